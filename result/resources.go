@@ -235,7 +235,7 @@ func (o *Observation) Finish(s Summary, l Load, cores int) {
 	cpu, written, known := o.ofServers()
 	o.MsgsPerCoreSecond = ratio(acked, cpu)
 	if known {
-		o.WriteAmplification = ratio(float64(written), acked*float64(l.MessageBytes))
+		o.WriteAmplification = ratio(float64(written), acked*s.PayloadBytes(l))
 	}
 	o.share(ResourceCPU, UnitCores, o.Host.CPUSeconds/seconds, float64(cores))
 	if o.Limits == nil {

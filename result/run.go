@@ -200,10 +200,13 @@ type Load struct {
 	// mean over the window; 0: a closed loop has none
 	TargetRate   float64   `json:"target_rate_msgs_per_s"`
 	Segments     []Segment `json:"segments"`
-	Closed       *Closed   `json:"closed,omitempty"` // of a closed loop
-	MessageBytes int64     `json:"message_size_bytes"`
-	Topics       int       `json:"topics"`
-	Partitions   int       `json:"partitions_per_topic"`
+	Closed       *Closed   `json:"closed,omitempty"`   // of a closed loop
+	MessageBytes int64     `json:"message_size_bytes"` // mean, where sizes are distributed
+	// MessageSizes is the distribution of sizes as a workload writes it; empty: all messages have
+	// one size.
+	MessageSizes string `json:"message_sizes,omitempty"`
+	Topics       int    `json:"topics"`
+	Partitions   int    `json:"partitions_per_topic"`
 	// the names of topics that existed before the run and were not created for it
 	Existing      []string `json:"existing_topics,omitempty"`
 	Producers     int      `json:"producers_per_topic"`

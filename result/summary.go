@@ -31,3 +31,12 @@ func (s *Summary) Finish(l Load, cores int) {
 	s.BytesPerS = s.AchievedRate * float64(l.MessageBytes)
 	s.Generator.CPUShare = s.Generator.CPUSeconds / seconds / float64(max(cores, 1))
 }
+
+// PayloadBytes returns the mean payload of the acknowledged messages: of those of the window or,
+// where there are none, of the load.
+func (s Summary) PayloadBytes(l Load) float64 {
+	if s.AchievedRate > 0 && s.BytesPerS > 0 {
+		return s.BytesPerS / s.AchievedRate
+	}
+	return float64(l.MessageBytes)
+}

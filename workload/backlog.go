@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func (w *Workload) BacklogMessages() int64 {
 	case b.Messages > 0:
 		return b.Messages
 	case b.Bytes > 0:
-		return (b.Bytes + max(w.Message.Size, 1) - 1) / max(w.Message.Size, 1)
+		return int64(math.Ceil(float64(b.Bytes) / max(w.Message.Mean(), 1)))
 	}
 	return w.WarmupMessages() + int64(w.backlogRate()*b.For.Seconds())
 }

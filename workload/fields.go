@@ -77,8 +77,10 @@ var shapeFields = []Field{
 }
 
 var messageFields = []Field{
-	{Path: "message.size", Name: "message size", Means: "The payload of a message.", Default: "1KB",
-		Role: Offered, at: func(f *file) any { return (*quantity.Size)(&f.Message.Size) }},
+	{Path: "message.size", Name: "message size", Default: "1KB", Role: Offered,
+		Means: "The payload of a message: a size, a range 100B..64KB, a histogram " +
+			"80% 1KB + 20% 64KB, or lognormal p50 1KB p99 64KB max 1MB.",
+		at: func(f *file) any { return &messageSize{&f.Message} }},
 	{Path: "message.incompressible", Name: "incompressible",
 		Means:   "The share of a payload that no codec can shrink.",
 		Default: "50%", Role: Offered,

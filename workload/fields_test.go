@@ -13,6 +13,9 @@ func everything() []*Workload {
 	open, ramp, closed := Default(), Default(), Default()
 	drain, replay, lasting, existing := Default(), Default(), Default(), Default()
 	existing.Existing = []string{"orders"}
+	histogram, lognormal := Default(), Default()
+	histogram.Message.Sizes = &Sizes{Parts: []SizePart{{0.5, 100, 200}, {0.5, 300, 300}}}
+	lognormal.Message.Sizes = &Sizes{Median: 100, P99: 1000, Most: 2000}
 	open.Keys = Keys{Kind: KeysZipf, Count: 10, Exponent: 1.2}
 	open.Load.Segments = []Segment{{1, 2, time.Second}, {3, 4, time.Second}}
 	open.Faults = []Fault{{Do: FaultKill, Target: TargetOne, Within: 1, Every: 1, For: 1}}
@@ -22,7 +25,7 @@ func everything() []*Workload {
 	replay.Backlog = &Backlog{Messages: 10, Then: BacklogReplay}
 	lasting.Backlog = &Backlog{For: 10, Then: BacklogDrain}
 	return []*Workload{open, ramp, closed, drain, replay, lasting,
-		existing}
+		existing, histogram, lognormal}
 }
 
 // leaves calls each with every single value of a struct, of what its pointers point to, and

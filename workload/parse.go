@@ -289,7 +289,7 @@ func (f *file) backlogOfMessages() bool { return f.Backlog != nil && f.Backlog.M
 // machine's memory.
 func (w *Workload) LimitInFlight() {
 	w.MaxInFlight = defaultInFlight
-	if each := product(w.Topics, w.Producers) * float64(w.Message.Size); each > 0 {
+	if each := product(w.Topics, w.Producers) * float64(w.Message.Largest()); each > 0 {
 		w.MaxInFlight = int(max(1, min(defaultInFlight, defaultInFlightBytes/each)))
 	}
 }

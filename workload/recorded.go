@@ -14,13 +14,16 @@ func (w *Workload) Record() result.Load {
 	l := result.Load{
 		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
-		MessageBytes: w.Message.Size, Topics: w.Topics, Partitions: w.Partitions,
-		Existing:  w.Existing,
+		MessageBytes: int64(math.Round(w.Message.Mean())),
+		Topics:       w.Topics, Partitions: w.Partitions, Existing: w.Existing,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
 		Keys:  string(w.Keys.Kind),
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
+	}
+	if w.Message.Sizes != nil {
+		l.MessageSizes = w.Message.Sizes.String()
 	}
 	switch w.Keys.Kind {
 	case KeysNone:
@@ -57,6 +60,9 @@ func Recorded(r *result.Run) Values {
 	out := recordedBy(r).Values()
 	for _, path := range []string{"description", "drain", "faults", "isolate.cpus"} {
 		delete(out, path)
+	}
+	if sizes := r.Load.MessageSizes; sizes != "" {
+		out["message.size"] = sizes
 	}
 	if b := r.Load.Backlog; b != "" {
 		out["duration"] = "" // it lasts as long as the readers take

@@ -78,15 +78,10 @@ func atMost(doc *strict.Document, path, what string, n, most float64) {
 }
 
 func (w *Workload) checkMessage(doc *strict.Document) {
-	switch size := w.Message.Size; {
-	case size < StampBytes:
-		doc.Reject("message.size", fmt.Sprintf(
-			"must be at least %dB, not %s: the stamp that carries due time and sequence takes %d "+
-				"bytes",
-			StampBytes, quantity.Bytes(size), StampBytes))
-	case size > MaxMessageBytes:
-		doc.Reject("message.size", fmt.Sprintf("must be at most %s, not %s",
-			quantity.Bytes(MaxMessageBytes), quantity.Bytes(size)))
+	if w.Message.Sizes != nil {
+		w.Message.Sizes.check(doc)
+	} else {
+		checkSize(doc, "message.size", w.Message.Size)
 	}
 	// Written so that NaN is refused too.
 	if share := w.Message.Incompressible; !(share >= 0 && share <= 1) {
@@ -299,10 +294,11 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 // less.
 func (w *Workload) tooManyInFlight() bool {
 	return w.bytesInFlight() > MaxInFlightBytes && w.MaxInFlight > 1 &&
-		w.Message.Size <= MaxMessageBytes
+		w.Message.Largest() <= MaxMessageBytes
 }
 
-// bytesInFlight returns the payload that all producers together may have in flight.
+// bytesInFlight returns the payload that all producers together may have in flight, when every
+// message has the largest size.
 func (w *Workload) bytesInFlight() float64 {
-	return product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Size)
+	return product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Largest())
 }

@@ -68,7 +68,8 @@ const StampBytes = 32
 
 // Message describes the payload of a message.
 type Message struct {
-	Size           int64   // payload bytes, the stamp included
+	Size           int64   // payload bytes, the stamp included; 0: Sizes says
+	Sizes          *Sizes  // nil: every payload has Size bytes
 	Incompressible float64 // share of the payload, 0 to 1, that no codec can shrink
 }
 

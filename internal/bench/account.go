@@ -163,7 +163,7 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	// end is not lost from it, and what follows is not of it.
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {
 		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
-		perWindow := func(messages int64) float64 { return float64(messages) / seconds }
+		perWindow := func(n int64) float64 { return float64(n) / seconds }
 		s.OfferedRate = perWindow(r.run.Counters.Scheduled)
 		s.AchievedRate = perWindow(f.AckedWithin)
 		var received int64
@@ -172,7 +172,7 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 		}
 		s.ReceivedRate = perWindow(received) / float64(r.run.Load.Subscriptions)
 		s.LeastReceivedRate = perWindow(slices.Min(f.ReceivedWithin))
-		s.BytesPerS = s.AchievedRate * float64(r.run.Load.MessageBytes)
+		s.BytesPerS = perWindow(f.BytesWithin)
 	}
 	if r.run.Load.Closed != nil {
 		s.Minutes = r.readings.minutes.Minutes(s.WindowNs)

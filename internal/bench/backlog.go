@@ -177,7 +177,7 @@ func (b *backlog) interval(e ended) error {
 	case result.BacklogReading:
 		b.stretch = 1
 		b.to.BuiltNs, b.ackedThen = now-b.run.beganNs, acked
-		b.to.Messages, b.to.Bytes = acked, acked*b.run.job.Workload.Message.Size
+		b.to.Messages, b.to.Bytes = acked, e.sample.Counters.AckedBytes
 		if err := b.beginReading(); err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func (b *backlog) tally() {
 	to.LeftMessages = acked - to.ReadMessages
 	if since := max(to.FirstNs, to.BuiltNs); now > since {
 		to.ReadRate = float64(to.ReadMessages) * 1e9 / float64(now-since)
-		to.ReadBytesPerS = to.ReadRate * float64(b.run.job.Workload.Message.Size)
+		to.ReadBytesPerS = to.ReadRate * float64(to.Bytes) / float64(max(to.Messages, 1))
 		to.PublishedRate = float64(acked-b.ackedThen) * 1e9 / float64(now-to.BuiltNs)
 	}
 }

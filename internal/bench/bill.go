@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -15,7 +16,7 @@ func (j *Job) EstimateBill() (b system.Bill, charged bool) {
 	}
 	w, e := j.Workload, j.Estimate()
 	return priced.EstimateBill(j.Settings, j.Target, system.Expected{
-		Messages: e.Messages, MessageBytes: w.Message.Size,
+		Messages: e.Messages, MessageBytes: int64(math.Ceil(w.Message.Mean())),
 		Topics: w.Topics, Partitions: w.Partitions, Producers: w.Producers,
 		Subscriptions: w.AllSubscriptions(), Consumers: w.Consumers, Length: e.Length + w.Drain,
 	})

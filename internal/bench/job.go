@@ -212,7 +212,7 @@ func (j *Job) Estimate() Estimate {
 			GuessedSend)
 		messages = sends * c.Batch.Mean()
 	}
-	published := messages * float64(w.Message.Size)
+	published := messages * w.Message.Mean()
 	e := Estimate{
 		Guessed: w.Load.Closed != nil, Messages: whole(messages), PublishedBytes: whole(published),
 		DeliveredBytes: whole(published * float64(w.AllSubscriptions())),

@@ -38,7 +38,7 @@ func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
 	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	shared := (producers+consumers)*clientMemory +
-		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Size+flightMemory) +
+		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Largest()+flightMemory) +
 		float64(load.TimedMessages(w))*measure.MomentBytes +
 		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
 		places*placeMemory + blocks*measure.BlockBytes +

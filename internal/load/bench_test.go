@@ -45,8 +45,16 @@ func benchWorkload(rate float64, length time.Duration, producers int) *workload.
 // pool, hand-over, answer, four histograms and ledger, on a system that does
 // nothing. The schedule lies in the past, so the pacer never waits.
 func BenchmarkEnginePath(b *testing.B) {
+	b.Run("one size", func(b *testing.B) { benchmarkEnginePath(b, nil) })
+	b.Run("sizes", func(b *testing.B) {
+		benchmarkEnginePath(b, &workload.Sizes{Median: 700, P99: 4000, Most: 10_000})
+	})
+}
+
+func benchmarkEnginePath(b *testing.B, sizes *workload.Sizes) {
 	const rate = 1e9
 	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
+	w.Message.Sizes = sizes
 	e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
 	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
@@ -59,7 +67,7 @@ func BenchmarkEnginePath(b *testing.B) {
 	if f := e.counters(); f.Acked[1] < int64(b.N)-1 {
 		b.Fatalf("acked %d of %d", f.Acked[1], b.N)
 	}
-	b.SetBytes(w.Message.Size)
+	b.SetBytes(int64(w.Message.Mean()))
 }
 
 // BenchmarkClosedPath is one message of a closed loop, in sends of ten, on the

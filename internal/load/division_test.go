@@ -434,6 +434,10 @@ func drawTrial(rt *rapid.T) *trial {
 	w.Topics, w.Partitions = some("topics", 1, 3), some("partitions", 1, 5)
 	w.Subscriptions, w.Consumers = some("subscriptions", 1, 2), some("consumers", 1, 3)
 	w.Message.Size, w.Seed = 64, rapid.Uint64().Draw(rt, "seed")
+	if rapid.Bool().Draw(rt, "sizes") {
+		w.Message = workload.Message{Incompressible: 0.5,
+			Sizes: &workload.Sizes{Median: 64, P99: 200, Most: 300}}
+	}
 	arrivals := []workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}
 	w.Load.Arrivals = rapid.SampledFrom(arrivals).Draw(rt, "arrivals")
 	w.Warmup = time.Duration(some("warm-up", 0, 4)) * time.Second

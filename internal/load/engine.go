@@ -26,6 +26,7 @@ type Engine struct {
 	clock     clock.Clock
 	tell      func(Event) // nil: nobody listens
 	topics    []system.Topic
+	payload   payload     // of every message
 	first     int         // the index of the share's first producer
 	producers []*producer // of the share, as are all that follow
 	consumers []*consumer
@@ -59,6 +60,7 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		window:   newWindow(),
 		shared:   make(map[place]*subscription),
 		topics:   plan.Topics(),
+		payload:  newPayload(w.Message, w.Seed),
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),

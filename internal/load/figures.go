@@ -27,7 +27,9 @@ func (e *Engine) counters() Counters {
 	for _, p := range e.producers {
 		p.Lock()
 		add(&c.Acked, p.acked)
+		c.AckedBytes += p.ackedBytes
 		c.AckedWithin += p.ackedWithin
+		c.BytesWithin += p.bytesWithin
 		add(&c.Failed, p.failed)
 		p.Unlock()
 		c.InFlight += p.inFlight()

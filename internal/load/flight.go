@@ -24,7 +24,8 @@ type flight struct {
 	transaction uint32
 	open        atomic.Bool // handed over, not answered
 	key         [keyBytes]byte
-	buffer      []byte
+	buffer      []byte // of the largest message
+	filled      int    // bytes after the stamp that are not zeros
 }
 
 // Complete takes the system's answer. It may be called from any goroutine.

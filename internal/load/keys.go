@@ -33,7 +33,7 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 	}
 	if w.Spread != workload.SpreadRoundRobin {
 		c.stayNs = int64(spread.Stay)
-		c.stayMsgs = max(1, spread.StayBytes/max(w.Message.Size, 1))
+		c.stayMsgs = max(1, int64(float64(spread.StayBytes)/max(w.Message.Mean(), 1)))
 	}
 	if k.Kind == workload.KeysZipf {
 		c.source = &keySource{}

@@ -86,7 +86,9 @@ func (c *Counters) add(o Counters) {
 	c.InFlight += o.InFlight
 	c.Fresh += o.Fresh
 	c.Replayed += o.Replayed
+	c.AckedBytes += o.AckedBytes
 	c.AckedWithin += o.AckedWithin
+	c.BytesWithin += o.BytesWithin
 	for i, n := range o.ReceivedWithin {
 		c.ReceivedWithin[i] += n
 	}

@@ -101,7 +101,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		subscription: subscription, index: index,
 		later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
 		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payload: newPayload(w.Message, w.Seed), window: e.window,
+		payload: e.payload, window: e.window,
 		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
 		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
@@ -172,7 +172,7 @@ func (e *Engine) openProducer(
 	p := &producer{
 		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
-		payload: newPayload(w.Message, w.Seed), chooser: newChooser(w, e.plan.Spread),
+		payload: e.payload, chooser: newChooser(w, e.plan.Spread),
 		nextSeq: make([]int64, w.Partitions), measuredFrom: never(w.Partitions),
 		window:   e.window,
 		Recorder: e.producing.recorder(own),
@@ -181,8 +181,8 @@ func (e *Engine) openProducer(
 	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight, MessageMax: int(
-			w.Message.Size), Delivery: w.Delivery,
+		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight,
+		MessageMax: e.payload.most, Delivery: w.Delivery,
 	})
 	p.system = opened
 	return p, err

@@ -74,9 +74,11 @@ type producer struct {
 	flights           []*flight // all that were made
 	transactions      measure.Transactions
 	acked, failed     [2]int64 // by phase
-	ackedWithin       int64    // the window, whenever they were due
-	errors            map[string]int64
-	frozen            bool // answers no longer count: they came too late
+	ackedBytes        int64    // payload of acked
+	// Within the window, whenever they were due.
+	ackedWithin, bytesWithin int64
+	errors                   map[string]int64
+	frozen                   bool // answers no longer count: they came too late
 
 	firstAckNs, lastAckNs int64 // since AckSpan was called last; 0: none
 }
@@ -89,7 +91,7 @@ func (p *producer) fresh() *flight {
 
 // unbound is a message whose answers nobody takes yet.
 func (p *producer) unbound() *flight {
-	f := &flight{producer: p, buffer: make([]byte, p.payload.size)}
+	f := &flight{producer: p, buffer: make([]byte, p.payload.most)}
 	p.Lock()
 	p.flights = append(p.flights, f)
 	p.Unlock()
@@ -109,8 +111,7 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 	lane := p.base + uint32(f.Partition)
 	f.transaction = 0
 	stamp{run: p.run, lane: lane, seq: f.seq, dueNs: dueNs}.put(f.buffer)
-	p.payload.fill(f.buffer, lane, f.seq)
-	f.Payload = f.buffer
+	f.Payload, f.filled = p.payload.fill(f.buffer, lane, f.seq, f.filled)
 }
 
 // send hands a prepared message over, whose own lag is known.
@@ -145,8 +146,11 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		}
 		p.lastAckNs = max(p.lastAckNs, nowNs)
 		p.acked[f.phase]++
+		bytes := int64(len(f.Payload))
+		p.ackedBytes += bytes
 		if p.window.holds(nowNs) {
 			p.ackedWithin++
+			p.bytesWithin += bytes
 		}
 	default:
 		// What is neither acked nor failed stays unknown.

@@ -93,24 +93,34 @@ func readStamp(b []byte, run uint32) (stamp, int) {
 	return s, stampGood
 }
 
-// payload makes and checks what follows the stamp: random bytes, a function
-// of seed, lane and sequence, then zeros.
+// payload makes and checks what follows the stamp: random bytes, then zeros. The bytes and their
+// number are a function of seed, lane and sequence.
 type payload struct {
 	seed   uint64
-	size   int // of the whole message
-	random int // bytes after the stamp that no codec can shrink
+	most   int                 // bytes of the largest message
+	sizes  *workload.SizeTable // nil: all messages have most bytes
+	random float64             // share of the bytes after the stamp that no codec can shrink
 }
 
 func newPayload(m workload.Message, seed uint64) payload {
-	rest := float64(m.Size - workload.StampBytes)
-	return payload{seed: seed, size: int(m.Size), random: int(rest * m.Incompressible)}
+	return payload{seed: seed, most: int(m.Largest()), sizes: m.Table(), random: m.Incompressible}
+}
+
+// size returns the size of a message, and how many bytes after its stamp are random.
+func (p *payload) size(lane uint32, seq int64) (all, random int) {
+	all = p.most
+	if p.sizes != nil {
+		first := mix(p.seed ^ 0x73697a65 ^ mix(uint64(lane)<<40^uint64(seq)))
+		all = int(p.sizes.At(first, mix(first)))
+	}
+	return all, int(float64(all-workload.StampBytes) * p.random)
 }
 
 // stream is the generator of one payload's bytes: one 64 x 64 multiplication
 // for 8 bytes (after wyrand, Wang Yi 2019).
 type stream uint64
 
-func (p payload) stream(lane uint32, seq int64) stream {
+func (p *payload) stream(lane uint32, seq int64) stream {
 	return stream(mix(p.seed ^ mix(uint64(lane)<<40^uint64(seq))))
 }
 
@@ -120,11 +130,19 @@ func (s *stream) next() uint64 {
 	return hi ^ lo
 }
 
-// fill writes the random bytes after the stamp. The zeros behind them are the
-// message's from the start.
-func (p payload) fill(b []byte, lane uint32, seq int64) {
-	s := p.stream(lane, seq)
-	b = b[workload.StampBytes : workload.StampBytes+p.random]
+// fill writes what follows the stamp of a message into its buffer, and returns the message. used
+// is how many bytes after the stamp the buffer's last message filled; all others are zeros.
+func (p *payload) fill(buffer []byte, lane uint32, seq int64, used int) (message []byte, now int) {
+	size, random := p.size(lane, seq)
+	b := buffer[workload.StampBytes:]
+	if random < used {
+		clear(b[random:used])
+	}
+	p.stream(lane, seq).fill(b[:random])
+	return buffer[:size], random
+}
+
+func (s stream) fill(b []byte) {
 	for len(b) >= 8 {
 		binary.LittleEndian.PutUint64(b, s.next())
 		b = b[8:]
@@ -135,13 +153,14 @@ func (p payload) fill(b []byte, lane uint32, seq int64) {
 }
 
 // intact reports whether a payload is what fill wrote, to the last byte.
-func (p payload) intact(b []byte, lane uint32, seq int64) bool {
-	if len(b) != p.size {
+func (p *payload) intact(b []byte, lane uint32, seq int64) bool {
+	size, filled := p.size(lane, seq)
+	if len(b) != size {
 		return false
 	}
 	s := p.stream(lane, seq)
 	b = b[workload.StampBytes:]
-	random, zeros := b[:p.random], b[p.random:]
+	random, zeros := b[:filled], b[filled:]
 	var wrong uint64
 	for len(random) >= 8 {
 		wrong |= binary.LittleEndian.Uint64(random) ^ s.next()

@@ -46,25 +46,34 @@ func TestStrangersAreForeign(t *testing.T) {
 
 func TestPayloadIsAFunctionOfItsSequence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newPayload(workload.Message{
+		m := workload.Message{
 			Size:           int64(rapid.IntRange(workload.StampBytes, 3000).Draw(t, "size")),
 			Incompressible: rapid.Float64Range(0, 1).Draw(t, "incompressible"),
-		}, rapid.Uint64().Draw(t, "seed"))
+		}
+		if rapid.Bool().Draw(t, "sizes differ") {
+			m.Sizes = &workload.Sizes{Parts: []workload.SizePart{
+				{Share: 0.5, Least: 100, Most: 2000}, {Share: 0.5, Least: 32, Most: 32}}}
+		}
+		p := newPayload(m, rapid.Uint64().Draw(t, "seed"))
 		lane, seq := rapid.Uint32().Draw(t, "lane"), rapid.Int64Range(0, 1<<40).Draw(t, "seq")
-		b, again := make([]byte, p.size), make([]byte, p.size)
-		p.fill(b, lane, seq)
-		p.fill(again, lane, seq)
+		// The second buffer has held other messages.
+		used, filled := make([]byte, p.most), 0
+		for i := range int64(rapid.IntRange(0, 3).Draw(t, "messages before")) {
+			_, filled = p.fill(used, lane, seq+1+i, filled)
+		}
+		b, _ := p.fill(make([]byte, p.most), lane, seq, 0)
+		again, _ := p.fill(used, lane, seq, filled)
 		if !bytes.Equal(b, again) || !p.intact(b, lane, seq) {
 			t.Fatal("filled twice, it differs")
 		}
-		if p.size == workload.StampBytes {
+		if len(b) == workload.StampBytes {
 			return
 		}
-		if p.intact(b[:p.size-1], lane, seq) {
+		if p.intact(b[:len(b)-1], lane, seq) {
 			t.Fatal("a truncated payload passes for intact")
 		}
 		damaged := slices.Clone(b)
-		damaged[rapid.IntRange(workload.StampBytes, p.size-1).Draw(t, "damaged byte")] ^= 1
+		damaged[rapid.IntRange(workload.StampBytes, len(b)-1).Draw(t, "damaged byte")] ^= 1
 		if p.intact(damaged, lane, seq) {
 			t.Fatal("a damaged payload passes for intact")
 		}
@@ -83,9 +92,9 @@ func TestIncompressibleShareIsReal(t *testing.T) {
 		}
 		const n = 1000
 		for i := range int64(n) {
-			b := make([]byte, p.size)
+			b := make([]byte, p.most)
 			stamp{seq: i}.put(b)
-			p.fill(b, 0, i)
+			p.fill(b, 0, i, 0)
 			_, _ = w.Write(b)
 		}
 		_ = w.Close()

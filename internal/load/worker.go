@@ -197,8 +197,10 @@ type Counters struct {
 	// both histograms of end-to-end latency. The accounts give the number of such messages.
 	Fresh, Replayed int64
 	FreshAt         []int64 // the same by subscription, those that read later being the last
+	AckedBytes      int64   // payload of all acknowledged messages
 	// Within the measured window, of messages of either phase, copies left out.
 	AckedWithin    int64
+	BytesWithin    int64   // payload of AckedWithin
 	ReceivedWithin []int64 // by subscription
 	BlockedNs      int64
 	FirstHandedNs  int64 // the earliest; 0: none yet

@@ -164,8 +164,8 @@ func (t *translation) refuse() {
 	}
 	if len(f.MessageSizeDistribution) > 0 {
 		reject("messageSizeDistribution",
-			"asks for messages of many sizes, and plimsoll offers one: write messageSize, and a "+
-				"file for each size that is meant")
+			"is not translated: write the sizes in a workload of plimsoll's, like message: "+
+				"{size: 34% 32B..256B + 66% 256B..1KB}")
 	}
 	if f.ConsumeDelaySeconds != 0 {
 		reject("consumeDelaySeconds",

@@ -81,7 +81,7 @@ func newUse(r *result.Run) (u use, why string) {
 	}
 	u.seconds = float64(o.WindowNs) / 1e9
 	u.messages = r.Summary.AchievedRate * u.seconds
-	u.payload = u.messages * float64(r.Load.MessageBytes)
+	u.payload = u.messages * r.Summary.PayloadBytes(r.Load)
 	switch {
 	case slices.Contains(o.Servers, result.Self):
 		return u, "the servers ran inside plimsoll's process, so what they used cannot be told " +

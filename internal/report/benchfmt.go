@@ -76,6 +76,9 @@ func benchName(r *result.Run) string {
 	out := fmt.Sprintf("BenchmarkPlimsoll/system=%s/workload=%s/level=%d/size=%d/rate=%s",
 		benchWord(r.System.Name), benchWord(
 			r.Load.Workload), r.Durability.Asked, r.Load.MessageBytes, offered)
+	if r.Load.MessageSizes != "" {
+		out += "/sizes=" + benchWord(r.Load.MessageSizes)
+	}
 	if r.Load.Closed == nil && r.Load.Arrivals != "" {
 		out += "/arrivals=" + benchWord(r.Load.Arrivals)
 	}

@@ -14,7 +14,7 @@ func closedSentence(l result.Load) string {
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",
 		plural(int64(l.Topics*l.Producers), "producer",
 			"producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
-		batchWords(l.Closed), quantity.Bytes(l.MessageBytes))
+		batchWords(l.Closed), sizeOf(l))
 }
 
 // batchWords is the number of messages in a send.

@@ -143,7 +143,7 @@ func (c cost) amplification() (float64, bool) {
 		return v, true
 	}
 	bytes, ok := c.sum(written)
-	payload := c.messages * float64(c.run.Load.MessageBytes)
+	payload := c.messages * c.run.Summary.PayloadBytes(c.run.Load)
 	return bytes / max(payload, 1e-9), ok && payload > 0
 }
 

@@ -41,6 +41,9 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 	}
 	of := reflect.TypeFor[result.Load]()
 	for i := range of.NumField() {
+		if of.Field(i).Name == "MessageSizes" {
+			continue // it must be readable: see below
+		}
 		check(of.Field(i).Name, of.Field(i).Name == "Closed", func(l *result.Load) {
 			alter(reflect.ValueOf(l).Elem().Field(i))
 		})
@@ -54,6 +57,7 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 		check("Closed", true,
 			func(l *result.Load) { alter(reflect.ValueOf(l.Closed).Elem().Field(i)) })
 	}
+	check("MessageSizes", false, func(l *result.Load) { l.MessageSizes = "100B..300B" })
 	check("TargetRate", true, func(l *result.Load) { l.TargetRate = 7 })
 }
 

@@ -138,7 +138,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 		return p
 	}
 	s := all[0]
-	sizes := quantity.Bytes(s.Load.MessageBytes) + " messages"
+	sizes := messagesOf(s.Load)
 	var levels []string
 	bracket := document.Figure{Name: "Peak stable throughput"}
 	above := document.Figure{Name: "Unstable from"}
@@ -229,7 +229,7 @@ func orElse(s, other string) string {
 
 // loadWords are the offered rate and the size of a run's messages.
 func loadWords(r *result.Run) string {
-	size := quantity.Bytes(r.Load.MessageBytes) + " messages"
+	size := messagesOf(r.Load)
 	switch l := r.Load; {
 	case l.Closed != nil:
 		return size + " in " + closedSentence(l)

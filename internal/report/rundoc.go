@@ -7,7 +7,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/price"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -213,8 +212,7 @@ func headline(r *result.Run) string {
 	case l.Closed != nil:
 		offered = ", in " + closedSentence(l)
 	case l.TargetRate > 0 && finite(l.TargetRate):
-		offered = fmt.Sprintf(", offered %s of %s messages", rate(l.TargetRate),
-			quantity.Bytes(l.MessageBytes))
+		offered = fmt.Sprintf(", offered %s of %s", rate(l.TargetRate), messagesOf(l))
 		if l.WindowSeconds > 0 {
 			offered += " for " + seconds(l.WindowSeconds)
 		}

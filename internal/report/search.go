@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -116,7 +115,7 @@ func orNone(s string) string {
 
 // askedOf describes the search that was asked for.
 func askedOf(s *peak.Saved) string {
-	messages := quantity.Bytes(s.Load.MessageBytes) + " messages"
+	messages := messagesOf(s.Load)
 	if words := arrivalWords(s.Load); words != "" {
 		messages += ", " + words
 	}

@@ -45,10 +45,10 @@ func guaranteeTone(g verify.Guarantee) document.Tone {
 
 // verifiedSentence names the faults, the number of rounds and the load.
 func verifiedSentence(s *verify.Saved) string {
-	return fmt.Sprintf("%s, in %s; %s of %s messages offered for %s, level %d, %s",
+	return fmt.Sprintf("%s, in %s; %s of %s offered for %s, level %d, %s",
 		(strings.Join(s.Faults, ", then ")),
 		plural(int64(s.Wanted), "round",
-			"rounds"), rate(s.Load.TargetRate), quantity.Bytes(s.Load.MessageBytes),
+			"rounds"), rate(s.Load.TargetRate), messagesOf(s.Load),
 		seconds(s.Load.WindowSeconds),
 		s.Durability.Asked, strings.ReplaceAll((s.Load.Delivery), "_", " "))
 }

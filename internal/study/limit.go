@@ -135,7 +135,7 @@ func (f Figure) perUse(m Measured, resource string) (out []float64) {
 	for _, r := range runs {
 		rate := r.Summary.AchievedRate
 		if f.Unit == BytesPerSecond {
-			rate *= float64(r.Load.MessageBytes)
+			rate *= r.Summary.PayloadBytes(r.Load)
 		} else if v, known := f.Value(m); known && m.Run != nil {
 			rate = v
 		}

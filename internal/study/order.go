@@ -227,5 +227,5 @@ func diskOf(c *Cell, job *bench.Job, scale Scale) int64 {
 	}
 	messages := rate * scale.Search.Seconds() * searchingShare
 	copies := float64(job.Target.Testbed.Nodes)
-	return int64(messages * float64(job.Workload.Message.Size) * copies)
+	return int64(messages * job.Workload.Message.Mean() * copies)
 }
