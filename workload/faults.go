@@ -119,7 +119,7 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 		doc.Reject(path+".target", fmt.Sprintf("must be %s, because %s concerns every node: "+
 			"write %s, or do: %s for some of them", TargetAll, f.Do, TargetAll, FaultRestart))
 	}
-	if message := strict.CheckName(string(f.Target), maxName); message != "" {
+	if message := strict.CheckName(string(f.Target), MaxName); message != "" {
 		doc.Reject(path+".target", message)
 	}
 	for _, t := range []struct {
@@ -227,7 +227,7 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 	words = words[1:]
 	if len(words) > 0 && times[words[0]].into == nil {
 		f.Target, words = FaultTarget(words[0]), words[1:]
-		if message := strict.CheckName(string(f.Target), maxName); message != "" {
+		if message := strict.CheckName(string(f.Target), MaxName); message != "" {
 			return f, given, fmt.Errorf("%q: its target %s", text, message)
 		}
 	}

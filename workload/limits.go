@@ -39,7 +39,7 @@ const (
 	// the bound in any case.
 	MaxInFlightBytes = 2 << 30
 
-	maxName        = 64
+	MaxName        = 64
 	maxDescription = 1_000
 )
 

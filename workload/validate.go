@@ -34,7 +34,7 @@ func (w *Workload) check(doc *strict.Document) {
 }
 
 func (w *Workload) checkNames(doc *strict.Document) {
-	if message := strict.CheckName(w.Name, maxName); message != "" {
+	if message := strict.CheckName(w.Name, MaxName); message != "" {
 		doc.Reject("name", message)
 	}
 	if len(w.Description) > maxDescription {

@@ -15,6 +15,7 @@ import (
 type importCommand struct {
 	Omb       importResults `cmd:"" help:"Make a run directory of each OMB result file, for report and its like."`
 	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target of an OMB driver file."`
+	Rates     importRates   `cmd:"" help:"Make a workload of the rates that a CSV file has."`
 }
 
 type importResults struct {
@@ -73,14 +74,19 @@ func (c *importDriver) Run(con console) error {
 	for _, note := range d.Notes {
 		fmt.Fprintf(con.err, "note: %s\n", note)
 	}
-	if c.Output == "" {
-		_, err := fmt.Fprint(con.out, d.YAML())
+	return written(con, c.Output, "target", d.YAML(),
+		fmt.Sprintf("plimsoll run -t %%s --durability %d", d.Level))
+}
+
+// written writes what was imported to a file, and says how it is used, or prints it.
+func written(con console, file, kind, text, use string) error {
+	if file == "" {
+		_, err := fmt.Fprint(con.out, text)
 		return err
 	}
-	if err := result.ReplaceFile(c.Output, []byte(d.YAML())); err != nil {
+	if err := result.ReplaceFile(file, []byte(text)); err != nil {
 		return err
 	}
-	fmt.Fprintf(con.err, "target: %s\nuse it with: plimsoll run -t %s --durability %d\n",
-		relative(c.Output), relative(c.Output), d.Level)
+	fmt.Fprintf(con.err, "%s: %s\nuse it with: "+use+"\n", kind, relative(file), relative(file))
 	return nil
 }
