@@ -45,6 +45,7 @@ func needServer(t testing.TB) {
 	if err := maven.Available(); err != nil {
 		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
 	}
+	systemtest.NeedPackage(t, "libaio1", findAsyncIO)
 }
 
 // optionsOf is how to connect to one of the clusters.
@@ -52,9 +53,6 @@ func optionsOf(t testing.TB, servers *systemtest.Servers[*driver.Cluster], level
 	settings ...string) system.Options {
 	t.Helper()
 	needServer(t)
-	if servers == secured || servers == detached {
-		systemtest.NeedPackage(t, "libaio1", findAsyncIO)
-	}
 	return systemtest.OptionsOf(t, artemisSystem{}, servers.Get(t), level, settings...)
 }
 
