@@ -3,10 +3,12 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -98,20 +100,30 @@ func (s *Study) inRounds(p *Plan) []int {
 	return out
 }
 
-// near is the share of an earlier round's peak at which a later round begins its search.
-const near = 0.7
-
 // start returns the rate with which the search of the cell under way begins: its workload's, or
-// one near a peak of an earlier round, which saves the way up and decides nothing.
+// one that goes on where an earlier round ended, which saves the way and decides nothing.
 func (r *runner) start(rate float64) float64 {
 	c := &r.plan.Cells[r.at]
 	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
 	for _, m := range earlier {
-		if stable, known := peakRate(m); known {
-			rate = max(rate, near*stable)
+		if m.Search != nil {
+			rate = onward(rate, m.Search.Bracket)
 		}
 	}
 	return rate
+}
+
+// onward returns the rate with which the next search begins: the middle of an earlier search's
+// bracket, or twice its stable rate when it met no limit.
+func onward(rate float64, earlier peak.Bracket) float64 {
+	switch {
+	case earlier.StableRate == 0:
+		return rate
+	case earlier.UnstableRate == 0:
+		return 2 * earlier.StableRate
+	default:
+		return math.Sqrt(earlier.StableRate * earlier.UnstableRate)
+	}
 }
 
 // repetition checks the keys of a study with rounds.

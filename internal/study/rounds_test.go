@@ -167,7 +167,7 @@ func TestOwnPeaks(t *testing.T) {
 }
 
 // carried is a plan with the table peak only, whose cells were measured: what each place carried
-// in each of the rounds.
+// in each of the rounds; a rate below 0 is that of a search that met no limit.
 func carried(t *testing.T, rates map[string][]float64, side string) Standing {
 	t.Helper()
 	s, p := roundedPlan(t, Smoke)
@@ -177,8 +177,9 @@ func carried(t *testing.T, rates map[string][]float64, side string) Standing {
 		m := Measured{}
 		if all := rates[c.At]; c.Measure == MeasurePeak && c.Round <= len(all) {
 			c.Set(experiment.Done, c.At+"-run", "")
-			m.Search = &peak.Saved{Bracket: peak.Bracket{StableRate: all[c.Round-1],
-				UnstableRate: all[c.Round-1] * 1.05}}
+			rate := all[c.Round-1]
+			m.Search = &peak.Saved{Bracket: peak.Bracket{StableRate: math.Abs(rate),
+				UnstableRate: max(0, rate*1.05)}}
 			if side != "" {
 				m.Search.Side = &verdict.Side{Name: side}
 			}
@@ -215,10 +216,48 @@ func TestStandings(t *testing.T) {
 		"").Rows[0].Places[0]; s.Low != 0 || s.First != 0 || s.Rounds != 1 {
 		t.Errorf("%+v", s)
 	}
+	unmet := carried(t, map[string][]float64{"one, 2": {-8000, -9000}, "one, 4": {-8000, 9000},
+		"other, 2": {500, 505}}, "").Rows[0].Places
+	if s := unmet[0]; !s.AtLeast || math.Abs(s.Value-9000) > 1 || s.First != 0 || s.Remark == "" {
+		t.Errorf("no limit: %+v", s)
+	}
+	if s := unmet[1]; s.AtLeast || math.Abs(s.Value-9000) > 1 || s.Rounds != 1 {
+		t.Errorf("no limit in one round: %+v", s)
+	}
 	// What the load limited is no figure of the system.
 	if s := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}},
 		verdict.SideGenerator).Rows[0].Places[0]; !s.AtLeast || s.First != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A search that had no time to meet a limit says what the system carries at least.
+func TestSearchesThatMetNoLimit(t *testing.T) {
+	ends := func(value float64) round { return round{value: value, high: 1.05 * value} }
+	open := func(value float64) round { return round{value: value, high: value, open: true} }
+	for _, c := range []struct{ all, want []round }{
+		{nil, nil},
+		{[]round{ends(7), ends(8)}, []round{ends(7), ends(8)}},
+		{[]round{open(2), ends(7), ends(8)}, []round{ends(7), ends(8)}},
+		// It found more than a search that met a limit, so it tells of the scatter.
+		{[]round{ends(7), open(8), ends(9)}, []round{ends(7), open(8), ends(9)}},
+		{[]round{open(2), open(8)}, []round{open(8)}},
+	} {
+		if got := telling(c.all); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.all, got, c.want)
+		}
+	}
+}
+
+// A later round goes on where an earlier one ended.
+func TestWhereALaterSearchBegins(t *testing.T) {
+	for want, b := range map[float64]peak.Bracket{
+		1000: {UnstableRate: 1000}, 16_000: {StableRate: 8000},
+		600: {StableRate: 300, UnstableRate: 1200},
+	} {
+		if got := onward(1000, b); got != want {
+			t.Errorf("%+v: begins at %v, want %v", b, got, want)
+		}
 	}
 }
 
@@ -237,7 +276,7 @@ func TestLessLatencyIsAhead(t *testing.T) {
 		t.Errorf("%+v, %v", lost, err)
 	}
 	var none Stand
-	none.mean([]round{{0, 0}, {3, 3}})
+	none.mean([]round{{}, {value: 3, high: 3}})
 	if none.Value != 3 || none.Low != 0 {
 		t.Errorf("%+v", none)
 	}

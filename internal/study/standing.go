@@ -31,14 +31,16 @@ type StandingRow struct {
 type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
-	Rounds int    `json:"rounds"` // that have the figure
-	// Value is the geometric mean of the rounds; where one of them is 0, the greatest.
+	Rounds int    `json:"rounds"` // that tell the figure
+	// Value is the geometric mean of the rounds; where one of them is 0, the greatest. A search
+	// that met no limit is left out when every search that did found more.
 	Value float64 `json:"value"`
 	// Low and High are the interval of the mean at 95%, by Student's distribution on the
 	// logarithms; 0: not known. The brackets of searches widen it.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
-	// AtLeast is set when the load was the limit, so that the system could carry more.
+	// AtLeast is set when the load was the limit, or no search met one, so that the system could
+	// carry more.
 	AtLeast bool `json:"at_least,omitempty"`
 	// First and Last are the ranks that the intervals leave possible among the cells of the same
 	// places on all axes but the first; 0: no rank.
@@ -72,7 +74,10 @@ func (t *Table) standing(f Figure, p *Plan, measured []Measured) Standing {
 }
 
 // round is a figure of a cell in one round.
-type round struct{ value, high float64 }
+type round struct {
+	value, high float64
+	open        bool // a search that met no limit, so that the system carries at least value
+}
 
 // stand returns a figure at one place over all rounds.
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
@@ -88,11 +93,13 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		known = known && c.State == experiment.Done
 		remark, ofLoad := c.remark(measured[i], known)
 		if known {
-			high := v
+			one := round{value: v, high: v}
 			if s := measured[i].Search; s != nil && f.searched() && s.Bracket.StableRate > 0 {
-				high = v * max(s.Bracket.UnstableRate, s.Bracket.StableRate) / s.Bracket.StableRate
+				b := s.Bracket
+				one.open = b.UnstableRate == 0
+				one.high = v * max(b.UnstableRate, b.StableRate) / b.StableRate
 			}
-			all, runs[v] = append(all, round{v, high}), c.Run
+			all, runs[v] = append(all, one), c.Run
 			out.AtLeast = out.AtLeast || ofLoad && f.searched()
 			if limit := measured[i].limit(); limit != "" && f.searched() {
 				out.Limit = nameOf(limit)
@@ -103,12 +110,28 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		}
 	}
 	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+	all = telling(all)
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
+	}
+	if all[len(all)-1].open && len(all) == 1 {
+		out.AtLeast = true
+		out.Remark = cmp.Or(out.Remark, "the searches ended before they met a limit")
 	}
 	out.Run = runs[all[len(all)/2].value]
 	out.mean(all)
 	return out
+}
+
+// telling returns the rounds that tell what the system carries, of rounds sorted by value. A
+// search that met no limit tells nothing when every search that did found more. When none did, the
+// highest round says what the system carries at least.
+func telling(all []round) []round {
+	ended := slices.IndexFunc(all, func(r round) bool { return !r.open })
+	if ended < 0 {
+		return all[max(0, len(all)-1):]
+	}
+	return all[ended:]
 }
 
 // mean sets the mean of some rounds, sorted by value, and its interval.
