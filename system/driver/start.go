@@ -12,9 +12,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// startAttempts is the number of attempts to start when another process takes an
-// address before the server listens there.
-const startAttempts = 3
+// startAttempts is the number of attempts to start when another process takes an address before
+// the server listens there, or when servers meet one another half started. Servers
+// that share one processor have needed more than three.
+const startAttempts = 6
 
 // ErrAddressTaken is wrapped by the error of a start that failed because
 // another process took an address. Another attempt finds other addresses.
