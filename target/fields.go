@@ -77,6 +77,8 @@ var tlsFields = []field{
 
 var processFields = []field{
 	{path: "processes", at: func(t *Target) any { return &t.Processes }},
+	{path: "hooks.start", at: func(t *Target) any { return &t.Hooks.Start }},
+	{path: "hooks.end", at: func(t *Target) any { return &t.Hooks.End }},
 	{path: "password", refuse: inPlainSight + "write credentials: {password_env: NAME}, " +
 		"the name of an environment variable that holds it"},
 }

@@ -19,7 +19,13 @@ type Target struct {
 	// Processes are the servers of a running cluster that run on this machine and are to be
 	// observed.
 	Processes []Process
+	Hooks     Hooks
 }
+
+// Hooks are shell commands that run on this machine for each node, beside the load: Start when the
+// measured window begins, which is asked to end with it, and End after it. They are never sent to
+// another machine.
+type Hooks struct{ Start, End string }
 
 // Process is a server that runs on this machine.
 type Process struct {

@@ -38,6 +38,14 @@ func (t *Target) check(doc *strict.Document) {
 	t.Credentials.check(doc)
 	t.TLS.check(doc)
 	t.checkProcesses(doc)
+	for path, command := range map[string]string{
+		"hooks.start": t.Hooks.Start, "hooks.end": t.Hooks.End,
+	} {
+		if len(command) > maxText || strings.ContainsRune(command, 0) {
+			doc.Reject(path, fmt.Sprintf("is longer than %d bytes or no text: put it in a script, "+
+				"and name that", maxText))
+		}
+	}
 }
 
 func (t *Target) checkProcesses(doc *strict.Document) {

@@ -6,6 +6,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // part is something that a run does beside offering its load and waiting for the end of it:
@@ -79,6 +80,9 @@ func partsOf(r *run) (parts []part) {
 	}
 	if w.Audit {
 		parts = append(parts, &audit{run: r, faults: faults})
+	}
+	if r.job.Target.Hooks != (target.Hooks{}) {
+		parts = append(parts, newHooks(r))
 	}
 	return parts
 }
