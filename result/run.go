@@ -216,6 +216,8 @@ type Load struct {
 	// distinct keys; 0: none, or not recorded
 	KeyCount    int     `json:"key_count,omitempty"`
 	KeyExponent float64 `json:"key_exponent,omitempty"` // zipf only
+	// KeyShares is how often keys occur, as a workload writes it; empty: Keys says.
+	KeyShares string `json:"key_shares,omitempty"`
 	// how messages without a key go to partitions; empty: keyed, or not recorded
 	Spread string `json:"spread,omitempty"`
 	// one more subscription, read when the load is over

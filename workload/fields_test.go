@@ -24,7 +24,8 @@ func everything() []*Workload {
 	drain.Backlog = &Backlog{Bytes: 10, Then: BacklogDrain}
 	replay.Backlog = &Backlog{Messages: 10, Then: BacklogReplay}
 	lasting.Backlog = &Backlog{For: 10, Then: BacklogDrain}
-	return []*Workload{open, ramp, closed, drain, replay, lasting,
+	shares := &Workload{Keys: Keys{Kind: KeysShares, Shares: []KeyPart{{0.2, 3}}}}
+	return []*Workload{shares, open, ramp, closed, drain, replay, lasting,
 		existing, histogram, lognormal}
 }
 

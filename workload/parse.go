@@ -156,7 +156,8 @@ func checkStepSpelling(doc *strict.Document, step string) {
 }
 
 func (f *file) checkKeysSpelling(doc *strict.Document) {
-	keyed := slices.Contains([]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf}, f.Keys.Kind)
+	keyed := slices.Contains(
+		[]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf, KeysShares}, f.Keys.Kind)
 	if keyed && doc.Has("spread") {
 		doc.Reject("spread", "is for messages without a key, and keys gives them one: "+
 			"remove it, or write keys: none")
@@ -167,8 +168,11 @@ func (f *file) checkKeysSpelling(doc *strict.Document) {
 		doc.Reject("keys.count",
 			"says how many keys there are, and keys.kind is none: give another kind or remove it")
 	}
+	if f.Keys.Kind == KeysShares && doc.Has("keys.count") {
+		doc.Reject("keys.count", "follows from keys.shares: remove it")
+	}
 	// An unknown kind may be a misspelt zipf: it is rejected by itself.
-	even := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom}
+	even := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysShares}
 	if slices.Contains(even, f.Keys.Kind) && doc.Has("keys.exponent") {
 		doc.Reject("keys.exponent", "is for zipf keys only: write kind: zipf or remove it")
 	}
@@ -200,6 +204,9 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 		w.Spread = "" // the key decides
 	} else if !doc.Has("keys.count") {
 		w.Keys.Count = 0
+	}
+	if w.Keys.Kind == KeysShares && !doc.Has("keys.count") {
+		w.Keys.Count = w.Keys.count()
 	}
 	if w.Keys.Kind != KeysZipf && !doc.Has("keys.exponent") {
 		w.Keys.Exponent = 0

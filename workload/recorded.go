@@ -31,7 +31,7 @@ func (w *Workload) Record() result.Load {
 	case KeysZipf:
 		l.KeyCount, l.KeyExponent = w.Keys.Count, w.Keys.Exponent
 	default:
-		l.KeyCount = w.Keys.Count
+		l.KeyCount, l.KeyShares = w.Keys.Count, (&keyShares{&w.Keys}).String()
 	}
 	if c := w.Load.Closed; c != nil {
 		l.Model = result.ClosedLoop
@@ -63,6 +63,9 @@ func Recorded(r *result.Run) Values {
 	}
 	if sizes := r.Load.MessageSizes; sizes != "" {
 		out["message.size"] = sizes
+	}
+	if shares := r.Load.KeyShares; shares != "" {
+		out["keys.shares"] = shares
 	}
 	if b := r.Load.Backlog; b != "" {
 		out["duration"] = "" // it lasts as long as the readers take

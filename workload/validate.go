@@ -91,10 +91,11 @@ func (w *Workload) checkMessage(doc *strict.Document) {
 }
 
 func (w *Workload) checkKeys(doc *strict.Document) {
-	kinds := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}
+	kinds := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf, KeysShares}
 	if !oneOf(doc, "keys.kind", w.Keys.Kind, kinds) {
 		return
 	}
+	w.Keys.checkShares(doc)
 	if w.Keys.Kind == KeysNone {
 		if w.Keys.Count != 0 {
 			doc.Reject("keys.count",

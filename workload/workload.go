@@ -86,8 +86,9 @@ const (
 // its key; of a message without a key Workload.Spread decides.
 type Keys struct {
 	Kind     KeyKind
-	Count    int     // number of distinct keys
-	Exponent float64 // zipf only: above 1, larger is more skewed
+	Count    int       // number of distinct keys
+	Exponent float64   // zipf only: above 1, larger is more skewed
+	Shares   []KeyPart // shares only
 }
 
 // KeyKind is a way of choosing keys.
@@ -99,6 +100,7 @@ const (
 	KeysRoundRobin KeyKind = "round_robin"
 	KeysRandom     KeyKind = "random"
 	KeysZipf       KeyKind = "zipf"
+	KeysShares     KeyKind = "shares"
 )
 
 // Load is one of two models. Open loop, the usual one, is a rate curve: a list

@@ -15,7 +15,8 @@ import (
 type importCommand struct {
 	Omb       importResults `cmd:"" help:"Make a run directory of each OMB result file, for report and its like."`
 	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target of an OMB driver file."`
-	Rates     importRates   `cmd:"" help:"Make a workload of the rates that a CSV file has."`
+	Rates     importRates   `cmd:"" help:"Make a workload of the rates of a system: a CSV file with a time and a rate in each row."`
+	Keys      importKeys    `cmd:"" help:"Make a workload of how often keys occur: a CSV file with a key and its number of messages in each row."`
 }
 
 type importResults struct {

@@ -10,11 +10,12 @@ import (
 )
 
 // random reports whether the load is drawn by its seed: when messages are due,
-// which keys they have, or how many a send takes.
+// which keys and sizes they have, or how many a send takes.
 func random(r *result.Run) bool {
 	l := r.Load
 	return l.Arrivals == string(workload.ArrivalsPoisson) ||
 		l.Keys == string(workload.KeysRandom) || l.Keys == string(workload.KeysZipf) ||
+		l.Keys == string(workload.KeysShares) || l.MessageSizes != "" ||
 		l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
 }
 

@@ -18,6 +18,7 @@ type chooser struct {
 	partitions int64
 	seed       uint64
 	zipf       *rand.Zipf
+	shares     *workload.KeyTable
 	source     *keySource
 	stayNs     int64 // of due times with one partition, without keys; 0: by stayMsgs
 	stayMsgs   int64
@@ -29,7 +30,7 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 	k := w.Keys
 	c := &chooser{
 		kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(w.Partitions),
-		seed: mix(w.Seed ^ 0x6b6579), stayMsgs: 1,
+		seed: mix(w.Seed ^ 0x6b6579), stayMsgs: 1, shares: k.Table(),
 	}
 	if w.Spread != workload.SpreadRoundRobin {
 		c.stayNs = int64(spread.Stay)
@@ -57,6 +58,9 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 	case workload.KeysZipf:
 		c.source.state = c.seed ^ uint64(seq)
 		k = c.zipf.Uint64()
+	case workload.KeysShares:
+		first := mix(c.seed ^ uint64(seq))
+		k = c.shares.At(first, mix(first))
 	default:
 		// Producers begin at different partitions, so that they do not go round them in
 		// step.

@@ -107,9 +107,10 @@ func TestIncompressibleShareIsReal(t *testing.T) {
 
 func TestKeysArePure(t *testing.T) {
 	for _, kind := range []workload.KeyKind{workload.KeysNone, workload.KeysRoundRobin,
-		workload.KeysRandom, workload.KeysZipf} {
+		workload.KeysRandom, workload.KeysZipf, workload.KeysShares} {
 		t.Run(string(kind), func(t *testing.T) {
-			w := &workload.Workload{Keys: workload.Keys{Kind: kind, Count: 50, Exponent: 1.2},
+			w := &workload.Workload{Keys: workload.Keys{Kind: kind, Count: 50, Exponent: 1.2,
+				Shares: []workload.KeyPart{{Share: 0.5, Count: 1}, {Share: 0.5, Count: 49}}},
 				Partitions: 7, Seed: 3}
 			one, two := newChooser(w, system.Spread{}), newChooser(w, system.Spread{})
 			counts, partitionOf := map[string]int{}, map[string]int32{}
@@ -192,6 +193,10 @@ func checkSpread(t *testing.T, kind workload.KeyKind, counts map[string]int, n i
 		}
 	case workload.KeysRandom:
 		if len(counts) != 50 || most > n/50*5/4 {
+			t.Errorf("%d keys, the most frequent %d times", len(counts), most)
+		}
+	case workload.KeysShares:
+		if len(counts) != 50 || most < n*48/100 || most > n*52/100 {
 			t.Errorf("%d keys, the most frequent %d times", len(counts), most)
 		}
 	case workload.KeysZipf:

@@ -1,0 +1,97 @@
+package keyfreq
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// mostCount is the largest count of a key: sums of MaxKeys of them are exact enough.
+const mostCount = 1e15
+
+// Parse reads rows of a key and the number of its messages, in any order, and returns the numbers
+// in descending order. A first row without a number is a heading. The error is a sentence that
+// names the line.
+func Parse(name string, src []byte) ([]float64, error) {
+	rows := csv.NewReader(bytes.NewReader(src))
+	rows.Comment, rows.FieldsPerRecord, rows.ReuseRecord = '#', -1, true
+	var counts []float64
+	for first := true; ; first = false {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: write a key and its number of messages in each row",
+				name, err)
+		}
+		line, _ := rows.FieldPos(0)
+		if len(row) != 2 {
+			return nil, fmt.Errorf("%s:%d: has %d columns: write a key and its number of messages",
+				name, line, len(row))
+		}
+		text := strings.TrimSpace(row[1])
+		n, err := strconv.ParseFloat(text, 64)
+		// Written so that NaN is refused too.
+		if err != nil || !(n >= 0 && n <= mostCount) {
+			if err != nil && first {
+				continue
+			}
+			return nil, fmt.Errorf("%s:%d: %.40q is no number of messages: write one from 0 to %g",
+				name, line, text, mostCount)
+		}
+		if n > 0 {
+			counts = append(counts, n)
+		}
+	}
+	if len(counts) == 0 {
+		return nil, fmt.Errorf("%s has no key with messages: write a key and its number of "+
+			"messages in each row, such as customer-7,1200", name)
+	}
+	slices.Sort(counts)
+	slices.Reverse(counts)
+	return counts, nil
+}
+
+// alone is how many of the most frequent keys have a part of their own. Each later part has a
+// third more keys than the one before.
+const (
+	alone  = 16
+	growth = 4.0 / 3
+)
+
+// Shares returns the keys of a workload with these numbers of messages, which are in descending
+// order. Keys that are about equally frequent share a part.
+func Shares(counts []float64) []workload.KeyPart {
+	total := 0.0
+	for _, n := range counts {
+		total += n
+	}
+	var parts []workload.KeyPart
+	size := 1.0
+	for len(counts) > 0 {
+		if len(parts) >= alone {
+			size *= growth
+		}
+		n := min(int(size), len(counts))
+		if len(parts) == workload.MaxKeyParts-1 {
+			n = len(counts)
+		}
+		sum := 0.0
+		for _, count := range counts[:n] {
+			sum += count
+		}
+		if share := sum / total; share > 0 {
+			parts = append(parts, workload.KeyPart{Share: share, Count: n})
+		}
+		counts = counts[n:]
+	}
+	return parts
+}
