@@ -143,13 +143,27 @@ func (a *api) at() string { return a.peer.At() }
 
 func (a *api) close() { a.wire.CloseIdleConnections() }
 
-// ping asks for a queue, which needs a login and no queue.
+// ping asks for a queue, which needs a login and no queue. It changes nothing, so it asks once
+// more when the connection breaks while the answer is read.
 func (a *api) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	const most = 1
-	_, err := a.client.ListQueues(ctx, &awssqs.ListQueuesInput{MaxResults: aws.Int32(most)})
+	ask := func() error {
+		const most = 1
+		_, err := a.client.ListQueues(ctx, &awssqs.ListQueuesInput{MaxResults: aws.Int32(most)})
+		return err
+	}
+	err := ask()
+	if statusOf(err) == http.StatusOK && broken(err) {
+		err = ask()
+	}
 	return a.explain(err)
+}
+
+// broken reports whether a connection ended before the answer did.
+func broken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
 }
 
 // codeOf is the code of an answer that refuses, "" when there is none.
@@ -238,8 +252,7 @@ func (a *api) explainStranger(err error) error {
 		strings.Contains(text, "get credentials"):
 		return fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID "+
 			"and AWS_SECRET_ACCESS_KEY, or give the target credentials: %w", err)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
-		strings.Contains(text, "malformed HTTP"), errors.As(err, &sending):
+	case broken(err), strings.Contains(text, "malformed HTTP"), errors.As(err, &sending):
 		return a.peer.HungUp(err)
 	case errors.As(err, &reading), codeOf(err) == foreignCode:
 		return fmt.Errorf("%s answers, and not as SQS does: correct the endpoint, and give the "+

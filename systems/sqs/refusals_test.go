@@ -65,6 +65,35 @@ func talking(t *testing.T, says string) (address string) {
 	return l.Addr().String()
 }
 
+// An answer that ends in the middle is asked for once more, and then explained.
+func TestBrokenAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		broken int
+		says   string
+	}{"once": {broken: 1}, "always": {2, "closes the connection at once"}} {
+		asked := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked <= c.broken {
+				w.Header().Set("Content-Length", "100") // more than follows
+			}
+			fmt.Fprint(w, "{}")
+		}))
+		a, err := newAPI(t.Context(), system.Options{
+			Endpoints: []string{s.Listener.Addr().String()},
+			Settings:  systemtest.Settings(t, sqsSystem{})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.ping(t.Context())
+		if asked != 2 || (err == nil) != (c.says == "") ||
+			err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: asked %d times: %v", name, asked, err)
+		}
+		a.close()
+		s.Close()
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		address string
