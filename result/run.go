@@ -104,7 +104,10 @@ type Trial struct {
 // Startup has the steps before the load: servers, topics, clients, and the proof that every
 // partition takes messages and every subscription receives them.
 type Startup struct {
-	ConnectNs  int64 `json:"connect_ns"`       // the servers' start too, when it was ours
+	ConnectNs int64 `json:"connect_ns"` // ServersNs included
+	// ServersNs is the time until the cluster answers, failed attempts to start it included;
+	// zero: the run did not start it.
+	ServersNs  int64 `json:"start_servers_ns,omitempty"`
 	TopicsNs   int64 `json:"create_topics_ns"` // until each partition can be written to
 	ReadBackNs int64 `json:"read_back_ns"`     // the durability of each topic
 	OpenNs     int64 `json:"open_clients_ns"`  // consumers, then producers

@@ -149,11 +149,13 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	if held := s.job.Cluster; held != nil {
 		s.testbed, s.held = held.testbed, true
 	} else {
+		began := s.sinceBegan()
 		bed, err := s.job.up(ctx, filepath.Join(s.writer.Dir(), result.LogsDir))
 		if err != nil {
 			return err
 		}
 		s.testbed = bed
+		s.run.Startup.ServersNs = s.sinceBegan() - began
 	}
 	cluster := s.testbed.Cluster()
 	if err := s.readTrust(cluster); err != nil {

@@ -18,10 +18,13 @@ func startupSteps(s result.Startup) (all []document.Fact) {
 	for _, step := range []struct {
 		name string
 		ns   int64
-	}{{"connect", s.ConnectNs}, {"create topics", s.TopicsNs},
+	}{{"start servers", s.ServersNs}, {"connect", s.ConnectNs - s.ServersNs},
+		{"create topics", s.TopicsNs},
 		{"read durability back", s.ReadBackNs}, {"open clients", s.OpenNs},
 		{"prove every partition and subscription", s.ReadyNs}} {
-		all = append(all, document.Fact{Name: step.name, Value: quantity.Duration(step.ns)})
+		if step.ns > 0 {
+			all = append(all, document.Fact{Name: step.name, Value: quantity.Duration(step.ns)})
+		}
 	}
 	return all
 }

@@ -36,6 +36,10 @@ func spent() []Figure {
 			})},
 		{Name: "unavailable", Title: "longest time without an acknowledgement in a fault",
 			Unit: Nanoseconds, of: ofRun(unavailable)},
+		{Name: "start", Title: "time until the servers answer, from their start",
+			Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
+				return float64(r.Startup.ServersNs), r.Startup.ServersNs > 0
+			})},
 		{Name: "rolling", Title: "time of a rolling restart", Unit: Nanoseconds,
 			of: ofRun(func(r *result.Run) (float64, bool) {
 				if r.Rolling == nil || r.Rolling.InSync < r.Rolling.Machines {
