@@ -38,9 +38,16 @@ type SubscriptionLedger struct {
 	AbortedTransactions int64 `json:"aborted_transactions,omitempty"`
 	PartialTransactions int64 `json:"partial_transactions,omitempty"`
 	// transactions of several messages that were received whole
-	WholeTransactions int64   `json:"whole_transactions,omitempty"`
-	Foreign           int64   `json:"foreign"`               // not of this run
-	LostRanges        []Range `json:"lost_ranges,omitempty"` // the first few
+	WholeTransactions int64 `json:"whole_transactions,omitempty"`
+	// Handlings that failed: messages that consumers gave back, and those that were delivered
+	// again. They are in no other count.
+	GivenBack   int64 `json:"given_back,omitempty"`
+	Redelivered int64 `json:"redelivered,omitempty"`
+	// Sharing is how evenly the messages of the measured window came to the consumers; nil: a
+	// subscription has one, or it was not recorded.
+	Sharing    *Sharing `json:"sharing,omitempty"`
+	Foreign    int64    `json:"foreign"`               // not of this run
+	LostRanges []Range  `json:"lost_ranges,omitempty"` // the first few
 	// The first few of each consumer, and of the messages that reached several consumers.
 	DuplicateRanges []Range `json:"duplicate_ranges,omitempty"`
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`

@@ -222,7 +222,8 @@ type Load struct {
 	// KeyShares is how often keys occur, as a workload writes it; empty: Keys says.
 	KeyShares string `json:"key_shares,omitempty"`
 	// how messages without a key go to partitions; empty: keyed, or not recorded
-	Spread string `json:"spread,omitempty"`
+	Spread   string    `json:"spread,omitempty"`
+	Handling *Handling `json:"handling,omitempty"` // nil: consumers acknowledge at once
 	// one more subscription, read when the load is over
 	Audit             bool    `json:"audit,omitempty"`
 	Delivery          string  `json:"delivery"`

@@ -23,6 +23,8 @@ const (
 
 	// Copies is the end-to-end latency of second and later deliveries, which EndToEnd excludes.
 	Copies Series = "copies"
+	// Redelivered is the time from a consumer's giving a message back to its next delivery.
+	Redelivered Series = "redelivery"
 	// Waited is the time for which unanswered messages were waited for, from their due time:
 	// the lower bounds of their publish latency.
 	Waited Series = "waited"
@@ -40,8 +42,8 @@ const (
 )
 
 // Beside are the series that each run records in addition to those of its tables.
-var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Twin, TwinReceive, TwinWaited,
-	SimulatedLate}
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Redelivered, Twin, TwinReceive,
+	TwinWaited, SimulatedLate}
 
 // AllSeries are the series that every run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}

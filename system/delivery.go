@@ -32,6 +32,23 @@ type Redeliverer interface {
 	Redelivery(s Settings, d workload.Delivery) Redelivery
 }
 
+// Returner is a System whose consumers can give a message back that they could not handle, so
+// that it is delivered again, to any consumer of the subscription.
+type Returner interface {
+	// RefuseReturns returns why consumers cannot give messages back with the settings, as a
+	// sentence without its first letter's capital; empty: they can.
+	RefuseReturns(s Settings) (why string)
+}
+
+// RefuseReturns returns why consumers of a system cannot give messages back; empty: they can.
+func RefuseReturns(s System, settings Settings) string {
+	r, able := s.(Returner)
+	if !able {
+		return "its consumers have no way to give one message back"
+	}
+	return r.RefuseReturns(settings)
+}
+
 // PartitionOwner is a System that knows whether each partition belongs to one consumer
 // of a subscription at a time, so that order holds across consumers. On other systems
 // consumers share partitions.

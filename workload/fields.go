@@ -40,8 +40,8 @@ func (f Field) Comparable() bool { return f.Role == Circumstance }
 
 // Fields returns all keys of a workload, in the order in which they are printed.
 func Fields() []Field {
-	return slices.Concat(shapeFields, messageFields, loadFields, runFields, backlogFields,
-		faultFields)
+	return slices.Concat(shapeFields, messageFields, loadFields, handlingFields, runFields,
+		backlogFields, faultFields)
 }
 
 var shapeFields = []Field{
@@ -138,6 +138,19 @@ var loadFields = []Field{
 		Means: "Closed loop: the number of messages of a send, such as 10, or 1..10.", Default: "1",
 		Role: Offered, at: func(f *file) any { return &f.closed.Batch },
 		printed: func(f *file) bool { return f.Load.Closed != nil }},
+}
+
+var handlingFields = []Field{
+	{Path: "handling.time", Name: "handling time",
+		Means: "How long a consumer handles a message before it takes the next: 5ms, exponential " +
+			"5ms, or 90% 1ms + 10% 50ms.",
+		Role: Offered, at: func(f *file) any { return &handlingTime{&f.Handling.Time} },
+		printed: func(f *file) bool { return f.Handling.Time.mean() > 0 }},
+	{Path: "handling.fails", Name: "failed handlings",
+		Means: "The share of messages that a consumer gives back after handling them, for " +
+			"another delivery.",
+		Role: Offered, at: func(f *file) any { return (*quantity.Fraction)(&f.Handling.Fails) },
+		printed: func(f *file) bool { return f.Handling.Fails > 0 }},
 }
 
 var runFields = []Field{

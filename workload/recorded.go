@@ -25,6 +25,9 @@ func (w *Workload) Record() result.Load {
 	if w.Message.Sizes != nil {
 		l.MessageSizes = w.Message.Sizes.String()
 	}
+	if !w.Handling.None() {
+		l.Handling = &result.Handling{Time: w.Handling.Time.String(), Fails: w.Handling.Fails}
+	}
 	switch w.Keys.Kind {
 	case KeysNone:
 		l.Spread = string(w.Spread)
@@ -66,6 +69,9 @@ func Recorded(r *result.Run) Values {
 	}
 	if shares := r.Load.KeyShares; shares != "" {
 		out["keys.shares"] = shares
+	}
+	if h := r.Load.Handling; h != nil {
+		out["handling.time"] = h.Time
 	}
 	if b := r.Load.Backlog; b != "" {
 		out["duration"] = "" // it lasts as long as the readers take
@@ -116,6 +122,9 @@ func recordedBy(r *result.Run) *Workload {
 	for _, s := range l.Segments {
 		w.Load.Segments = append(w.Load.Segments,
 			Segment{From: s.From, To: s.To, For: length(s.Seconds)})
+	}
+	if h := l.Handling; h != nil {
+		w.Handling.Fails = h.Fails
 	}
 	if c := l.Closed; c != nil {
 		w.Load.Closed = &Closed{InFlight: c.InFlight,

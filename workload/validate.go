@@ -28,6 +28,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkLoad(doc)
 	w.checkTimes(doc)
 	w.checkGuarantees(doc)
+	w.checkHandling(doc)
 	w.checkInFlight(doc)
 	w.checkBacklog(doc)
 	w.checkFaults(doc)

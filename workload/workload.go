@@ -20,10 +20,11 @@ type Workload struct {
 	Subscriptions int // subscriptions of each topic; each sees every message
 	Consumers     int // consumers sharing each subscription
 
-	Message Message
-	Keys    Keys
-	Spread  Spread // of messages without a key
-	Load    Load
+	Message  Message
+	Keys     Keys
+	Spread   Spread // of messages without a key
+	Load     Load
+	Handling Handling // of each message by its consumer
 
 	Warmup   time.Duration // load that is offered and not measured
 	Settle   bool          // the warm-up ends at the steady state

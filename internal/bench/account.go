@@ -135,6 +135,9 @@ func (r *run) without(series result.Series, f *load.Counters, arrived int64) res
 		out.Refused = min(absent-out.Unsent, c.Failed*subscriptions)
 		out.NotReceived = absent - out.Unsent - out.Refused
 		return out
+	case result.Redelivered:
+		// Of the warm-up too: which of them were due in it is not known.
+		return result.Missing{NotReceived: f.GivenBack - f.Redelivered}
 	}
 	return result.Missing{}
 }
@@ -187,6 +190,9 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	}
 	if r.count(result.Copies) > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
+	}
+	if f.GivenBack > 0 {
+		s.Latency = append(s.Latency, r.latency(result.Redelivered, f, arrived))
 	}
 	spent := r.readings.last.Spent()
 	s.Generator.CPULimitCores = spent.CPULimitCores

@@ -111,6 +111,9 @@ func (j *Job) Check() error {
 	if err := j.checkExisting(); err != nil {
 		return err
 	}
+	if err := j.checkReturns(); err != nil {
+		return err
+	}
 	return j.checkSystem()
 }
 

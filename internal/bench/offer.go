@@ -304,7 +304,7 @@ func (r *run) lingerNs() int64 {
 
 // settled reports whether there is nothing left to wait for.
 func (r *run) settled(c load.Counters, subscriptions int) (bool, error) {
-	if !c.Sent || c.InFlight > 0 || c.Backlog(r.job.Workload) > 0 {
+	if !c.Sent || c.InFlight > 0 || c.Backlog(r.job.Workload) > 0 || c.GivenBack > c.Redelivered {
 		return false, nil
 	}
 	// Whether something is missing is found anew only when something has happened.

@@ -14,9 +14,10 @@ import (
 const (
 	atEndToEnd = iota
 	atCopies
+	atRedelivery
 )
 
-var consumerSeries = []result.Series{result.EndToEnd, result.Copies}
+var consumerSeries = []result.Series{result.EndToEnd, result.Copies, result.Redelivered}
 
 // subscription is one subscription of one topic: the consumers that share it.
 type subscription struct {
@@ -25,6 +26,7 @@ type subscription struct {
 	// late is held while a message that came after a later one of its lane is looked for
 	// at the other consumers and noted, so that two copies do not miss one another.
 	late sync.Mutex
+	back *givenBack // nil: no consumer gives messages back
 }
 
 // consumer is one consumer: it times and accounts for what arrives.
@@ -45,6 +47,7 @@ type consumer struct {
 	window       *window
 	payload      payload
 	proof        atomic.Pointer[proof] // nil: nothing is to be proved any more
+	handler      *handler              // nil: it takes no time
 
 	*measure.Recorder // guards what follows
 	arrived           *measure.Arrived
@@ -56,7 +59,10 @@ type consumer struct {
 	seen              *measure.Seen
 	lastNs            int64 // when the last message came, on the clock; 0: none yet
 	frozen            bool  // what comes no longer counts
-	firstNs           int64 // when the first message came, on the clock; 0: none yet
+
+	// messages given back, delivered again, and those of the measured window in all
+	givenBack, redelivered, handled int64
+	firstNs                         int64 // when the first message came, on the clock; 0: none yet
 }
 
 // receive takes one message from the system.
@@ -69,6 +75,7 @@ func (c *consumer) receive(m system.Received) {
 	}
 	if state != stampGood {
 		c.noteStranger(s, state)
+		c.handler.spare()
 		return
 	}
 	sound := soundness{intact: c.payload.intact(b, s.lane, s.seq), placed: c.placed(m, s.lane)}
@@ -78,10 +85,11 @@ func (c *consumer) receive(m system.Received) {
 	if how.Late && len(c.shared.consumers) > 1 && !c.arrived.Has(lane, s.seq) {
 		c.Unlock()
 		c.receiveLate(s, now, sound)
-		return
+	} else {
+		c.take(s, now, how, sound)
+		c.Unlock()
 	}
-	c.take(s, now, how, sound)
-	c.Unlock()
+	c.handler.handle(lane, s.seq)
 }
 
 // soundness is what of a received message is as it was sent.
@@ -120,6 +128,15 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 		phase = measure.Measured
 	}
 	lane := int(s.lane - c.base)
+	if phase == measure.Measured {
+		c.handled++
+	}
+	if sinceNs, again := c.shared.back.again(lane, s.seq); again {
+		c.redelivered++
+		c.Add(atRedelivery, phase, nowNs-sinceNs)
+		c.lastNs = nowNs
+		return
+	}
 	first := c.arrived.Received(lane, s.seq, how)
 	series := atCopies
 	if first {

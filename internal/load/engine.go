@@ -37,6 +37,8 @@ type Engine struct {
 	pacing    sync.WaitGroup
 	sentAll   chan struct{}
 	failures  chan error
+	closing   chan struct{} // closed when the clients begin to close
+	closed    sync.Once
 
 	// The copy of the run's window, which follow alone writes.
 	schedule atomic.Pointer[Schedule]
@@ -58,6 +60,7 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		sentAll:  make(chan struct{}),
 		failures: make(chan error, 1),
 		window:   newWindow(),
+		closing:  make(chan struct{}),
 		shared:   make(map[place]*subscription),
 		topics:   plan.Topics(),
 		payload:  newPayload(w.Message, w.Seed),
@@ -187,6 +190,7 @@ func (e *Engine) Close(limit time.Duration) error { return e.close(limit, e.prog
 
 func (e *Engine) close(limit time.Duration, progress func(string)) error {
 	now := e.clock.Now()
+	e.closed.Do(func() { close(e.closing) })
 	for _, p := range e.producers {
 		p.freeze(now)
 	}

@@ -56,6 +56,8 @@ func (c *consumer) countInto(to *Counters) {
 	}
 	to.LastReceived = latest(to.LastReceived, c.lastNs)
 	to.FreshAt[c.subscription] += c.fresh
+	to.GivenBack += c.givenBack
+	to.Redelivered += c.redelivered
 	if c.replay {
 		to.Replayed += c.fresh
 		return
@@ -137,6 +139,7 @@ func (c *consumer) account() measure.ArrivedAccount {
 	a := c.arrived.Account()
 	a.Topic, a.Subscription, a.Consumer = c.topicIndex, c.subscription, c.index
 	a.Foreign, a.Corrupt, a.Misplaced = c.foreign, c.corrupt, c.misplaced
+	a.GivenBack, a.Redelivered, a.Handled = c.givenBack, c.redelivered, c.handled
 	a.Transactions = c.seen.Account()
 	return a
 }

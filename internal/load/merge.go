@@ -86,6 +86,8 @@ func (c *Counters) add(o Counters) {
 	c.InFlight += o.InFlight
 	c.Fresh += o.Fresh
 	c.Replayed += o.Replayed
+	c.GivenBack += o.GivenBack
+	c.Redelivered += o.Redelivered
 	c.AckedBytes += o.AckedBytes
 	c.AckedWithin += o.AckedWithin
 	c.BytesWithin += o.BytesWithin

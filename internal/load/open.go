@@ -108,6 +108,9 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		shared: e.subscriptionOf(topic, subscription, lanes),
 	}
 	c.shared.consumers = append(c.shared.consumers, c)
+	if !c.later && !w.Handling.None() {
+		c.handler = newHandler(c, w, e.closing)
+	}
 	c.proof.Store(e.proofOf(topic, subscription))
 	return c
 }
@@ -119,6 +122,9 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 	s := e.shared[at]
 	if s == nil {
 		s = &subscription{order: measure.NewOrder(lanes)}
+		if e.plan.Workload.Handling.Fails > 0 {
+			s.back = &givenBack{at: make(map[sequence]int64)}
+		}
 		e.shared[at] = s
 	}
 	return s
@@ -144,7 +150,7 @@ func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
 		Index: c.index, Members: members, Delivery: e.plan.Workload.Delivery,
 		AtEnd:   e.plan.Workload.Existing != nil,
-		Receive: c.receive, Failed: func(err error) {
+		Receive: c.receive, GiveBack: c.handler.giveBack(), Failed: func(err error) {
 			e.failed(fmt.Errorf("consumer %d of %s on %s stopped: %w", c.index,
 				e.plan.subscriptionName(c.subscription), c.topic.Name, err))
 		},

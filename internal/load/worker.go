@@ -198,6 +198,8 @@ type Counters struct {
 	Fresh, Replayed int64
 	FreshAt         []int64 // the same by subscription, those that read later being the last
 	AckedBytes      int64   // payload of all acknowledged messages
+	// Messages that consumers gave back, and those of them that were delivered again.
+	GivenBack, Redelivered int64
 	// Within the measured window, of messages of either phase, copies left out.
 	AckedWithin    int64
 	BytesWithin    int64   // payload of AckedWithin

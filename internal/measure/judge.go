@@ -38,11 +38,37 @@ func Judge(
 		into.Foreign += a.Foreign
 		into.Corrupt += a.Corrupt
 		into.Misplaced += a.Misplaced
+		into.GivenBack += a.GivenBack
+		into.Redelivered += a.Redelivered
 		into.DuplicateRanges = named(into.DuplicateRanges, a.Copies, name)
 		into.ReorderedRanges = named(into.ReorderedRanges, a.Late, name)
 	}
+	if s := sharing(arrived); s != nil && (into.Sharing == nil ||
+		s.Fairness < into.Sharing.Fairness) {
+		into.Sharing = s
+	}
 	judgeTransactions(into, sent, arrived)
 	return measured
+}
+
+// sharing returns how evenly messages came to consumers; nil: there is one, or none came.
+func sharing(arrived []ArrivedAccount) *result.Sharing {
+	if len(arrived) < 2 {
+		return nil
+	}
+	s := &result.Sharing{Consumers: len(arrived), Least: arrived[0].Handled}
+	var sum, squares float64
+	for i := range arrived {
+		n := arrived[i].Handled
+		s.Least, s.Most = min(s.Least, n), max(s.Most, n)
+		sum += float64(n)
+		squares += float64(n) * float64(n)
+	}
+	if sum == 0 {
+		return nil
+	}
+	s.Fairness = sum * sum / (float64(s.Consumers) * squares)
+	return s
 }
 
 // reader walks the lanes of one consumer, which rise.

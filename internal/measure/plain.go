@@ -80,6 +80,9 @@ type ArrivedAccount struct {
 	Reordered, Overtaken        int64
 	Copies, Late                []Sighting // the first few
 	Foreign, Corrupt, Misplaced int64
+	// GivenBack and Redelivered are as in the ledger. Handled counts what came of the measured
+	// window, first arrivals and redeliveries.
+	GivenBack, Redelivered, Handled int64
 	// Transactions counts first arrivals by producer of the topic and by transaction.
 	Transactions [][]int32
 }

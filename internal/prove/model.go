@@ -128,6 +128,18 @@ func queue(perSecond float64) model {
 	}
 }
 
+// waiting is a model of a consumer that handles so many messages a second, one after another: the
+// latency ends where the handling begins.
+func waiting(perSecond float64) model {
+	return func(w *workload.Workload) distribution {
+		latencies := sojourns(dueTimes(w), 1e9/perSecond)
+		for i := range latencies {
+			latencies[i] -= 1e9 / perSecond
+		}
+		return known(latencies)
+	}
+}
+
 // known returns the distribution of a list of latencies.
 func known(latencies []float64) distribution {
 	slices.Sort(latencies)

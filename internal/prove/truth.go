@@ -39,6 +39,9 @@ type Load struct {
 	Partitions int
 	// Subscriptions is the number of subscriptions. Each gets every message.
 	Subscriptions int
+	// Consumers is the number of consumers of each subscription, which handle each message.
+	Consumers int
+	Handling  workload.Handling
 }
 
 // Search describes a search for the peak stable throughput.
@@ -59,7 +62,8 @@ const (
 func (l Load) workload(name string) *workload.Workload {
 	w := &workload.Workload{
 		Name: "prove-" + name, Topics: 1, Partitions: cmp.Or(l.Partitions, defaultPartitions),
-		Producers: cmp.Or(l.Producers, 1), Subscriptions: cmp.Or(l.Subscriptions, 1), Consumers: 1,
+		Producers: cmp.Or(l.Producers, 1), Subscriptions: cmp.Or(l.Subscriptions, 1),
+		Consumers: cmp.Or(l.Consumers, 1), Handling: l.Handling,
 		Message: workload.Message{Size: 100, Incompressible: 1},
 		Keys:    workload.Keys{Kind: workload.KeysNone}, Spread: workload.SpreadRoundRobin,
 		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: l.Steps},

@@ -19,6 +19,7 @@ var seriesWords = []struct {
 	{result.Publish, "publish"},
 	{result.EndToEnd, "end-to-end"},
 	{result.Copies, "copies"},
+	{result.Redelivered, "redelivery"},
 	{result.Send, "send (uncorrected)"},
 	{result.Lag, "schedule lag"},
 	{result.Hiccup, "hiccup"},
@@ -161,6 +162,8 @@ func total(l result.Ledger) result.SubscriptionLedger {
 		t.Corrupt += s.Corrupt
 		t.Foreign += s.Foreign
 		t.Misplaced += s.Misplaced
+		t.GivenBack += s.GivenBack
+		t.Redelivered += s.Redelivered
 		t.RefusedReceived += s.RefusedReceived
 		t.PartialTransactions += s.PartialTransactions
 	}

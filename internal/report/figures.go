@@ -28,6 +28,7 @@ const (
 	ofPublish    = "Publish latency"
 	ofEndToEnd   = "End-to-end latency"
 	ofCopies     = "End-to-end latency of copies"
+	ofRedelivery = "Redelivery, from the return of a message to its next delivery"
 	ofSend       = "Send latency, uncorrected"
 	ofMessages   = "Account of messages"
 	ofCost       = "Cost"
@@ -51,14 +52,18 @@ const (
 // insidePlimsoll stands for a figure of servers inside plimsoll's process.
 const insidePlimsoll = "inside plimsoll"
 
-// rowArrivals is the row of the arrival process.
-const rowArrivals = "arrivals"
+// rowArrivals is the row of the arrival process, and rowFairness that of how evenly messages came
+// to consumers.
+const (
+	rowArrivals = "arrivals"
+	rowFairness = "fairness among consumers"
+)
 
 // optional reports whether the row is left out when no run has a value for it.
 func (f figure) optional() bool {
-	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies}
-	return f.name == rowArrivals || strings.HasSuffix(f.name, withoutLatency) ||
-		slices.Contains(sections, f.section)
+	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies, ofRedelivery}
+	return f.name == rowArrivals || f.name == rowFairness ||
+		strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
 }
 
 // figureRows are the figures of a comparison. Rows of cost, of closed loops and of backlogs
@@ -181,7 +186,8 @@ func figures() []figure {
 			result.EndToEnd: ofEndToEnd}[series]
 		out = append(out, latencyFigures(section, series)...)
 	}
-	return append(out, latencyFigures(ofCopies, result.Copies)...)
+	out = append(out, latencyFigures(ofCopies, result.Copies)...)
+	return append(out, latencyFigures(ofRedelivery, result.Redelivered)...)
 }
 
 // instrumentFigures are the rows of plimsoll's own error.
@@ -280,6 +286,7 @@ func accountFigures() []figure {
 		{ofMessages, "lost", accounted(lostOf), nil},
 		{ofMessages, "duplicate", accounted(duplicateOf), nil},
 		{ofMessages, "reordered", accounted(reorderedOf), nil},
+		{ofMessages, rowFairness, fairness, nil},
 		{ofMessages, "failed", func(r *result.Run) string {
 			return unlessUnknown(r, r.Counters.Failed == 0, quantity.Count(r.Counters.Failed))
 		}, nil},
@@ -374,3 +381,20 @@ func lostOf(l result.SubscriptionLedger) string {
 func duplicateOf(l result.SubscriptionLedger) string { return quantity.Count(l.Duplicate) }
 
 func reorderedOf(l result.SubscriptionLedger) string { return quantity.Count(l.Reordered) }
+
+// fairness is Jain's index of the least fair subscription, and its messages of the consumers with
+// the fewest and the most.
+func fairness(r *result.Run) string {
+	var worst *result.Sharing
+	for _, l := range r.Ledger.Subscriptions {
+		if s := l.Sharing; s != nil && (worst == nil || s.Fairness < worst.Fairness) {
+			worst = s
+		}
+	}
+	if worst == nil {
+		return none
+	}
+	return fmt.Sprintf("%.2f (%s to %s messages each of %s)", worst.Fairness,
+		quantity.Count(worst.Least), quantity.Count(worst.Most),
+		quantity.Count(int64(worst.Consumers)))
+}

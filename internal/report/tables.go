@@ -182,6 +182,8 @@ var rareCounts = []struct {
 	{"unread", func(s result.SubscriptionLedger) int64 { return s.Unread }},
 	{"overtaken at another consumer",
 		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
+	{"given back", func(s result.SubscriptionLedger) int64 { return s.GivenBack }},
+	{"delivered again", func(s result.SubscriptionLedger) int64 { return s.Redelivered }},
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
 	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
 	{"transactions in part", func(s result.SubscriptionLedger) int64 {

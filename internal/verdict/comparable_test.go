@@ -18,6 +18,7 @@ var noLoad = []string{"Workload", "WarmupSeconds", "DropPageCache", "TargetRate"
 func openLoop() *result.Run {
 	r := observed()
 	r.SchemaVersion = result.SchemaVersion
+	r.Load.Handling = &result.Handling{Time: "5ms", Fails: 0.1}
 	r.Load.Keys, r.Load.KeyExponent, r.Load.Backlog = "none", 1.2, "{for: 10s}"
 	r.Load.Segments = []result.Segment{{From: 1, To: 2, Seconds: 3}, {From: 4, To: 5, Seconds: 6}}
 	return r
@@ -123,13 +124,14 @@ var bases = []string{
 	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {closed: {in_flight: 2, batch: 3}}",
 	"backlog: {size: 2GB}", "backlog: {messages: 1M}", "backlog: {for: 10m}",
 	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
+	"{load: {rate: 1k/s}, handling: {time: 1ms, fails: 1%}}",
 	"isolate: {cpus: split}", "existing_topics: [orders]",
 }
 
 // otherValues are values of any key, one of which means something else.
 var otherValues = []string{
 	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s",
-	"3k/s", "21s", "11m", "auto",
+	"3k/s", "21s", "500us", "11m", "auto",
 	"exactly_once", "shared", "[others]", "true", "false", "replay", "1..9", "other",
 	"[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
 }

@@ -82,6 +82,28 @@ func duplicates(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		"none of %s messages was received more than once", quantity.Count(l.Received))
 }
 
+// redelivery judges whether messages that consumers gave back were delivered again.
+func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
+	missing := l.GivenBack - l.Redelivered
+	switch {
+	case l.GivenBack == 0:
+		return say(Redelivery, result.Unknown,
+			"no consumer gave a message back, so none could be delivered again")
+	case missing > 0 && r.State != result.Complete:
+		return say(Redelivery, result.Unknown,
+			"%s of %s messages that consumers gave back had not come again when the run was cut "+
+				"short",
+			quantity.Count(missing), quantity.Count(l.GivenBack))
+	case missing > 0:
+		return say(Redelivery, result.Broken,
+			"%s of %s messages that consumers gave back did not come again within the drain",
+			quantity.Count(missing), quantity.Count(l.GivenBack))
+	}
+	return say(Redelivery, result.Holds,
+		"every message that a consumer gave back was delivered again: %s of %s",
+		quantity.Count(l.Redelivered), quantity.Count(l.GivenBack))
+}
+
 // roomForCopies says what a run's delivery means for copies.
 func roomForCopies(r *result.Run) string {
 	switch {

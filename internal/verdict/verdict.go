@@ -58,6 +58,9 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 		r.Verdicts = append(r.Verdicts, accounted(Aborted, r, aborted),
 			accounted(Transactions, r, transactions))
 	}
+	if h := r.Load.Handling; h != nil && h.Fails > 0 {
+		r.Verdicts = append(r.Verdicts, accounted(Redelivery, r, redelivery))
+	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
 	if r.Rolling != nil {
 		r.Verdicts = append(r.Verdicts, rolling(r))
@@ -73,14 +76,15 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 }
 
 // Sound reports whether the system kept its promises: it lost or damaged no acknowledged
-// message, delivered none twice where it promised exactly once, had the durability level
-// asked for, let its readers catch up with a backlog, and acknowledged at least one message.
+// message, delivered none twice where it promised exactly once, delivered again what consumers
+// gave back, had the durability level asked for, let its readers catch up with a backlog, and
+// acknowledged at least one message.
 // Refused messages break no promise.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
 	}
-	promised := []string{Loss, Durability, CatchUp}
+	promised := []string{Loss, Durability, CatchUp, Redelivery}
 	if exactlyOnce(r) {
 		promised = append(promised, Duplicates, Aborted, Transactions)
 	}
@@ -99,6 +103,7 @@ const (
 	Duplicates   = "duplicates"
 	Aborted      = "aborted_read" // of exactly_once delivery only
 	Transactions = "transactions" // of exactly_once delivery only
+	Redelivery   = "redelivery"   // of runs whose consumers give messages back
 	Failures     = "failures"
 	Durability   = "durability"
 	Rolling      = "rolling_restart" // of runs with one
@@ -136,6 +141,8 @@ func ledger(r *result.Run) (total result.SubscriptionLedger) {
 		total.Lost += l.Lost
 		total.Unread += l.Unread
 		total.Duplicate += l.Duplicate
+		total.GivenBack += l.GivenBack
+		total.Redelivered += l.Redelivered
 		total.Reordered += l.Reordered
 		total.Corrupt += l.Corrupt
 		total.Foreign += l.Foreign

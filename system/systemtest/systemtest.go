@@ -97,6 +97,7 @@ func (s *suite) live() []namedTest {
 		{"at_most_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtMostOnce) }},
 		{"at_least_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtLeastOnce) }},
 		{"restart_without_loss", s.restart},
+		{"given_back_comes_again", s.givenBack},
 		{"subscription_keeps_what_nobody_reads", s.reserved},
 		{"no_receive_after_close", s.noReceiveAfterClose},
 		{"no_receive_after_close_without_time", s.noReceiveAfterCloseWithoutTime},

@@ -49,6 +49,9 @@ func (artemisSystem) Check(c system.Check) error {
 		checkNodes(c.Settings, c.Durability, c.Nodes)...).Err()
 }
 
+// RefuseReturns says that consumers can give messages back: as modified, with a failed delivery.
+func (artemisSystem) RefuseReturns(system.Settings) string { return "" }
+
 // Redelivery says when a message comes again although no consumer fails.
 func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redelivery {
 	return system.Redelivery{Never: true, Why: "the server delivers a message again only after " +

@@ -111,7 +111,8 @@ func (r *consumer) take(m *nats.Msg) {
 	}
 	r.begin()
 	reply := ack
-	if !r.Handle(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)}) {
+	handled := r.Handle(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
+	if !handled || r.Options.Returns() {
 		// Given back at once, so that another consumer need not wait for ack_wait.
 		reply = nak
 	}

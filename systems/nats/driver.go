@@ -193,6 +193,9 @@ func (c *cluster) Close(ctx context.Context) error {
 	return err
 }
 
+// RefuseReturns says that consumers can give messages back, with a negative acknowledgement.
+func (natsSystem) RefuseReturns(system.Settings) string { return "" }
+
 // Redelivery says that a server sends a message again when it has seen no
 // acknowledgement for ack_wait, because acknowledgements are not confirmed and may be
 // lost, and a message may wait as long in its consumer. The copy needs a pull request,

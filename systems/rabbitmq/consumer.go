@@ -345,6 +345,11 @@ func (f *flow) run() {
 		if f.r.early {
 			continue
 		}
+		if f.r.Options.Returns() {
+			f.acknowledge() // an acknowledgement counts for all messages before it
+			_ = f.channel.Nack(d.DeliveryTag, false, true)
+			continue
+		}
 		f.last = d.DeliveryTag
 		if f.pending++; f.pending >= f.r.of.cfg.ackBatch {
 			f.acknowledge()

@@ -210,6 +210,15 @@ func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
 }
 
+// RefuseReturns says that consumers of a queue can give messages back, and those of a stream
+// cannot.
+func (rabbitSystem) RefuseReturns(s system.Settings) string {
+	if s.Text(setQueueType) == streamed {
+		return "a stream has no negative acknowledgement: set queue_type: quorum"
+	}
+	return ""
+}
+
 // OwnsPartitions says that each queue or stream is dealt to one consumer of a
 // subscription.
 func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }

@@ -20,10 +20,13 @@ type topic struct {
 
 // subscription is the consumers that share a topic, and what waits for them.
 type subscription struct {
+	shared    bool // messages go to any consumer with room: see consumer.work
 	consumers []*consumer
+	next      int // the consumer whose turn it is, where messages are shared
 	backlog   queue[*record]
-	turnNs    float64 // when the next message may be delivered, since the line began
-	draining  bool    // the backlog is being delivered
+	again     queue[*record] // given back, and before the backlog
+	turnNs    float64        // when the next message may be delivered, since the line began
+	draining  bool           // the backlog is being delivered
 }
 
 // producer sends to one topic. The line's lock guards what it holds back.
@@ -126,34 +129,114 @@ func (p *producer) drop() {
 	}
 }
 
-// consumer receives on the line, under its lock.
+// consumer receives on the line, under its lock, or on a goroutine of its own where messages are
+// shared.
 type consumer struct {
 	line    *line
-	receive func(system.Received)
+	of      *subscription
+	options system.ConsumerOptions
 	closed  atomic.Bool
+
+	// Where messages are shared; the line's lock guards room.
+	room  int          // messages that it may hold besides those that it holds
+	inbox chan *record // has place for all that it may hold
+	stop  chan struct{}
+	ended chan struct{}
 }
 
-// Close waits, within ctx, for the message that is being received.
-func (k *consumer) Close(ctx context.Context) error {
-	k.closed.Store(true)
-	passed := make(chan struct{})
-	go func() {
-		// Whoever gets the line's lock finds it between two messages.
-		k.line.Lock()
-		defer k.line.Unlock()
-		close(passed)
-	}()
-	select {
-	case <-passed:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("close a consumer that is receiving: %w", ctx.Err())
+func newConsumer(l *line, s *subscription, o system.ConsumerOptions) *consumer {
+	k := &consumer{line: l, of: s, options: o, ended: make(chan struct{})}
+	if s.shared {
+		k.room = l.prefetch
+		k.inbox, k.stop = make(chan *record, k.room), make(chan struct{})
+		go k.work()
+	}
+	return k
+}
+
+// take delivers a record. The caller holds the line's lock.
+func (k *consumer) take(r *record) {
+	if k.inbox == nil {
+		k.options.Receive(r.received())
+		return
+	}
+	r.refs++
+	k.room--
+	k.inbox <- r
+}
+
+// work receives what the consumer holds, one message after another, and acknowledges it or gives
+// it back.
+func (k *consumer) work() {
+	defer close(k.ended)
+	for {
+		select {
+		case <-k.stop:
+			return
+		default:
+		}
+		select {
+		case <-k.stop:
+			return
+		case r := <-k.inbox:
+			k.options.Receive(r.received())
+			k.finish(r, k.options.Returns())
+		}
 	}
 }
 
-// consumerOf returns the consumer that a partition belongs to, nil when there
-// is none. The caller holds the line's lock.
+func (k *consumer) finish(r *record, back bool) {
+	l := k.line
+	l.Lock()
+	k.room++
+	now := l.clock.Now() - l.startNs
+	if back && !l.forgets() {
+		l.returns.push(given{now + l.redeliveryNs, r, k.of})
+	} else {
+		l.release(r)
+	}
+	l.drain(k.of, now)
+	l.Unlock()
+	l.wake()
+}
+
+// Close waits, within ctx, for the message that is being received. What the consumer holds and
+// has not begun goes to others.
+func (k *consumer) Close(ctx context.Context) error {
+	if k.closed.Swap(true) {
+		return nil
+	}
+	if k.inbox == nil {
+		go func() {
+			// Whoever gets the line's lock finds it between two messages.
+			k.line.Lock()
+			defer k.line.Unlock()
+			close(k.ended)
+		}()
+	} else {
+		close(k.stop)
+	}
+	select {
+	case <-k.ended:
+	case <-ctx.Done():
+		return fmt.Errorf("close a consumer that is receiving: %w", ctx.Err())
+	}
+	k.line.Lock()
+	defer k.line.Unlock()
+	for len(k.inbox) > 0 {
+		k.of.again.push(<-k.inbox)
+	}
+	k.line.drain(k.of, k.line.clock.Now()-k.line.startNs)
+	k.line.wake()
+	return nil
+}
+
+// consumerOf returns the consumer that a partition belongs to or, where messages are shared, one
+// with room; nil when there is none. The caller holds the line's lock.
 func (s *subscription) consumerOf(partition int32) *consumer {
+	if s.shared {
+		return s.withRoom()
+	}
 	for len(s.consumers) > 0 {
 		i := int(partition) % len(s.consumers)
 		if k := s.consumers[i]; !k.closed.Load() {
@@ -163,3 +246,22 @@ func (s *subscription) consumerOf(partition int32) *consumer {
 	}
 	return nil
 }
+
+// withRoom returns the next consumer in turn that has room.
+func (s *subscription) withRoom() *consumer {
+	s.consumers = slices.DeleteFunc(s.consumers,
+		func(k *consumer) bool { return k.closed.Load() })
+	for i := range s.consumers {
+		at := (s.next + i) % len(s.consumers)
+		if k := s.consumers[at]; k.room > 0 {
+			if !k.line.firstServed {
+				s.next = at + 1
+			}
+			return k
+		}
+	}
+	return nil
+}
+
+// waiting is how many messages wait for a consumer.
+func (s *subscription) waiting() int { return s.again.len() + s.backlog.len() }

@@ -102,11 +102,11 @@ func (l *line) deliver(r *record, atNs int64) {
 		r.topic.retained = append(r.topic.retained, r)
 	}
 	for _, s := range r.topic.ordered {
-		if s.backlog.len() == 0 && s.dueNs() <= atNs {
+		if s.waiting() == 0 && s.dueNs() <= atNs {
 			if k := s.consumerOf(r.partition); k != nil {
 				s.turnNs = float64(atNs) + l.drainNs
 				l.tellLate(atNs)
-				k.receive(r.received())
+				k.take(r)
 				continue
 			}
 		}
@@ -130,7 +130,7 @@ func (s *subscription) dueNs() int64 { return int64(math.Ceil(s.turnNs)) }
 // drain has the line deliver what waits for a subscription, from that time on.
 // The caller holds the lock.
 func (l *line) drain(s *subscription, nowNs int64) {
-	if s.draining || s.backlog.len() == 0 || len(s.consumers) == 0 {
+	if s.draining || s.waiting() == 0 || len(s.consumers) == 0 {
 		return
 	}
 	s.draining = true
@@ -158,7 +158,12 @@ func (l *line) drainDue(nowNs int64) bool {
 // deliverFirst delivers the first message that waits, and reports whether there
 // is another one and somebody to take it.
 func (l *line) deliverFirst(s *subscription) bool {
-	r, ok := s.backlog.peek()
+	from := &s.again
+	r, ok := from.peek()
+	if !ok {
+		from = &s.backlog
+		r, ok = from.peek()
+	}
 	if !ok {
 		return false
 	}
@@ -166,16 +171,40 @@ func (l *line) deliverFirst(s *subscription) bool {
 	if k == nil {
 		return false
 	}
-	s.backlog.pop()
-	l.buffered -= int64(len(r.payload))
+	from.pop()
+	if from == &s.backlog {
+		l.buffered -= int64(len(r.payload))
+	}
 	if l.drainNs > 0 {
 		// Without a rate all that waits is due at once, which nobody can do.
 		l.tellLate(s.dueNs())
 	}
 	s.turnNs += l.drainNs
-	k.receive(r.received())
+	k.take(r)
 	l.release(r)
-	return s.backlog.len() > 0
+	return s.waiting() > 0
+}
+
+// forgets counts a message that is given back, and decides whether it is forgotten.
+func (l *line) forgets() bool {
+	p := &l.faults.planted
+	p.GivenBack++
+	if int64(mix(l.truth.seed^uint64(p.GivenBack))%million) >= l.forgetShare {
+		return false
+	}
+	p.Forgotten++
+	return true
+}
+
+// returnDue has what was given back wait for a consumer again.
+func (l *line) returnDue(nowNs int64) bool {
+	g, ok := l.returns.peek()
+	if ok = ok && g.atNs <= nowNs; ok {
+		l.returns.pop()
+		g.to.again.push(g.record)
+		l.drain(g.to, g.atNs)
+	}
+	return ok
 }
 
 // rewind has everything wait again for a subscription that the topic has.

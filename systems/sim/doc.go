@@ -6,7 +6,8 @@
 // A partition is a queue of arrivals, and a subscription is a list of consumers. A message
 // arrives, waits for its turn when there is a capacity, is acknowledged after its service
 // time, and is delivered to every subscription after the delivery delay. A partition
-// belongs to one consumer of a subscription.
+// belongs to one consumer of a subscription, unless the setting shape is queue: then a message
+// goes to any consumer that holds fewer than prefetch of them, and may be given back.
 //
 // With exactly once, each producer groups its messages into transactions by time. When a
 // transaction ends, all of its messages are acknowledged and then delivered, or all are
@@ -23,5 +24,6 @@
 // duplicated, reordered or left without an answer.
 //
 // One goroutine, the line, gives all answers and deliveries when they are due. It calls
-// the consumers, so a slow consumer delays the line.
+// the consumers, so a slow consumer delays the line; the consumers of a queue each have a
+// goroutine of their own.
 package sim

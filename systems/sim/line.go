@@ -60,6 +60,13 @@ type delivery struct {
 	record *record
 }
 
+// given is a record that a consumer gave back, and when a consumer may have it again.
+type given struct {
+	atNs   int64
+	record *record
+	to     *subscription
+}
+
 // arrival is a message that a producer handed over.
 type arrival struct {
 	atNs    int64 // on the clock
@@ -98,6 +105,7 @@ type line struct {
 	lists      [][]answer          // of transactions that have ended, to be used again
 	deliveries queue[delivery]
 	copies     queue[delivery] // that come later than the message
+	returns    queue[given]
 	draining   []*subscription // with a backlog and a consumer
 	drainNs    float64         // between two deliveries to a subscription; 0: no limit
 	retain     bool
@@ -105,6 +113,13 @@ type line struct {
 	bufferMax  int64
 	free       []*record
 	freeSlots  []*slot
+
+	// A subscription's consumers share its messages: each holds at most prefetch of them.
+	shared       bool
+	prefetch     int
+	firstServed  bool  // the first consumer with room has each message
+	redeliveryNs int64 // from a return to the next delivery
+	forgetShare  int64 // returns in a million that are forgotten
 
 	block         stretch // in which Send does not return
 	copyNs        int64   // from a delivery to its copy
@@ -126,6 +141,10 @@ func newLine(c clock.Clock, s system.Settings) *line {
 		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(
 			s.Duration("transaction_interval")),
 		silentComes: s.Bool("unanswered_delivered"),
+		shared:      s.Text("shape") == shapeQueue, prefetch: int(s.Count("prefetch")),
+		firstServed:  s.Text("turns") == "first",
+		redeliveryNs: int64(s.Duration("redelivery_delay")),
+		forgetShare:  s.Count("forget_per_million"),
 	}
 	if rate := s.Rate("drain_rate"); rate > 0 {
 		l.drainNs = 1e9 / rate
@@ -308,6 +327,9 @@ func (l *line) nextNs() int64 {
 	if d, ok := l.firstDelivery().peek(); ok {
 		next = min(next, l.startNs+d.atNs)
 	}
+	if g, ok := l.returns.peek(); ok {
+		next = min(next, l.startNs+g.atNs)
+	}
 	if dark := l.outage.untilNs; dark != 0 && next != clock.Never {
 		next = max(next, min(l.startNs+dark, clock.Never))
 	}
@@ -324,7 +346,8 @@ func (l *line) work(now int64) bool {
 		switch {
 		case now < l.outage.untilNs:
 			return n > 0
-		case l.drainDue(now) || l.deliverDue(now) || l.answerDue(now) || l.commitDue(now):
+		case l.returnDue(now) || l.drainDue(now) || l.deliverDue(now):
+		case l.answerDue(now) || l.commitDue(now):
 		default:
 			return n > 0
 		}

@@ -9,6 +9,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// shapeQueue is the shape of a subscription whose consumers share its messages.
+const shapeQueue = "queue"
+
 // maxTransaction bounds the length of a transaction: a producer that closes waits
 // for the end of its last one.
 const maxTransaction = 5 * time.Second
@@ -66,6 +69,17 @@ aborted_visible_share number 0 0..1
 partial_share number 0 0..1
     exactly once: share of transactions, committed or aborted, of which every second message
     is delivered
+shape text log log|queue
+    log: each partition belongs to one consumer of a subscription; queue: the consumers share its
+    messages, and handle them side by side
+prefetch count 1 1..10k
+    queue: messages that a consumer holds, the one that it handles included
+turns text each each|first
+    queue: who has a message, of the consumers with room: each in turn, or the first one
+redelivery_delay duration 1ms
+    queue: time from the return of a message to its next delivery
+forget_per_million count 0 0..1M
+    queue: messages never delivered again, in each million that are given back
 drain_rate rate 0/s
     messages per second that a subscription gets at most; 0: all that there are
 retain bool false

@@ -20,6 +20,8 @@ type System struct {
 type Planted struct {
 	// Failed counts those of aborted transactions too.
 	Lost, Duplicated, Swapped, Failed int64
+	// given back by consumers, and those of them that are never delivered again
+	GivenBack, Forgotten int64
 	// delivered, and the sender was told that nobody knows
 	Unanswered    int64
 	NeverAnswered int64         // until the producer closed
@@ -92,6 +94,7 @@ type cluster struct {
 	planted func(Planted)
 
 	producers []*producer
+	consumers []*consumer // that have goroutines
 }
 
 func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
@@ -151,15 +154,18 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 	}
 	s := t.subscriptions[o.Subscription]
 	if s == nil {
-		s = &subscription{}
+		s = &subscription{shared: c.line.shared}
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
 		if !o.AtEnd {
 			c.line.rewind(t, s)
 		}
 	}
-	k := &consumer{line: c.line, receive: o.Receive}
+	k := newConsumer(c.line, s, o)
 	s.consumers = append(s.consumers, k)
+	if s.shared {
+		c.consumers = append(c.consumers, k)
+	}
 	c.line.drain(s, c.line.clock.Now()-c.line.startNs)
 	c.line.wake()
 	return k, nil
@@ -183,10 +189,15 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 
 func (c *cluster) Close(ctx context.Context) error {
 	c.line.Lock()
-	producers := c.producers
+	producers, consumers := c.producers, c.consumers
 	c.line.Unlock()
 	for _, p := range producers {
 		if err := p.Close(ctx); err != nil {
+			return err
+		}
+	}
+	for _, k := range consumers {
+		if err := k.Close(ctx); err != nil {
 			return err
 		}
 	}
@@ -217,5 +228,22 @@ func (c *cluster) ServerVersions(context.Context) ([]string, error) {
 	return []string{"sim, in process"}, nil
 }
 
-// OwnsPartitions says that each partition belongs to one consumer of a subscription.
-func (*System) OwnsPartitions(system.Settings) bool { return true }
+// OwnsPartitions says that each partition belongs to one consumer of a subscription, unless the
+// consumers share a queue.
+func (*System) OwnsPartitions(s system.Settings) bool { return s.Text("shape") != shapeQueue }
+
+// Unordered says that consumers which share a queue keep no order.
+func (*System) Unordered(s system.Settings) (why string) {
+	if s.Text("shape") == shapeQueue {
+		return "consumers share a queue (shape)"
+	}
+	return ""
+}
+
+// RefuseReturns says that only messages of a queue can be given back.
+func (*System) RefuseReturns(s system.Settings) (why string) {
+	if s.Text("shape") != shapeQueue {
+		return "no message of a log can be given back by itself: set shape: queue"
+	}
+	return ""
+}

@@ -36,6 +36,7 @@ func TestConformance(t *testing.T) {
 		"constant":  nil,
 		"lognormal": {"service": "lognormal", "service_time": "500us", "service_sigma": "1"},
 		"capacity":  {"capacity": "200k/s", "service_time": "0s"},
+		"queue":     {"shape": "queue", "prefetch": "100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{

@@ -186,9 +186,9 @@ func (p *poll) take(got []types.Message) {
 }
 
 // handle hands messages over until the consumer stops. It returns those to delete, in the memory
-// of the given ones, and those that it did not hand over. A body that is not in base64 was not
-// sent by plimsoll, or was damaged: what can be read of it is handed over once, for the account.
-// The message stays where it is, and comes again after visibility_timeout.
+// of the given ones, and those that it did not hand over or that go back. A body that is not in
+// base64 was not sent by plimsoll, or was damaged: what can be read of it is handed over once, for
+// the account. The message stays where it is, and comes again after visibility_timeout.
 func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 	p.handling.Lock()
 	defer p.handling.Unlock()
@@ -204,13 +204,17 @@ func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 			out.Key = key.BinaryValue
 		}
 		if !p.Handle(out) {
-			return handled, got[i:]
+			return handled, append(rest, got[i:]...)
+		}
+		if p.Options.Returns() {
+			rest = append(rest, m)
+			continue
 		}
 		if err == nil {
 			handled = append(handled, m)
 		}
 	}
-	return handled, nil
+	return handled, rest
 }
 
 // strangersMost bounds the strangers that a consumer remembers. Further ones are handed over each

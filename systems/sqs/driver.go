@@ -114,6 +114,9 @@ func (sqsSystem) IsHosted(t *target.Target) bool {
 	})
 }
 
+// RefuseReturns says that consumers can give messages back: they make them visible again.
+func (sqsSystem) RefuseReturns(system.Settings) string { return "" }
+
 // Unordered says that standard queues keep no order, and FIFO queues that of a group.
 func (sqsSystem) Unordered(s system.Settings) string {
 	switch {

@@ -153,6 +153,13 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 		if !r.handle(m, partition) {
 			return
 		}
+		if r.Options.Returns() {
+			failed := &goamqp.ModifyMessageOptions{DeliveryFailed: true}
+			if from.ModifyMessage(context.Background(), m, failed) != nil {
+				return
+			}
+			continue
+		}
 		if !r.early && from.AcceptMessage(context.Background(), m) != nil {
 			return
 		}

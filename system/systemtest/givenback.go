@@ -1,0 +1,64 @@
+package systemtest
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// givenBack has a consumer give every fifth message back when it comes first. Each of them must
+// come once more, and no other.
+func (s *suite) givenBack(t *testing.T) {
+	if why := system.RefuseReturns(s.System, s.options[s.level].Settings); why != "" {
+		t.Skip(why)
+	}
+	c := s.connect(t)
+	topic := s.topic(t, c, partitions)
+	var mu sync.Mutex
+	times := make(map[string]int)
+	returned := 0
+	var last string // the message that came last
+	together := newArrivals()
+	s.consumerFunc(t, c, system.ConsumerOptions{
+		Topic: topic, Subscription: "back", Delivery: workload.AtLeastOnce, Failed: together.fail,
+		Receive: func(m system.Received) {
+			mu.Lock()
+			last = string(m.Payload)
+			times[last]++
+			mu.Unlock()
+			together.receive(m)
+		},
+		GiveBack: func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			back := times[last] == 1 && len(times)%5 == 0
+			if back {
+				returned++
+			}
+			return back
+		},
+	})
+	s.sendAll(t, c, topic, 0)
+	must(t, "receiving", together.await(s.context(t), s.Messages))
+	twice := func() (n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, came := range times {
+			if came > 1 {
+				n++
+			}
+		}
+		return n
+	}
+	for end := time.Now().Add(awaitWithin); twice() < s.Messages/5 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if n := len(together.order) - s.Messages; returned != s.Messages/5 || n != returned {
+		t.Errorf("%d messages given back, %d deliveries more than messages", returned, n)
+	}
+}
