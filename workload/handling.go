@@ -120,6 +120,9 @@ func (w *Workload) checkHandling(doc *strict.Document) {
 			checkHandlingTime(doc, p.Time)
 		}
 		checkShares(doc, "handling.time", shares)
+		if t.mean() == 0 {
+			doc.Reject("handling.time", "takes no time: remove it")
+		}
 	}
 	checkHandlingTime(doc, h.Time.Mean)
 	if !(h.Fails >= 0 && h.Fails <= mostFails) {

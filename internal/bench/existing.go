@@ -31,7 +31,7 @@ func (j *Job) checkReturns() error {
 		return nil
 	}
 	if why := system.RefuseReturns(j.System, j.Settings); why != "" {
-		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back: %s: take "+
+		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): take "+
 			"handling.fails out of the workload", j.System.Describe().Name, why)
 	}
 	return nil
