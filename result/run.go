@@ -70,6 +70,9 @@ type Run struct {
 	Impact *Impact `json:"fault_impact,omitempty"`
 	// Rolling is the rolling restart among the faults; nil: there is none.
 	Rolling *Rolling `json:"rolling_restart,omitempty"`
+	// Scaling has what each change of the number of consumers did; the first is the time before
+	// any change. Empty: there was none.
+	Scaling []ScaleStep `json:"scaling,omitempty"`
 	// Workers are the processes that offered the load, where the run had a fleet; nil: the process
 	// of the run offered it.
 	Workers []Worker `json:"workers,omitempty"`
@@ -99,27 +102,6 @@ type Trial struct {
 	Rounds  int    `json:"rounds"`
 	Target  int    `json:"target"` // in the order in which targets were given
 	Targets int    `json:"targets"`
-}
-
-// Startup has the steps before the load: servers, topics, clients, and the proof that every
-// partition takes messages and every subscription receives them.
-type Startup struct {
-	ConnectNs int64 `json:"connect_ns"` // ServersNs included
-	// ServersNs is the time until the cluster answers, failed attempts to start it included;
-	// zero: the run did not start it.
-	ServersNs  int64 `json:"start_servers_ns,omitempty"`
-	TopicsNs   int64 `json:"create_topics_ns"` // until each partition can be written to
-	ReadBackNs int64 `json:"read_back_ns"`     // the durability of each topic
-	OpenNs     int64 `json:"open_clients_ns"`  // consumers, then producers
-	ReadyNs    int64 `json:"ready_ns"`         // the proof
-	Proofs     int64 `json:"proof_messages"`   // sent for it; they are in no other figure
-	Goroutines int64 `json:"goroutines"`       // of this process when it was ready
-	RSSBytes   int64 `json:"rss_bytes"`        // the same; embedded servers included
-}
-
-// TotalNs returns the time from the start of the run to the load.
-func (s Startup) TotalNs() int64 {
-	return s.ConnectNs + s.TopicsNs + s.ReadBackNs + s.OpenNs + s.ReadyNs
 }
 
 // Settling says whether the run reached a steady state before the measured window.

@@ -151,6 +151,11 @@ var handlingFields = []Field{
 			"another delivery.",
 		Role: Offered, at: func(f *file) any { return (*quantity.Fraction)(&f.Handling.Fails) },
 		printed: func(f *file) bool { return f.Handling.Fails > 0 }},
+	{Path: "scaling", Name: "consumers over time",
+		Means: "How many consumers each subscription has from a time of the window on: " +
+			"[{at: 5s, consumers: 1}]; before, it has all.",
+		Role: Offered, at: func(f *file) any { return &f.scaling },
+		printed: func(f *file) bool { return len(f.scaling) > 0 }},
 }
 
 var runFields = []Field{

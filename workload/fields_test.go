@@ -25,7 +25,10 @@ func everything() []*Workload {
 	replay.Backlog = &Backlog{Messages: 10, Then: BacklogReplay}
 	lasting.Backlog = &Backlog{For: 10, Then: BacklogDrain}
 	shares := &Workload{Keys: Keys{Kind: KeysShares, Shares: []KeyPart{{0.2, 3}}}}
-	return []*Workload{shares, open, ramp, closed, drain, replay, lasting,
+	working := Default()
+	working.Handling.Time.Parts = []TimePart{{Share: 0.5, Time: 3}}
+	working.Scaling = []GroupSize{{At: 1, Consumers: 1}}
+	return []*Workload{shares, working, open, ramp, closed, drain, replay, lasting,
 		existing, histogram, lognormal}
 }
 

@@ -21,6 +21,7 @@ type file struct {
 	closed  Closed
 	backlog Backlog
 	faults  []fileFault
+	scaling []fileGroupSize
 }
 
 // warmup is a length, or "auto", alone or with a limit.
@@ -107,6 +108,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 	f.checkSpelling(doc)
 	f.checkExistingSpelling(doc)
 	f.checkFaultSpelling(doc)
+	f.checkScalingSpelling(doc)
 	w := f.resolve(doc)
 	w.check(doc)
 	if err := doc.Err(); err != nil {
@@ -214,7 +216,7 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 	if w.Load.Closed == nil && doc.Has("load.steps") && !doc.Has("duration") {
 		w.Duration = w.Load.length()
 	}
-	w.Faults = f.resolveFaults(doc, w.Duration)
+	w.Faults, w.Scaling = f.resolveFaults(doc, w.Duration), f.resolveScaling()
 	switch {
 	case w.Load.Closed != nil:
 		w.MaxInFlight = w.Load.Closed.messages()
@@ -274,6 +276,10 @@ func spell(w *Workload) *file {
 	}
 	if w.Backlog != nil {
 		f.backlog = *w.Backlog
+	}
+	for _, g := range w.Scaling {
+		f.scaling = append(f.scaling,
+			fileGroupSize{quantity.Span(g.At), quantity.Whole(g.Consumers)})
 	}
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{

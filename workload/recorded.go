@@ -61,7 +61,7 @@ func Recorded(r *result.Run) Values {
 		}
 	}
 	out := recordedBy(r).Values()
-	for _, path := range []string{"description", "drain", "faults", "isolate.cpus"} {
+	for _, path := range []string{"description", "drain", "faults", "isolate.cpus", "scaling"} {
 		delete(out, path)
 	}
 	if sizes := r.Load.MessageSizes; sizes != "" {

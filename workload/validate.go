@@ -29,6 +29,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkTimes(doc)
 	w.checkGuarantees(doc)
 	w.checkHandling(doc)
+	w.checkScaling(doc)
 	w.checkInFlight(doc)
 	w.checkBacklog(doc)
 	w.checkFaults(doc)

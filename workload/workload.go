@@ -25,6 +25,9 @@ type Workload struct {
 	Spread   Spread // of messages without a key
 	Load     Load
 	Handling Handling // of each message by its consumer
+	// Scaling closes and opens consumers of each subscription in the measured window, in the
+	// order of time.
+	Scaling []GroupSize
 
 	Warmup   time.Duration // load that is offered and not measured
 	Settle   bool          // the warm-up ends at the steady state

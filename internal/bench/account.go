@@ -32,7 +32,7 @@ func (r *run) account() error {
 	}
 	c := &last.Counters
 	r.run.Warmup, r.run.Counters = countersOf(c, measure.Warmup), countersOf(c, measure.Measured)
-	r.run.Errors = accounts.Errors
+	r.run.Errors, r.run.Scaling = accounts.Errors, accounts.Scaling
 	var arrived int64
 	r.run.Ledger, arrived = r.plan.Judge(accounts)
 	r.run.Ledger.WatchedNs = r.watchedNs(c)

@@ -116,6 +116,9 @@ func (j *Job) CheckCrew(workers int) error {
 	case w.Existing != nil:
 		return errors.New("existing_topics: workers learn the number of partitions from the " +
 			"workload, which does not have it: measure without --workers")
+	case len(w.Scaling) > 0:
+		return errors.New("scaling: one worker changes the number of consumers: measure " +
+			"without --workers")
 	case w.Handling.Fails > 0 && !j.wholeTopics():
 		return errors.New("handling.fails: a message may come again to another worker, which " +
 			"cannot tell: add --pair, or measure without --workers")

@@ -27,6 +27,7 @@ type subscription struct {
 	// at the other consumers and noted, so that two copies do not miss one another.
 	late sync.Mutex
 	back *givenBack // nil: no consumer gives messages back
+	gaps gaps       // nil: the number of consumers stays
 }
 
 // consumer is one consumer: it times and accounts for what arrives.
@@ -59,10 +60,10 @@ type consumer struct {
 	seen              *measure.Seen
 	lastNs            int64 // when the last message came, on the clock; 0: none yet
 	frozen            bool  // what comes no longer counts
+	firstNs           int64 // when the first message came, on the clock; 0: none yet
 
-	// messages given back, delivered again, and those of the measured window in all
-	givenBack, redelivered, handled int64
-	firstNs                         int64 // when the first message came, on the clock; 0: none yet
+	// messages given back, delivered again, those of the measured window in all, and copies
+	givenBack, redelivered, handled, copies int64
 }
 
 // receive takes one message from the system.
@@ -131,6 +132,7 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	if phase == measure.Measured {
 		c.handled++
 	}
+	c.shared.gaps.arrived(lane%int(max(c.partitions, 1)), nowNs)
 	if sinceNs, again := c.shared.back.again(lane, s.seq); again {
 		c.redelivered++
 		c.Add(atRedelivery, phase, nowNs-sinceNs)
@@ -143,6 +145,8 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 		series = atEndToEnd
 		c.fresh++
 		c.seen.Received(lane/int(c.partitions), s.transaction)
+	} else {
+		c.copies++
 	}
 	if !c.replay {
 		// A replayed message has waited, which says nothing of consumers that keep up.

@@ -39,6 +39,7 @@ type Engine struct {
 	failures  chan error
 	closing   chan struct{} // closed when the clients begin to close
 	closed    sync.Once
+	scaler    scaler
 
 	// The copy of the run's window, which follow alone writes.
 	schedule atomic.Pointer[Schedule]
@@ -191,6 +192,7 @@ func (e *Engine) Close(limit time.Duration) error { return e.close(limit, e.prog
 func (e *Engine) close(limit time.Duration, progress func(string)) error {
 	now := e.clock.Now()
 	e.closed.Do(func() { close(e.closing) })
+	e.scaler.running.Wait()
 	for _, p := range e.producers {
 		p.freeze(now)
 	}
@@ -199,14 +201,13 @@ func (e *Engine) close(limit time.Duration, progress func(string)) error {
 	}
 	err := closeAll(limit, e.producers, Counting(progress, "closed %s of %s producers",
 		len(e.producers)), func(p *producer) closer { return p.system })
-	prompt := e.consumers[:len(e.consumers)-len(e.readers.consumers)]
-	open := prompt
+	open := e.consumers[:len(e.consumers)-len(e.readers.consumers)]
 	if e.stopReading(limit) {
-		open = slices.DeleteFunc(slices.Clone(e.consumers),
-			func(c *consumer) bool { return c.system == nil })
+		open = e.consumers
 	} else {
 		err = errors.Join(err, errors.New("the consumers that read later were still being opened"))
 	}
+	open = slices.DeleteFunc(slices.Clone(open), func(c *consumer) bool { return c.system == nil })
 	err = errors.Join(err, closeAll(limit, open,
 		Counting(progress, "closed %s of %s consumers",
 			len(open)), func(c *consumer) closer { return c.system }))

@@ -112,6 +112,7 @@ func (e *Engine) account(over bool) Account {
 		c.Unlock()
 	}
 	a.Errors = errorsOf(errors)
+	a.Scaling = e.scaler.done()
 	return a
 }
 

@@ -74,6 +74,7 @@ func (l *Local) Start(w Window) error {
 	l.late.begin(phase)
 	l.window = w
 	l.engine.Start(w)
+	l.engine.scale(l.means.Cluster)
 	l.watching = make(chan struct{})
 	go func() {
 		defer close(l.watching)

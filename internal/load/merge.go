@@ -181,6 +181,7 @@ func MergeAccounts(all ...Account) (Account, error) {
 		merged.Arrived = append(merged.Arrived, a.Arrived...)
 		merged.MeanInFlight += a.MeanInFlight
 		merged.MemoryBytes += a.MemoryBytes
+		merged.Scaling = append(merged.Scaling, a.Scaling...)
 		merged.Missing = append(merged.Missing, a.Missing...)
 		for _, e := range a.Errors {
 			counts[e.Message] += e.Count

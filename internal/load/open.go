@@ -125,6 +125,9 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 		if e.plan.Workload.Handling.Fails > 0 {
 			s.back = &givenBack{at: make(map[sequence]int64)}
 		}
+		if len(e.plan.Workload.Scaling) > 0 && number < e.prompt() {
+			s.gaps = make(gaps, e.plan.Workload.Partitions)
+		}
 		e.shared[at] = s
 	}
 	return s

@@ -237,6 +237,8 @@ type Account struct {
 	// of workers add up.
 	MeanInFlight float64
 	MemoryBytes  int64 // that the sets take at the worker
+	// Scaling is what changes of the number of consumers did so far; no plan divides it.
+	Scaling []result.ScaleStep
 	// Missing says which workers have given no account, and why: nothing can be judged then.
 	Missing []string
 }

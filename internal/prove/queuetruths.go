@@ -37,6 +37,24 @@ func fairness(planted float64) Check {
 	}
 }
 
+// standstill compares the longest gap in the stretch after each change of the number of consumers
+// with a planted one, which begins up to a message's distance before the change.
+func standstill(planted, distance time.Duration) Check {
+	return func(e *evidence) (rows []Row) {
+		for i, s := range e.run.Scaling[min(1, len(e.run.Scaling)):] {
+			row := Row{Figure: fmt.Sprintf("standstill of change %d", i+1), Unit: Nanoseconds,
+				PlantedValue: float64(planted), Planted: nanoseconds(float64(planted)),
+				Above: float64(distance) + e.instrument(result.EndToEnd, 1)}
+			rows = append(rows, row.measured(float64(s.LongestGapNs),
+				nanoseconds(float64(s.LongestGapNs))))
+		}
+		if len(rows) != len(e.workload.Scaling) {
+			rows = append(rows, Row{Figure: "changes"}.broken("not printed"))
+		}
+		return rows
+	}
+}
+
 // queueTruths are the truths about consumers that share a queue.
 var queueTruths = []Truth{
 	{
@@ -60,7 +78,7 @@ var queueTruths = []Truth{
 		Name:    "forgotten_returns",
 		Planted: "consumers give 20% of messages back, and a tenth of those never comes again",
 		Load: Load{Rate: 500, For: 4 * time.Second, Consumers: 2, Drain: 2 * time.Second,
-			Handling: handles(0, 0.2)},
+			Handling: workload.Handling{Fails: 0.2}},
 		Settings:   map[string]string{"shape": "queue", "forget_per_million": "100k"},
 		Concurrent: true,
 		Checks: []Check{
@@ -96,6 +114,19 @@ var queueTruths = []Truth{
 			percentilesWithin(2*time.Millisecond, result.EndToEnd,
 				waiting(125).plus(200*time.Microsecond+deliveryDelay), 50, 90, 99),
 			account("lost", nothing, lost),
+		},
+	}, {
+		Name: "rebalance",
+		Planted: "4 consumers become 1 and 4 again, and each change stops the subscription for " +
+			"300 ms",
+		Load: Load{Rate: 1_000, For: 4 * time.Second, Consumers: 4,
+			Scaling: []workload.GroupSize{{At: time.Second, Consumers: 1},
+				{At: 2500 * time.Millisecond, Consumers: 4}}},
+		Settings: map[string]string{"rebalance_for": "300ms"},
+		Checks: []Check{
+			standstill(300*time.Millisecond, 6*time.Millisecond),
+			account("lost", nothing, lost), account("duplicates", nothing, duplicates),
+			says(verdict.Order, result.Holds),
 		},
 	},
 }

@@ -42,6 +42,7 @@ type Load struct {
 	// Consumers is the number of consumers of each subscription, which handle each message.
 	Consumers int
 	Handling  workload.Handling
+	Scaling   []workload.GroupSize
 }
 
 // Search describes a search for the peak stable throughput.
@@ -63,7 +64,7 @@ func (l Load) workload(name string) *workload.Workload {
 	w := &workload.Workload{
 		Name: "prove-" + name, Topics: 1, Partitions: cmp.Or(l.Partitions, defaultPartitions),
 		Producers: cmp.Or(l.Producers, 1), Subscriptions: cmp.Or(l.Subscriptions, 1),
-		Consumers: cmp.Or(l.Consumers, 1), Handling: l.Handling,
+		Consumers: cmp.Or(l.Consumers, 1), Handling: l.Handling, Scaling: l.Scaling,
 		Message: workload.Message{Size: 100, Incompressible: 1},
 		Keys:    workload.Keys{Kind: workload.KeysNone}, Spread: workload.SpreadRoundRobin,
 		Load:     workload.Load{Arrivals: workload.ArrivalsConstant, Segments: l.Steps},

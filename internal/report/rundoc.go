@@ -82,6 +82,9 @@ func inText(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, table(impactTable(r)))
 	}
+	if len(r.Scaling) > 0 {
+		out = append(out, table(scalingTable(r)))
+	}
 	if len(r.Workers) > 0 {
 		out = append(out, table(workersTable(r)),
 			facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
@@ -158,6 +161,9 @@ func runTables(s *result.Saved, sure within) []block {
 	}
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
+	}
+	if len(r.Scaling) > 0 {
+		out = append(out, tabled(scalingTable(r)))
 	}
 	if len(r.Summary.Minutes) > 0 {
 		out = append(out, tabled(minuteTable(r.Summary)))

@@ -226,6 +226,7 @@ func (k *consumer) Close(ctx context.Context) error {
 	for len(k.inbox) > 0 {
 		k.of.again.push(<-k.inbox)
 	}
+	k.of.rebalance(k.line)
 	k.line.drain(k.of, k.line.clock.Now()-k.line.startNs)
 	k.line.wake()
 	return nil
@@ -261,6 +262,13 @@ func (s *subscription) withRoom() *consumer {
 		}
 	}
 	return nil
+}
+
+// rebalance has the subscription wait, because its consumers have changed.
+func (s *subscription) rebalance(l *line) {
+	if l.rebalanceNs > 0 {
+		s.turnNs = max(s.turnNs, float64(l.clock.Now()-l.startNs+l.rebalanceNs))
+	}
 }
 
 // waiting is how many messages wait for a consumer.

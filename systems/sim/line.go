@@ -120,6 +120,7 @@ type line struct {
 	firstServed  bool  // the first consumer with room has each message
 	redeliveryNs int64 // from a return to the next delivery
 	forgetShare  int64 // returns in a million that are forgotten
+	rebalanceNs  int64
 
 	block         stretch // in which Send does not return
 	copyNs        int64   // from a delivery to its copy
@@ -145,6 +146,7 @@ func newLine(c clock.Clock, s system.Settings) *line {
 		firstServed:  s.Text("turns") == "first",
 		redeliveryNs: int64(s.Duration("redelivery_delay")),
 		forgetShare:  s.Count("forget_per_million"),
+		rebalanceNs:  int64(s.Duration("rebalance_for")),
 	}
 	if rate := s.Rate("drain_rate"); rate > 0 {
 		l.drainNs = 1e9 / rate

@@ -80,6 +80,8 @@ redelivery_delay duration 1ms
     queue: time from the return of a message to its next delivery
 forget_per_million count 0 0..1M
     queue: messages never delivered again, in each million that are given back
+rebalance_for duration 0s
+    time for which a subscription gets nothing after a consumer has joined or left the others
 drain_rate rate 0/s
     messages per second that a subscription gets at most; 0: all that there are
 retain bool false

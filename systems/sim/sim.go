@@ -161,6 +161,9 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 			c.line.rewind(t, s)
 		}
 	}
+	if len(s.consumers) > 0 {
+		s.rebalance(c.line)
+	}
 	k := newConsumer(c.line, s, o)
 	s.consumers = append(s.consumers, k)
 	if s.shared {

@@ -1,0 +1,189 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+)
+
+// gaps has, for each partition that a subscription reads, the longest time between two arrivals.
+// Any goroutine may use it. A nil value keeps nothing.
+type gaps []struct{ lastNs, longestNs atomic.Int64 }
+
+// arrived notes an arrival.
+func (g gaps) arrived(partition int, nowNs int64) {
+	if g == nil {
+		return
+	}
+	at := &g[partition]
+	since := at.lastNs.Swap(nowNs)
+	if since == 0 {
+		return
+	}
+	for gap := nowNs - since; ; {
+		longest := at.longestNs.Load()
+		if gap <= longest || at.longestNs.CompareAndSwap(longest, gap) {
+			return
+		}
+	}
+}
+
+// take returns the longest gap of each partition since the last call; one that lasts counts as
+// long as it has lasted.
+func (g gaps) take(nowNs int64) (all []int64) {
+	for i := range g {
+		longest := g[i].longestNs.Swap(0)
+		if last := g[i].lastNs.Load(); last != 0 {
+			longest = max(longest, nowNs-last)
+		}
+		all = append(all, longest)
+	}
+	return all
+}
+
+// scaleLimit bounds one change of the number of consumers.
+const scaleLimit = 2 * time.Minute
+
+// scaler changes the number of consumers while the load runs.
+type scaler struct {
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	steps []result.ScaleStep
+}
+
+// done returns what has come to its end.
+func (s *scaler) done() []result.ScaleStep {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.steps)
+}
+
+// scale starts to change the number of consumers as the plan says, until the clients close.
+func (e *Engine) scale(c system.Cluster) {
+	if len(e.plan.Workload.Scaling) == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	e.scaler.running.Go(func() {
+		defer cancel()
+		e.follows(ctx, c)
+	})
+	go func() {
+		select {
+		case <-e.closing:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+}
+
+// follows carries the changes out, one after the other.
+func (e *Engine) follows(ctx context.Context, c system.Cluster) {
+	w := &e.plan.Workload
+	step := result.ScaleStep{Consumers: w.Consumers}
+	if !e.until(ctx, 0) {
+		return
+	}
+	_, copies := e.takes()
+	for _, next := range w.Scaling {
+		if !e.until(ctx, next.At) {
+			e.ends(step, copies)
+			return
+		}
+		copies = e.ends(step, copies)
+		began := e.clock.Now()
+		step = result.ScaleStep{AtNs: int64(next.At), Consumers: next.Consumers}
+		err := e.resize(ctx, c, next.Consumers)
+		step.TookNs = e.clock.Now() - began
+		if err != nil && ctx.Err() == nil {
+			step.Failure = err.Error()
+			e.ends(step, copies)
+			e.failed(err)
+			return
+		}
+	}
+	e.until(ctx, w.Duration)
+	e.ends(step, copies)
+}
+
+// until waits for a time of the measured window, which may move, and reports whether it came.
+func (e *Engine) until(ctx context.Context, at time.Duration) bool {
+	for {
+		wait := e.window.fromNs.Load() + int64(at) - e.clock.Now()
+		if wait <= 0 {
+			return ctx.Err() == nil
+		}
+		if !clock.Sleep(ctx, min(time.Duration(wait), time.Second)) {
+			return false
+		}
+	}
+}
+
+// takes returns the longest gap of each partition since the last call, and the copies so far.
+func (e *Engine) takes() (all []int64, copies int64) {
+	now := e.clock.Now()
+	for _, s := range e.shared {
+		all = append(all, s.gaps.take(now)...)
+	}
+	for _, k := range e.consumers {
+		k.Lock()
+		copies += k.copies
+		k.Unlock()
+	}
+	slices.Sort(all)
+	return all, copies
+}
+
+// ends notes a stretch that ends now and began with so many copies. It returns the copies so far.
+func (e *Engine) ends(step result.ScaleStep, before int64) int64 {
+	all, copies := e.takes()
+	if len(all) > 0 {
+		step.MedianGapNs, step.LongestGapNs = all[len(all)/2], all[len(all)-1]
+	}
+	step.Copies = copies - before
+	e.scaler.mu.Lock()
+	e.scaler.steps = append(e.scaler.steps, step)
+	e.scaler.mu.Unlock()
+	return copies
+}
+
+// resize closes or opens consumers until each subscription has so many, and waits until their
+// partitions are shared out.
+func (e *Engine) resize(ctx context.Context, c system.Cluster, consumers int) error {
+	ctx, cancel := context.WithTimeout(ctx, scaleLimit)
+	defer cancel()
+	var leave, join, stay []*consumer
+	for _, k := range e.consumers {
+		switch {
+		case k.later:
+		case k.index >= consumers && k.system != nil:
+			leave = append(leave, k)
+		case k.index < consumers && k.system == nil:
+			join = append(join, k)
+			stay = append(stay, k)
+		case k.system != nil:
+			stay = append(stay, k)
+		}
+	}
+	err := system.Each(ctx, len(leave), maxClosing, nil, func(ctx context.Context, i int) error {
+		k := leave[i]
+		if err := k.system.Close(ctx); err != nil {
+			return fmt.Errorf("close consumer %d of %s on %s: %w", k.index,
+				e.plan.subscriptionName(k.subscription), k.topic.Name, err)
+		}
+		k.system = nil
+		return nil
+	})
+	return errors.Join(err, system.Each(ctx, len(join), maxOpening, nil,
+		func(ctx context.Context, i int) error { return e.openConsumer(ctx, c, join[i]) }),
+		settle(ctx, stay))
+}
