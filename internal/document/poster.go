@@ -12,9 +12,12 @@ type Poster struct {
 	Systems       []string // in the order of the colours
 	Figures       []Figure // the first three are on the picture; the text has them all
 	Chart         *Chart
-	Limits        string // the gravest restriction, as a sentence
-	Command       string // repeats the measurement
-	Source        string // plimsoll's version and the date
+	// Grid has the figures as the rows of a table over the whole width, a column for each system,
+	// and no chart.
+	Grid    bool
+	Limits  string // the gravest restriction, as a sentence
+	Command string // repeats the measurement
+	Source  string // plimsoll's version and the date
 }
 
 // Figure is a figure of each system.
@@ -57,8 +60,12 @@ func (p *Poster) SVG() string {
 	d := &pen{width: posterWidth, height: posterHeight}
 	top := p.head(d)
 	bottom := p.foot(d)
-	p.figures(d, top, bottom)
-	if p.Chart != nil {
+	if p.Grid {
+		p.grid(d, top, bottom)
+	} else {
+		p.figures(d, top, bottom)
+	}
+	if p.Chart != nil && !p.Grid {
 		left := posterRim + posterColumn
 		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(left+24),
 			number(top+8), escape(shortenTo(p.Chart.Title, 16, posterWidth-left-2*posterRim)))
@@ -185,7 +192,7 @@ const postLength = 1500
 // Post is the poster as a short Markdown text: the question, a table of figures, the limits, and
 // the command. It is shorter than 1,500 bytes: what does not fit is cut.
 func (p *Poster) Post() string {
-	const words, systems, figures = 240, 6, 8
+	const words, systems, figures = 240, 6, 12
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n%s\n\n", plain(p.Question, words), plain(p.Circumstances, words))
 	shown := min(len(p.Systems), systems)

@@ -46,9 +46,14 @@ func Studies(all []StudyResult) Report {
 	if len(json) == 1 {
 		machines = jsonForm(json[0])
 	}
+	forms := []form{machines}
+	if hasPoster(all) {
+		forms = append(forms,
+			posterForms(func() *document.Poster { return studyPoster(all[0]) })...)
+	}
 	return Report{
 		Document: func() document.Document { return studyDocument(all) },
-		kind:     "a study", parts: "each of its cells", forms: []form{machines},
+		kind:     "a study", parts: "each of its cells", forms: forms,
 	}
 }
 

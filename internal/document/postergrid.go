@@ -1,0 +1,32 @@
+package document
+
+// griddedAtMost bounds the rows of a poster's table; the text has the others.
+const griddedAtMost = 12
+
+// grid writes the figures as a table: a row for each, and a column for each system.
+func (p *Poster) grid(d *pen, top, bottom float64) {
+	rows := p.Figures[:min(len(p.Figures), griddedAtMost)]
+	const highest = 34.0
+	row := min(highest, (bottom-top)/float64(len(rows)+1))
+	wide := (posterWidth - 2*posterRim - gridName) / float64(max(len(p.Systems), 1))
+	right := func(column int) string {
+		return number(posterRim + gridName + wide*float64(column+1))
+	}
+	y := top + row/2
+	for i, s := range p.Systems {
+		d.put(`<text class="label right" x="%s" y="%s">%s</text>`, right(i), number(y),
+			escape(shortenTo(s, 16, wide-12)))
+	}
+	for _, f := range rows {
+		y += row
+		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+			escape(shortenTo(f.Name, 16, gridName-12)))
+		for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
+			d.put(`<text class="value right" x="%s" y="%s">%s</text>`, right(i), number(y),
+				escape(shortenTo(v, 20*bold, wide-12)))
+		}
+	}
+}
+
+// gridName is the width of the names of rows.
+const gridName = 190.0
