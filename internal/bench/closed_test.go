@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"math"
+	"os"
 	"reflect"
 	"testing"
 	"testing/synctest"
@@ -187,4 +188,24 @@ func TestTruthClosedLoopInterrupted(t *testing.T) {
 			t.Errorf("minutes %+v", m)
 		}
 	})
+}
+
+// A gauge finds the capacity of a system, whatever rate the workload has, and leaves nothing.
+func TestTruthGauge(t *testing.T) {
+	runs, rate := t.TempDir(), 0.0
+	synctest.Test(t, func(t *testing.T) {
+		job := jobOn(t, sim.New(clock.Timers(), nil), runs, load(100, 9*time.Second),
+			map[string]string{"capacity": "5k/s", "service_time": "0s"})
+		var err error
+		if rate, err = bench.Gauge(t.Context(), job, 2*time.Second, silent{}); err != nil {
+			t.Fatal(err)
+		}
+		if job.Workload.Load.Closed != nil || job.Runs != runs {
+			t.Error("the job has changed")
+		}
+	})
+	within(t, "the gauged rate", rate, 5_000, 0.02)
+	if left, err := os.ReadDir(runs); err != nil || len(left) > 0 {
+		t.Errorf("%d folders are left, %v", len(left), err)
+	}
 }

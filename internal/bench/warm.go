@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // The time limits at the end of a warm-up. They are short because the measured runs have topics of
@@ -33,24 +34,58 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 	if err := w.SetDuration(length); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
-		return fmt.Errorf("create the folder for a warm-up: %w", err)
-	}
-	dir, err := os.MkdirTemp(job.Runs, ".warm-")
-	if err != nil {
-		return fmt.Errorf("create the folder for a warm-up: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	warm.Workload, warm.Runs, warm.Late, warm.Idle = &w, dir, warmLate, warmLate
-	if err := warm.Check(); err != nil {
-		return fmt.Errorf("warm the servers up: %w", err)
-	}
+	warm.Workload = &w
 	watch.Phase(result.PhaseConnect,
 		fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
-	if _, err := Run(ctx, &warm, unwatched{}); err != nil {
+	if _, err := passing(ctx, &warm); err != nil {
 		return fmt.Errorf("warm the servers up: %w", err)
 	}
 	return nil
+}
+
+// gaugeInFlight is how many messages each producer of a gauge has in flight.
+const gaugeInFlight = 512
+
+// Gauge offers a closed loop to a job's system for a length, and returns the rate, in messages per
+// second, at which the system acknowledged. It is where a search for the peak may begin: a closed
+// loop waits for consumers nowhere, and its rate hangs on the number in flight. Nothing of it is
+// kept.
+func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (float64, error) {
+	closed, w := *job, *job.Workload
+	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
+	w.Handling, w.Scaling = workload.Handling{}, nil
+	w.Load = workload.Load{Closed: &workload.Closed{InFlight: gaugeInFlight,
+		Batch: workload.Batch{Least: 1, Most: 1}}}
+	w.MaxInFlight, w.Duration = gaugeInFlight, length
+	closed.Workload = &w
+	watch.Phase(result.PhaseConnect, fmt.Sprintf("gauging %s for %s", job.Target.Name,
+		quantity.ExactDuration(length)))
+	r, err := passing(ctx, &closed)
+	if err != nil {
+		return 0, fmt.Errorf("gauge the system: %w", err)
+	}
+	return r.Run.Summary.AchievedRate, nil
+}
+
+// passing measures a job whose run directory is not kept.
+func passing(ctx context.Context, job *Job) (*result.Saved, error) {
+	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder for it: %w", err)
+	}
+	dir, err := os.MkdirTemp(job.Runs, ".warm-")
+	if err != nil {
+		return nil, fmt.Errorf("create the folder for it: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	job.Runs, job.Late, job.Idle = dir, warmLate, warmLate
+	if err := job.Check(); err != nil {
+		return nil, err
+	}
+	kept, err := Run(ctx, job, unwatched{})
+	if err != nil {
+		return nil, err
+	}
+	return result.Read(kept)
 }
 
 // unwatched is the Watch of a run whose progress nobody follows.

@@ -2,12 +2,15 @@ package study
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -100,30 +103,56 @@ func (s *Study) inRounds(p *Plan) []int {
 	return out
 }
 
-// start returns the rate with which the search of the cell under way begins: its workload's, or
-// one that goes on where an earlier round ended, which saves the way and decides nothing.
-func (r *runner) start(rate float64) float64 {
-	c := &r.plan.Cells[r.at]
+// gaugeLength is the length of the closed loop that finds where the first search begins, and
+// gaugedShare the part of its rate: a closed loop is overload, which few systems carry for long.
+const (
+	gaugeLength = 2 * time.Second
+	gaugedShare = 0.6
+)
+
+// start returns the rate with which the search of the cell under way begins, which saves the way
+// and decides nothing: its workload's, or in a study with rounds what a closed loop carries in the
+// first round, and later one that goes on where the earlier round ended.
+func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
+	c, rate := &r.plan.Cells[r.at], job.Workload.Load.Segments[0].From
+	if r.Study.Rounds == 0 {
+		return rate, nil
+	}
+	least := peak.FewestMessages / r.scale.Trial.Seconds()
 	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
+	if len(earlier) == 0 {
+		carried, err := bench.Gauge(ctx, job, gaugeLength, r.Watch)
+		if err != nil && ctx.Err() == nil {
+			return rate, nil // the search itself tells what is wrong
+		}
+		return max(gaugedShare*carried, least), err
+	}
 	for _, m := range earlier {
 		if m.Search != nil {
-			rate = onward(rate, m.Search.Bracket)
+			rate = max(onward(rate, m.Search), least)
 		}
 	}
-	return rate
+	return rate, nil
 }
 
 // onward returns the rate with which the next search begins: the middle of an earlier search's
-// bracket, or twice its stable rate when it met no limit.
-func onward(rate float64, earlier peak.Bracket) float64 {
+// bracket, twice its stable rate when it met no limit, and half of the lowest rate that it tried
+// when none was stable.
+func onward(rate float64, earlier *peak.Saved) float64 {
+	b := earlier.Bracket
 	switch {
-	case earlier.StableRate == 0:
+	case b.StableRate > 0 && b.UnstableRate > 0:
+		return math.Sqrt(b.StableRate * b.UnstableRate)
+	case b.StableRate > 0:
+		return 2 * b.StableRate
+	case len(earlier.Trials) == 0:
 		return rate
-	case earlier.UnstableRate == 0:
-		return 2 * earlier.StableRate
-	default:
-		return math.Sqrt(earlier.StableRate * earlier.UnstableRate)
 	}
+	least := earlier.Trials[0].TargetRate
+	for _, t := range earlier.Trials {
+		least = min(least, t.TargetRate)
+	}
+	return least / 2
 }
 
 // repetition checks the keys of a study with rounds.

@@ -251,12 +251,14 @@ func TestSearchesThatMetNoLimit(t *testing.T) {
 
 // A later round goes on where an earlier one ended.
 func TestWhereALaterSearchBegins(t *testing.T) {
-	for want, b := range map[float64]peak.Bracket{
-		1000: {UnstableRate: 1000}, 16_000: {StableRate: 8000},
-		600: {StableRate: 300, UnstableRate: 1200},
+	tried := []peak.Trial{{TargetRate: 700}, {TargetRate: 400}}
+	for want, s := range map[float64]peak.Saved{
+		1000: {}, 200: {Trials: tried, Bracket: peak.Bracket{UnstableRate: 400}},
+		16_000: {Trials: tried, Bracket: peak.Bracket{StableRate: 8000}},
+		600:    {Trials: tried, Bracket: peak.Bracket{StableRate: 300, UnstableRate: 1200}},
 	} {
-		if got := onward(1000, b); got != want {
-			t.Errorf("%+v: begins at %v, want %v", b, got, want)
+		if got := onward(1000, &s); got != want {
+			t.Errorf("%+v: begins at %v, want %v", s.Bracket, got, want)
 		}
 	}
 }

@@ -215,7 +215,10 @@ func mostCarried(s *peak.Saved) (most float64) {
 // search searches for the peak of a job's system.
 func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome {
 	trial, w := *job, *job.Workload
-	start := r.start(w.Load.Segments[0].From)
+	start, err := r.start(ctx, job)
+	if err != nil {
+		return experiment.Outcome{Err: err}
+	}
 	if err := w.SetDuration(r.scale.Trial); err != nil {
 		return experiment.Outcome{Err: err}
 	}
