@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-code test-servers test-kubernetes lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes studies verifications clean
+.PHONY: help run build test test-code test-servers test-kubernetes lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,15 @@ probes: build ## Try every probe on every system, and write docs/results/PROBES.
 		$(addprefix -t ,$(HIGHEST) $(SINGLE_NODE)) > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
+
+EQUAL := runs/equal-footing
+equal-footing: build ## Measure every system at every durability level that it has here, as far as that is not done, and write docs/results/EQUAL-FOOTING.md anew (about 80 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL, and nothing running beside it).
+	@# Exit code 1: a cell failed, which the document says.
+	resume=; ! ls $(EQUAL)/*-study-* > /dev/null 2>&1 || resume=--resume; \
+		./$(BIN) study run equal-footing --runs $(EQUAL) $$resume > /dev/null || [ $$? -eq 1 ]
+	./$(BIN) report -f md $$(ls -d $(EQUAL)/*-study-* | tail -1) > bin/EQUAL-FOOTING.md
+	./$(BIN) report -f card $$(ls -d $(EQUAL)/*-study-* | tail -1) > docs/results/equal-footing.svg
+	mv bin/EQUAL-FOOTING.md docs/results/EQUAL-FOOTING.md
 
 STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies

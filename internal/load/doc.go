@@ -102,6 +102,20 @@
 // another consumer, which is a fault where each partition has one consumer
 // (system.PartitionOwner).
 //
+// # Consumers that work
+//
+// Receive of a consumer that handles messages returns when the handling is over, so the
+// system sees a slow consumer. Whether a handling fails is drawn from the seed, the
+// consumer and the number of the message at that consumer. What was given back is noted
+// before the system hears of it, and the next delivery to any consumer of the
+// subscription is its redelivery. All these consumers are on one worker.
+//
+// # Consumers that come and go
+//
+// One goroutine closes and opens consumers at the times of the plan. A consumer keeps
+// its sets, so what it received before it closed still counts. The gaps of a partition
+// are those of the subscription's arrivals, whichever consumer they come to.
+//
 // # Gaps without an acknowledgement
 //
 // Such a gap is a gap in the union of all producers' answers. Each producer notes its
