@@ -213,7 +213,7 @@ func (p *Poster) Post() string {
 	for _, f := range p.Figures[:min(len(p.Figures), figures)] {
 		row := "| " + plain(f.Name, 40) + " |"
 		for _, v := range f.Values[:min(len(f.Values), shown)] {
-			row += " " + plain(v, 16) + " |"
+			row += " " + plain(v, 24) + " |"
 		}
 		if b.Len()+len(row)+1+len(tail) >= postLength {
 			break
