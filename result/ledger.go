@@ -53,6 +53,32 @@ type SubscriptionLedger struct {
 	ReorderedRanges []Range `json:"reordered_ranges,omitempty"`
 }
 
+// Total is the account of all subscriptions together, without the lists and the sharing. Every
+// subscription has the same transactions, so those are of the one with the most.
+func (l Ledger) Total() (total SubscriptionLedger) {
+	for _, s := range l.Subscriptions {
+		total.Acked += s.Acked
+		total.Received += s.Received
+		total.Lost += s.Lost
+		total.Unread += s.Unread
+		total.Duplicate += s.Duplicate
+		total.Reordered += s.Reordered
+		total.Overtaken += s.Overtaken
+		total.Unacked += s.Unacked
+		total.Corrupt += s.Corrupt
+		total.Misplaced += s.Misplaced
+		total.RefusedReceived += s.RefusedReceived
+		total.GivenBack += s.GivenBack
+		total.Redelivered += s.Redelivered
+		total.Foreign += s.Foreign
+		total.Transactions = max(total.Transactions, s.Transactions)
+		total.AbortedTransactions = max(total.AbortedTransactions, s.AbortedTransactions)
+		total.PartialTransactions = max(total.PartialTransactions, s.PartialTransactions)
+		total.WholeTransactions = max(total.WholeTransactions, s.WholeTransactions)
+	}
+	return total
+}
+
 // Range is a run of sequence numbers of one lane, both ends included.
 type Range struct {
 	Topic     string `json:"topic"`

@@ -44,7 +44,7 @@ type Returner interface {
 func RefuseReturns(s System, settings Settings) string {
 	r, able := s.(Returner)
 	if !able {
-		return "its consumers have no way to give one message back"
+		return "plimsoll's driver has no way to give one message back"
 	}
 	return r.RefuseReturns(settings)
 }

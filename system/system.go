@@ -132,17 +132,14 @@ type ConsumerOptions struct {
 	// before it calls Receive. With exactly_once, it receives committed messages
 	// only, and no copy that a producer's retry made.
 	Receive func(m Received)
-	// GiveBack, if not nil, is called after each Receive by the same goroutine. When it returns
-	// true, the consumer gives the message back instead of acknowledging it. Only consumers of
-	// a Returner call it; others get nil.
+	// GiveBack, if not nil, is called after each Receive and before the next, by the same
+	// goroutine. When it returns true, the consumer gives the message back instead of
+	// acknowledging it. Only consumers of a Returner call it; others get nil.
 	GiveBack func() bool
 	// Failed is called, from any goroutine, with an error from which the consumer
 	// cannot recover.
 	Failed func(err error)
 }
-
-// Returns calls GiveBack, if there is one.
-func (o *ConsumerOptions) Returns() bool { return o.GiveBack != nil && o.GiveBack() }
 
 // Consumer receives from one subscription until it is closed.
 type Consumer interface {

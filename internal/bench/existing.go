@@ -25,18 +25,6 @@ func (j *Job) checkExisting() error {
 	return nil
 }
 
-// checkReturns refuses consumers that give messages back where they cannot.
-func (j *Job) checkReturns() error {
-	if j.Workload.Handling.Fails == 0 {
-		return nil
-	}
-	if why := system.RefuseReturns(j.System, j.Settings); why != "" {
-		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): take "+
-			"handling.fails out of the workload", j.System.Describe().Name, why)
-	}
-	return nil
-}
-
 // findTopics reads the partitions of the workload's existing topics. From then on the session's
 // job has a workload of its own with their number.
 func (s *session) findTopics(ctx context.Context) error {

@@ -117,6 +117,18 @@ func (j *Job) Check() error {
 	return j.checkSystem()
 }
 
+// checkReturns refuses consumers that give messages back where they cannot.
+func (j *Job) checkReturns() error {
+	if j.Workload.Handling.Fails == 0 {
+		return nil
+	}
+	if why := system.RefuseReturns(j.System, j.Settings); why != "" {
+		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): take "+
+			"handling.fails out of the workload", j.System.Describe().Name, why)
+	}
+	return nil
+}
+
 // checkDescribed refuses what the system's description excludes.
 func (j *Job) checkDescribed() error {
 	d := j.System.Describe()

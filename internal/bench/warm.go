@@ -47,9 +47,9 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 const gaugeInFlight = 512
 
 // Gauge offers a closed loop to a job's system for a length, and returns the rate, in messages per
-// second, at which the system acknowledged. It is where a search for the peak may begin: a closed
-// loop waits for consumers nowhere, and its rate hangs on the number in flight. Nothing of it is
-// kept.
+// second, at which the system acknowledged. A search for the peak may begin near it. It is not the
+// peak itself: a closed loop does not wait for consumers, and its rate depends on the number of
+// messages in flight. Nothing of it is kept.
 func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (float64, error) {
 	closed, w := *job, *job.Workload
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
@@ -70,11 +70,11 @@ func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (fl
 // passing measures a job whose run directory is not kept.
 func passing(ctx context.Context, job *Job) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
-		return nil, fmt.Errorf("create the folder for it: %w", err)
+		return nil, fmt.Errorf("create a folder for a run that is not kept: %w", err)
 	}
 	dir, err := os.MkdirTemp(job.Runs, ".warm-")
 	if err != nil {
-		return nil, fmt.Errorf("create the folder for it: %w", err)
+		return nil, fmt.Errorf("create a folder for a run that is not kept: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	job.Runs, job.Late, job.Idle = dir, warmLate, warmLate

@@ -10,13 +10,18 @@ import (
 )
 
 // random reports whether the load is drawn by its seed: when messages are due,
-// which keys and sizes they have, or how many a send takes.
+// which keys and sizes they have, how many a send takes, or how consumers handle them.
 func random(r *result.Run) bool {
 	l := r.Load
 	return l.Arrivals == string(workload.ArrivalsPoisson) ||
 		l.Keys == string(workload.KeysRandom) || l.Keys == string(workload.KeysZipf) ||
 		l.Keys == string(workload.KeysShares) || l.MessageSizes != "" ||
-		l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
+		drawnHandling(l.Handling) || l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
+}
+
+// drawnHandling reports whether consumers take different times for different messages, or fail some.
+func drawnHandling(h *result.Handling) bool {
+	return h != nil && (h.Fails > 0 || strings.Contains(h.Time, " "))
 }
 
 // seedsDiffer says that two sets of runs had other seeds, and whether that is a reason not to

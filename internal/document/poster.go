@@ -65,7 +65,7 @@ func (p *Poster) SVG() string {
 	} else {
 		p.figures(d, top, bottom)
 	}
-	if p.Chart != nil && !p.Grid {
+	if p.Chart != nil {
 		left := posterRim + posterColumn
 		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(left+24),
 			number(top+8), escape(shortenTo(p.Chart.Title, 16, posterWidth-left-2*posterRim)))

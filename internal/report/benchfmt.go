@@ -114,7 +114,7 @@ func benchValues(r *result.Run) string {
 		benchLatency(value, series.word, instrument(r, series.series), 50, 99)
 	}
 	if r.Ledger.Accounted {
-		t := total(r.Ledger)
+		t := r.Ledger.Total()
 		if t.Unread == 0 {
 			value(integer(t.Lost), "lost-msgs")
 		}

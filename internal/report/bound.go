@@ -248,13 +248,13 @@ func oneIn(p float64) string {
 // if messages are independent of one another; ok is false where no message was counted, or
 // the count is incomplete: messages were not read, or copies may still come.
 func lostAtMost(r *result.Run) (p float64, ok bool) {
-	t := total(r.Ledger)
+	t := r.Ledger.Total()
 	p = stats.UpperBound(t.Lost, t.Acked, boundConfidence)
 	return p, r.Ledger.Accounted && t.Acked > 0 && t.Unread == 0 && r.State == result.Complete
 }
 
 func twiceAtMost(r *result.Run) (p float64, ok bool) {
-	t := total(r.Ledger)
+	t := r.Ledger.Total()
 	p = stats.UpperBound(t.Duplicate, t.Received, boundConfidence)
 	whole, _ := verdict.Watched(r)
 	return p, r.Ledger.Accounted && t.Received > 0 && whole
@@ -263,7 +263,7 @@ func twiceAtMost(r *result.Run) (p float64, ok bool) {
 // boundSentence gives the bounds of loss and of duplicates; empty where no message was counted.
 func boundSentence(r *result.Run) string {
 	var parts []string
-	t := total(r.Ledger)
+	t := r.Ledger.Total()
 	if p, ok := lostAtMost(r); ok {
 		parts = append(parts, fmt.Sprintf("%s of %s lost: at most %s", quantity.Count(t.Lost),
 			quantity.Count(t.Acked), oneIn(p)))

@@ -137,7 +137,7 @@ func accountCard(r *result.Run) card {
 		c.Add("", notAccounted)
 		return c
 	}
-	t := total(l)
+	t := l.Total()
 	c.Number, c.Tone = lostOf(t), badIf(t.Lost > 0)
 	c.Add("duplicate", quantity.Count(t.Duplicate))
 	c.Add("reordered", quantity.Count(t.Reordered))

@@ -171,7 +171,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 func csvRun(r *result.Run) []string {
 	sum, c, lost, duplicate, reordered := r.Summary, r.Counters, "", "", ""
 	if r.Ledger.Accounted {
-		t := total(r.Ledger)
+		t := r.Ledger.Total()
 		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
 		if t.Unread > 0 {
 			lost = ""

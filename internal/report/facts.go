@@ -148,28 +148,6 @@ func throughputSentence(r *result.Run) string {
 	return out
 }
 
-// total is the account of all subscriptions together.
-func total(l result.Ledger) result.SubscriptionLedger {
-	var t result.SubscriptionLedger
-	for _, s := range l.Subscriptions {
-		t.Acked += s.Acked
-		t.Received += s.Received
-		t.Lost += s.Lost
-		t.Unread += s.Unread
-		t.Duplicate += s.Duplicate
-		t.Reordered += s.Reordered
-		t.Unacked += s.Unacked
-		t.Corrupt += s.Corrupt
-		t.Foreign += s.Foreign
-		t.Misplaced += s.Misplaced
-		t.GivenBack += s.GivenBack
-		t.Redelivered += s.Redelivered
-		t.RefusedReceived += s.RefusedReceived
-		t.PartialTransactions += s.PartialTransactions
-	}
-	return t
-}
-
 // notAccounted stands for the account of a run that has none.
 const notAccounted = "not accounted: the run ended before its messages were counted"
 
@@ -178,7 +156,7 @@ func accountSentence(l result.Ledger) string {
 	if !l.Accounted {
 		return notAccounted
 	}
-	t := total(l)
+	t := l.Total()
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
 		lostOf(t), duplicateOf(t), reorderedOf(t))
 	for _, more := range []struct {

@@ -365,7 +365,7 @@ func accounted(value func(result.SubscriptionLedger) string) func(*result.Run) s
 		if !r.Ledger.Accounted {
 			return none
 		}
-		return value(total(r.Ledger))
+		return value(r.Ledger.Total())
 	}
 }
 

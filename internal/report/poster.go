@@ -84,7 +84,7 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		if !r.Ledger.Accounted {
 			return none
 		}
-		return quantity.Count(total(r.Ledger).Lost)
+		return quantity.Count(r.Ledger.Total().Lost)
 	})
 	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
 	var commands [][]string

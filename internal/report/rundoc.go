@@ -90,7 +90,7 @@ func inText(s *result.Saved, sure within) []block {
 			facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
 	}
 	account := document.Tone("")
-	if t := total(r.Ledger); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
+	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		account = document.Bad
 	}
 	counters := ""

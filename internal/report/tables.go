@@ -155,7 +155,7 @@ func ledgerTable(r *result.Run) document.Table {
 			quantity.Count(s.Foreign))})
 	}
 	for _, more := range rareCounts {
-		if more.of(total(l)) == 0 {
+		if more.of(l.Total()) == 0 {
 			continue
 		}
 		t.Head = append(t.Head, document.Column{Name: more.name})

@@ -18,7 +18,7 @@ func accounted(name string, r *result.Run,
 	if !r.Ledger.Accounted {
 		return say(name, result.Unknown, notAccounted)
 	}
-	return judge(r, ledger(r))
+	return judge(r, r.Ledger.Total())
 }
 
 // exactlyOnce reports whether the run promised to deliver each message exactly once.

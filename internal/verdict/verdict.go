@@ -135,31 +135,6 @@ func rate(r *result.Run) result.Verdict {
 		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
 }
 
-// ledger adds the subscriptions' accounts up.
-func ledger(r *result.Run) (total result.SubscriptionLedger) {
-	for _, l := range r.Ledger.Subscriptions {
-		total.Lost += l.Lost
-		total.Unread += l.Unread
-		total.Duplicate += l.Duplicate
-		total.GivenBack += l.GivenBack
-		total.Redelivered += l.Redelivered
-		total.Reordered += l.Reordered
-		total.Corrupt += l.Corrupt
-		total.Foreign += l.Foreign
-		total.Misplaced += l.Misplaced
-		total.RefusedReceived += l.RefusedReceived
-		total.Overtaken += l.Overtaken
-		// Every subscription has the same transactions.
-		total.Transactions = max(total.Transactions, l.Transactions)
-		total.AbortedTransactions = max(total.AbortedTransactions, l.AbortedTransactions)
-		total.PartialTransactions = max(total.PartialTransactions, l.PartialTransactions)
-		total.WholeTransactions = max(total.WholeTransactions, l.WholeTransactions)
-		total.Acked += l.Acked
-		total.Received += l.Received
-	}
-	return total
-}
-
 // loss judges whether every acknowledged message arrived undamaged.
 func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
@@ -195,7 +170,7 @@ func unreadSentence(r *result.Run) string {
 	}
 	return fmt.Sprintf(
 		"when the run ended, consumers that read late had not read %s acknowledged messages",
-		quantity.Count(ledger(r).Unread))
+		quantity.Count(r.Ledger.Total().Unread))
 }
 
 // cutOff returns how many messages had not reached the workload's own subscriptions when the

@@ -111,7 +111,7 @@ func messageWarnings(all *list, r *result.Run) {
 	if cutOff(r) > 0 {
 		warn("unread", "%s", unreadSentence(r))
 	}
-	if l := ledger(r); l.RefusedReceived > 0 && !exactlyOnce(r) {
+	if l := r.Ledger.Total(); l.RefusedReceived > 0 && !exactlyOnce(r) {
 		warn("refused_received",
 			"%s messages that the system had refused were delivered nevertheless",
 			quantity.Count(l.RefusedReceived))

@@ -24,6 +24,13 @@ func (r *Receiver) Handle(m system.Received) bool {
 	return true
 }
 
+// Take hands a message over and asks at once whether it goes back: handled is false, without a
+// call, after Stop. A consumer whose goroutines share a Receiver holds one lock around Take.
+func (r *Receiver) Take(m system.Received) (handled, back bool) {
+	handled = r.Handle(m)
+	return handled, handled && r.Options.GiveBack != nil && r.Options.GiveBack()
+}
+
 // Stop prevents further calls of Receive and Failed.
 func (r *Receiver) Stop() { r.stopped.Store(true) }
 

@@ -21,12 +21,17 @@ func (s *suite) givenBack(t *testing.T) {
 	times := make(map[string]int)
 	returned := 0
 	var last string // the message that came last
+	asked := true   // whether it goes back
+	unasked := 0    // messages that came while that was open
 	together := newArrivals()
 	s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: "back", Delivery: workload.AtLeastOnce, Failed: together.fail,
 		Receive: func(m system.Received) {
 			mu.Lock()
-			last = string(m.Payload)
+			if !asked {
+				unasked++
+			}
+			last, asked = string(m.Payload), false
 			times[last]++
 			mu.Unlock()
 			together.receive(m)
@@ -34,6 +39,7 @@ func (s *suite) givenBack(t *testing.T) {
 		GiveBack: func() bool {
 			mu.Lock()
 			defer mu.Unlock()
+			asked = true
 			back := times[last] == 1 && len(times)%5 == 0
 			if back {
 				returned++
@@ -58,6 +64,9 @@ func (s *suite) givenBack(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
+	if unasked > 0 {
+		t.Errorf("%d messages came before the consumer had asked for the one before", unasked)
+	}
 	if n := len(together.order) - s.Messages; returned != s.Messages/5 || n != returned {
 		t.Errorf("%d messages given back, %d deliveries more than messages", returned, n)
 	}

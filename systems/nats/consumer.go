@@ -111,8 +111,8 @@ func (r *consumer) take(m *nats.Msg) {
 	}
 	r.begin()
 	reply := ack
-	handled := r.Handle(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
-	if !handled || r.Options.Returns() {
+	handled, back := r.Take(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
+	if !handled || back {
 		// Given back at once, so that another consumer need not wait for ack_wait.
 		reply = nak
 	}

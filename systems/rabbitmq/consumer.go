@@ -137,11 +137,11 @@ func (r *reader) AwaitAssignment(ctx context.Context) error {
 	return r.awaitReady(ctx)
 }
 
-// handle hands a message to Receive; false: the reader closes, and it did not.
-func (r *reader) handle(m system.Received) bool {
+// take hands a message to Receive. It is not handled when the reader closes.
+func (r *reader) take(m system.Received) (handled, back bool) {
 	r.handling.Lock()
 	defer r.handling.Unlock()
-	return r.Handle(m)
+	return r.Take(m)
 }
 
 // fail tells of an error after which nothing more will come.
@@ -338,14 +338,20 @@ func (f *flow) run() {
 				return
 			}
 		}
+		if !is {
+			return
+		}
 		// The queue is the partition, and no key comes with a message.
-		if !is || !f.r.handle(system.Received{Payload: d.Body, Partition: int32(f.t.partition)}) {
+		handled, back := f.r.take(system.Received{
+			Payload: d.Body, Partition: int32(f.t.partition),
+		})
+		if !handled {
 			return
 		}
 		if f.r.early {
 			continue
 		}
-		if f.r.Options.Returns() {
+		if back {
 			f.acknowledge() // an acknowledgement counts for all messages before it
 			_ = f.channel.Nack(d.DeliveryTag, false, true)
 			continue

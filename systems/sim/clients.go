@@ -180,7 +180,7 @@ func (k *consumer) work() {
 			return
 		case r := <-k.inbox:
 			k.options.Receive(r.received())
-			k.finish(r, k.options.Returns())
+			k.finish(r, k.options.GiveBack != nil && k.options.GiveBack())
 		}
 	}
 }

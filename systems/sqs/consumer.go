@@ -203,14 +203,13 @@ func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 		if key, has := m.MessageAttributes[keyAttribute]; has {
 			out.Key = key.BinaryValue
 		}
-		if !p.Handle(out) {
+		taken, back := p.Take(out)
+		switch {
+		case !taken:
 			return handled, append(rest, got[i:]...)
-		}
-		if p.Options.Returns() {
+		case back:
 			rest = append(rest, m)
-			continue
-		}
-		if err == nil {
+		case err == nil:
 			handled = append(handled, m)
 		}
 	}

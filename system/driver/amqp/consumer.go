@@ -150,10 +150,11 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 		if r.early && from.AcceptMessage(context.Background(), m) != nil {
 			return
 		}
-		if !r.handle(m, partition) {
+		handled, back := r.take(m, partition)
+		if !handled {
 			return
 		}
-		if r.Options.Returns() {
+		if back {
 			failed := &goamqp.ModifyMessageOptions{DeliveryFailed: true}
 			if from.ModifyMessage(context.Background(), m, failed) != nil {
 				return
@@ -166,11 +167,11 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 	}
 }
 
-// handle hands a message over; false: the consumer is closed.
-func (r *Consumer) handle(m *goamqp.Message, partition int32) bool {
+// take hands a message over. It is not handled when the consumer is closed.
+func (r *Consumer) take(m *goamqp.Message, partition int32) (handled, back bool) {
 	r.handling.Lock()
 	defer r.handling.Unlock()
-	return r.Handle(system.Received{Payload: Payload(m), Key: Key(m), Partition: partition})
+	return r.Take(system.Received{Payload: Payload(m), Key: Key(m), Partition: partition})
 }
 
 // Payload returns the data of a message.
