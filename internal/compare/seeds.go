@@ -19,7 +19,8 @@ func random(r *result.Run) bool {
 		drawnHandling(l.Handling) || l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
 }
 
-// drawnHandling reports whether consumers take different times for different messages, or fail some.
+// drawnHandling reports whether consumers take different times for different messages, or fail
+// some of them.
 func drawnHandling(h *result.Handling) bool {
 	return h != nil && (h.Fails > 0 || strings.Contains(h.Time, " "))
 }
