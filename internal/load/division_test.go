@@ -388,7 +388,7 @@ func overWire[T any](t *testing.T, sent T) (got T) {
 // Workers with a part of the producers and of the consumers each offer the same messages
 // at the same times, and have the same counters, histograms and account, as one process: also
 // when some have nothing to do.
-func TestAnyDivisionIsTheSameRun(t *testing.T) {
+func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	if raceDetector && checks.Value.String() == checks.DefValue {
 		// `make test` makes all of them without the detector.
