@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes lint bench bench-kafka bench-rabbitmq bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ bench-rabbitmq: ## The same beside RabbitMQ PerfTest (needs Java, Maven and Rabb
 
 bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
 	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build OMB_HOME names (docs/OMB.md; needs Java and Maven).
+	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./cmd/plimsoll
 
 bench-stall: ## What plimsoll, PerfTest and pulsar-perf say of a second in which the servers stand still.
 	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
