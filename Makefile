@@ -63,7 +63,8 @@ test-clock: ## Test what needs no servers but those in plimsoll's own process, a
 	$(TESTSUM) --jsonfile bin/tests-4.json -- $(GOTEST) -parallel 6 -skip RealSystems ./cmd/plimsoll
 
 test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, PostgreSQL, root).
-	@$(MAKE) --no-print-directory --keep-going -j 2 test-java test-native
+	@$(MAKE) --no-print-directory test-java & java=$$!; native=0; \
+		$(MAKE) --no-print-directory test-native || native=$$?; wait $$java && exit $$native
 	$(TESTSUM) --jsonfile bin/tests-7.json -- -parallel 2 $(GOTEST) -run RealSystems ./cmd/plimsoll
 
 # The packages whose servers Maven fetches.
