@@ -45,6 +45,58 @@ func TestOverTheWire(t *testing.T) {
 	})
 }
 
+// Buckets that are read eight at a time are those that are read one by one, and a bucket without a
+// count is noticed wherever it is.
+func TestEightBucketsAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p packed
+		var ends []int // of the buckets with a single byte for their count
+		want, place := map[int]int64{}, -1
+		for range rapid.IntRange(1, 100).Draw(t, "buckets") {
+			gap := max(0, rapid.IntRange(-20, 2).Draw(t, "gap"))
+			n := int64(max(1, rapid.IntRange(-200, 70).Draw(t, "count")))
+			place += gap + 1
+			p, want[place] = p.with(gap, n), 2*n
+			if n < 64 {
+				ends = append(ends, len(p))
+			}
+		}
+		if !p.check() {
+			t.Fatalf("%v is refused", p)
+		}
+		var sums buckets
+		sums.add(p)
+		sums.add(p)
+		if sums.to != place+1 {
+			t.Fatalf("the buckets end at %d, want %d", sums.to, place+1)
+		}
+		for i, n := range sums.counts {
+			if n != want[i] {
+				t.Fatalf("place %d has %d, want %d", i, n, want[i])
+			}
+		}
+		if len(ends) == 0 {
+			return
+		}
+		at := ends[rapid.IntRange(0, len(ends)-1).Draw(t, "the empty one")] - 1
+		if p[at] = 0; p.check() {
+			t.Fatalf("%v is not refused", p)
+		}
+	})
+}
+
+// What the log gets are the buckets of the histogram.
+func TestLogged(t *testing.T) {
+	h := Histogram{Series: result.Publish, Packed: packed{}.with(5, 1).with(0, 2).with(7, 300)}
+	l := h.Logged("publish", 1, 2)
+	var got []int64
+	l.Buckets(func(gap int, n int64) { got = append(got, int64(gap), n) })
+	if want := []int64{5, 1, 0, 2, 7, 300}; !reflect.DeepEqual(got, want) || l.MaxNs != 14 ||
+		h.Empty() || !(Histogram{}).Empty() {
+		t.Errorf("%v up to %d", got, l.MaxNs)
+	}
+}
+
 // Whatever comes is refused, or can be merged.
 func FuzzWire(f *testing.F) {
 	var numbers Numbers
