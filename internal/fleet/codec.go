@@ -12,7 +12,7 @@ const (
 	wireMost = 1 << 20 // bytes of a part of an answer
 	// windowBytes is how much a stream may have under way. gRPC would try to find a better window
 	// with a ping for each exchange of time, which doubles the cost of one.
-	windowBytes = 1 << 18
+	windowBytes = 1 << 20
 	headRoom    = 1 << 16 // bytes of what surrounds a part
 	answerMost  = 1 << 26 // bytes of an answer
 	accountMost = 1 << 30 // bytes of an account

@@ -28,6 +28,9 @@ func (p packed) with(gap int, count int64) packed {
 // next returns the count of the first bucket, the number of empty ones before it, and the rest. A
 // count of 0 means that they are malformed.
 func (p packed) next() (gap int, count int64, rest packed) {
+	if len(p) > 1 && p[0]|p[1] < 0x80 && p[0]&1 != 0 && p[1] != 0 {
+		return int(p[1]), int64(p[0] >> 1), p[2:] // so is nearly every bucket behind a gap
+	}
 	n, size := binary.Uvarint(p)
 	if size <= 0 || n&1 == 0 {
 		return 0, int64(n >> 1), p[max(0, size):]

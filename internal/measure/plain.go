@@ -22,6 +22,9 @@ type Histogram struct {
 	Clamped, Negative int64
 }
 
+// Histograms are those of an interval.
+type Histograms []Histogram
+
 // Empty reports whether the histogram holds nothing.
 func (h Histogram) Empty() bool { return len(h.Packed) == 0 }
 

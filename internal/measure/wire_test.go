@@ -35,12 +35,19 @@ func TestOverTheWire(t *testing.T) {
 		for _, gap := range rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 30).Draw(t, "gaps") {
 			h.Packed = h.Packed.with(gap, int64(gap+1)<<rapid.IntRange(0, 50).Draw(t, "bits"))
 		}
-		if b, err = h.MarshalBinary(); err != nil {
+		all := Histograms{h, {Series: result.Send, Packed: packed{}.with(1, 1)}, h}
+		if b, err = all.MarshalBinary(); err != nil {
 			t.Fatal(err)
 		}
-		var again Histogram
-		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, h) {
-			t.Fatalf("%v: %v became %v", err, h, again)
+		var again Histograms
+		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, all) {
+			t.Fatalf("%v: %v became %v", err, all, again)
+		}
+		for i := range b {
+			b[i] = 0xff // what was read does not change with it
+		}
+		if !reflect.DeepEqual(again, all) {
+			t.Fatalf("%v became %v", all, again)
 		}
 	})
 }
@@ -105,7 +112,7 @@ func FuzzWire(f *testing.F) {
 	f.Add(set)
 	for _, p := range []packed{packed{}.with(1, 2), packed{}.with(0, 100).with(0, 1), {0}, {1, 0},
 		packed{}.with(lastPlace, 1), packed{}.with(lastPlace+1, 1), packed{}.with(0, -1)} {
-		h, _ := Histogram{Series: result.Publish, Packed: p}.MarshalBinary()
+		h, _ := Histograms{{Series: result.Publish, Packed: p}}.MarshalBinary()
 		f.Add(h)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -113,9 +120,9 @@ func FuzzWire(f *testing.F) {
 		if s.UnmarshalBinary(b) == nil {
 			s.Union(s)
 		}
-		var h Histogram
-		if h.UnmarshalBinary(b) == nil {
-			NewCells(h.Series).Add(MergeHistograms([]Histogram{h}, []Histogram{h}))
+		var all Histograms
+		if all.UnmarshalBinary(b) == nil {
+			NewCells(result.Publish).Add(MergeHistograms(all, all))
 		}
 	})
 }
@@ -133,21 +140,21 @@ func drawBuckets() Histogram {
 
 // BenchmarkPacked reads histograms from the wire and adds them up, as a coordinator does.
 func BenchmarkPacked(b *testing.B) {
-	wire, err := drawBuckets().MarshalBinary()
+	wire, err := Histograms{drawBuckets()}.MarshalBinary()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var h Histogram
+	var all Histograms
 	var sums buckets
 	buckets := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := h.UnmarshalBinary(wire); err != nil {
+		if err := all.UnmarshalBinary(wire); err != nil {
 			b.Fatal(err)
 		}
-		sums.add(h.Packed)
+		sums.add(all[0].Packed)
 	}
-	h.Packed.each(func(int64, int64) { buckets++ })
+	all[0].Packed.each(func(int64, int64) { buckets++ })
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*buckets), "ns/bucket")
 	b.ReportMetric(float64(len(wire))/float64(buckets), "B/bucket")
 }
