@@ -45,7 +45,7 @@ type Writer struct {
 	queue     *queue       // nil until the directory is made, and when it is given up
 	broken    bool
 	latest    string // what the latest link pointed to before
-	hlog      *hdr.HistogramLogWriter
+	hlog      *logEncoder
 }
 
 // Create makes the directory of a run below root, with run.json in it, and points root/latest
@@ -99,14 +99,14 @@ func (w *Writer) fill(run *Run) error {
 	if err := syscall.Flock(int(w.intervals.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock %s: %w", intervalsFile, err)
 	}
-	w.hlog = hdr.NewHistogramLogWriter(&w.logged)
-	w.hlog.SetBaseTime(run.StartedAt.UnixMilli())
+	w.hlog = newLogEncoder(run.StartedAt.UnixMilli())
+	head := hdr.NewHistogramLogWriter(&w.logged)
 	if err := errors.Join(
-		w.hlog.OutputComment("[Logged by plimsoll; values in nanoseconds]"),
-		w.hlog.OutputLogFormatVersion(),
-		w.hlog.OutputStartTime(run.StartedAt.UnixMilli()),
-		w.hlog.OutputBaseTime(run.StartedAt.UnixMilli()),
-		w.hlog.OutputLegend(),
+		head.OutputComment("[Logged by plimsoll; values in nanoseconds]"),
+		head.OutputLogFormatVersion(),
+		head.OutputStartTime(run.StartedAt.UnixMilli()),
+		head.OutputBaseTime(run.StartedAt.UnixMilli()),
+		head.OutputLegend(),
 	); err != nil {
 		return failed(latencyFile, err)
 	}
@@ -227,23 +227,16 @@ func ReplaceFile(path string, content []byte) error {
 	return nil
 }
 
-// Interval appends an interval and its histograms. Their tags, start and end times must be set.
-// Empty histograms are left out.
-func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
-	var held []*hdr.Histogram
-	for _, h := range histograms {
-		if h.TotalCount() > 0 {
-			held = append(held, h.Clone())
-		}
-	}
-	return errors.Join(w.later(nil, func() error { return w.log(held) }),
+// Interval appends an interval and its histograms.
+func (w *Writer) Interval(i Interval, histograms []Logged) error {
+	return errors.Join(w.later(nil, func() error { return w.log(histograms) }),
 		w.appendLine(w.intervals, intervalsFile, i))
 }
 
 // log appends histograms to the log in one write, so that a kill leaves whole lines.
-func (w *Writer) log(all []*hdr.Histogram) error {
+func (w *Writer) log(all []Logged) error {
 	for _, h := range all {
-		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
+		if err := w.hlog.line(&w.logged, h); err != nil {
 			return failed(latencyFile, err)
 		}
 	}

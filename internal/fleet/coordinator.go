@@ -93,7 +93,7 @@ func Listen(o Options) (*Coordinator, error) {
 	}
 	c.listener = netutil.LimitListener(listener, 4*o.Workers+spareConns)
 	c.server = grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodec(codec{}),
+		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodecV2(codec{}),
 		grpc.MaxRecvMsgSize(wireMost+headRoom), grpc.MaxConcurrentStreams(4),
 		grpc.InitialWindowSize(windowBytes), grpc.InitialConnWindowSize(windowBytes),
 		grpc.ConnectionTimeout(handshakeLimit),

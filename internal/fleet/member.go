@@ -155,7 +155,7 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 	if answer == nil {
 		return nil
 	}
-	if err := (codec{}).Unmarshal(c.answer, answer); err != nil {
+	if err := decode(c.answer, answer); err != nil {
 		m.lose(err)
 		return m.err()
 	}

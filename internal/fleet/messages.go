@@ -83,9 +83,9 @@ type clockState struct {
 type word struct {
 	Event *load.Event
 	Call  uint64
-	Part  []byte // of the answer, in CBOR
 	Last  bool   // the answer ends here
 	Error string // with Last: the order failed
+	Part  []byte `cbor:"-"` // of the answer, in CBOR, behind the rest (codec)
 }
 
 // tick asks for the coordinator's time. It also shows that the worker lives.

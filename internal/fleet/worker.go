@@ -108,7 +108,7 @@ func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+w.options.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(w.options.Token.pinned(mine))),
 		grpc.WithInitialWindowSize(windowBytes), grpc.WithInitialConnWindowSize(windowBytes),
-		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
 		return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, err)
@@ -332,7 +332,7 @@ func (w *workerEnd) speak(ctx context.Context, one *word) {
 func (w *workerEnd) begin(ctx context.Context, o *order) {
 	if o.Do == actionCancel {
 		var which uint64
-		if (codec{}).Unmarshal(o.Body, &which) == nil {
+		if decode(o.Body, &which) == nil {
 			w.cancel(which)
 		}
 		return
@@ -418,7 +418,7 @@ func (w *workerEnd) means(ctx context.Context) means {
 }
 
 func (*workerEnd) read(raw cbor.RawMessage, into any) error {
-	if err := (codec{}).Unmarshal(raw, into); err != nil {
+	if err := decode(raw, into); err != nil {
 		return fmt.Errorf("an order cannot be read: %w", err)
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // maxPacers bounds the OS threads that pace. Up to as many producers each have
@@ -172,13 +171,15 @@ func (e *Engine) newPacer(from, to int) *pacer {
 	return p
 }
 
-// Pacers is how many OS threads an engine for the workload paces with. A closed
+// pacers is how many OS threads an engine for the plan's share paces with. A closed
 // loop waits for no due time: its only pacer is the twin's.
-func Pacers(w *workload.Workload) int {
+func (p *Plan) pacers() int {
+	w := &p.Workload
 	if w.Load.Closed != nil {
 		return 1
 	}
-	return min(w.Topics*w.Producers, maxPacers)
+	from, to := p.Share.part(w.Topics*w.Producers, w.Topics)
+	return min(to-from, maxPacers)
 }
 
 // Sent is closed when every message has been handed over or counted unsent.

@@ -112,10 +112,9 @@ func add(into *[2]int64, n [2]int64) {
 	into[1] += n[1]
 }
 
-// mergeProcesses adds the processes of another worker. Of a process that is there already, the
-// greater reading counts: the greater of two cumulative readings is the later one.
+// mergeProcesses adds the processes of another worker, and changes into. Of a process that is there
+// already, the greater reading counts: the greater of two cumulative readings is the later one.
 func mergeProcesses(into, all []Process) []Process {
-	into = slices.Clone(into)
 	for _, p := range all {
 		at := slices.IndexFunc(into, func(q Process) bool { return q.ID == p.ID })
 		if at < 0 {

@@ -3,8 +3,6 @@ package load
 import (
 	"os"
 	"runtime"
-
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // MakeRoom lets the Go scheduler run as many goroutines as there are cores beside the threads that
@@ -14,14 +12,14 @@ import (
 // costs as well: each answer of a server then wakes one more thread, which looks for work and finds
 // none. CPUs that servers elsewhere have of their own count as negative. MakeRoom changes nothing
 // when the user has set GOMAXPROCS.
-func MakeRoom(w *workload.Workload, servers int) (places int, undo func()) {
+func MakeRoom(p *Plan, servers int) (places int, undo func()) {
 	before := runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") != "" {
 		return before, func() {}
 	}
 	// One of the cores is a pacer's or the watcher's when it wakes. The twin rides on the
 	// first pacer, so that it asks for no place.
-	places = runtime.NumCPU() - 1 + Pacers(w) + 1 + servers
+	places = runtime.NumCPU() - 1 + p.pacers() + 1 + servers
 	runtime.GOMAXPROCS(places)
 	return places, func() { runtime.GOMAXPROCS(before) }
 }

@@ -152,7 +152,7 @@ type Sample struct {
 
 	// Of the interval that the sample ends. Histograms merge bucket by bucket, and
 	// percentiles never.
-	Histograms []measure.Histogram
+	Histograms measure.Histograms
 	// FirstAckNs and LastAckNs are when the first and the last acknowledgement came; 0: none
 	// did. A gap between the spans of two intervals is exact; one within a span is not seen.
 	FirstAckNs, LastAckNs int64
