@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -215,7 +214,5 @@ func (h *History) JSON(w io.Writer) error {
 		}
 		out.Series = append(out.Series, t)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return document.JSON(w, out)
 }
