@@ -16,10 +16,11 @@ func comparisonCharts(runs []*result.Saved) []*document.Chart {
 	t := newOverlay(runs)
 	var out []*document.Chart
 	add := func(kind, id, title string, draw func(*document.Chart)) {
-		d, ok := chartOf(words, kind)
-		if !ok {
+		found := chartOf(words, kind)
+		if found == nil {
 			return
 		}
+		d := *found
 		if d.ID = id; title != "" {
 			d.Title += ", " + title
 		}

@@ -18,10 +18,11 @@ func runCharts(s *result.Saved, sure within) []*document.Chart {
 	words := wordsOfRun(s)
 	var out []*document.Chart
 	add := func(id string, draw func(*document.Chart)) {
-		d, ok := chartOf(words, id)
-		if !ok {
+		found := chartOf(words, id)
+		if found == nil {
 			return
 		}
+		d := *found
 		if d.Empty == "" {
 			draw(&d)
 		}
@@ -42,13 +43,13 @@ func runCharts(s *result.Saved, sure within) []*document.Chart {
 	return out
 }
 
-// chartOf returns a copy of a chart.
-func chartOf(all []*document.Chart, id string) (document.Chart, bool) {
+// chartOf returns one of the charts; nil: it is not there.
+func chartOf(all []*document.Chart, id string) *document.Chart {
 	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
 	if at < 0 {
-		return document.Chart{}, false
+		return nil
 	}
-	return *all[at], true
+	return all[at]
 }
 
 // moments are the figures of a run over time, for its charts.

@@ -142,7 +142,7 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
 		{ID: "compare-throughput", Empty: empty, Title: "Throughput, acknowledged",
 			Note:  "Runs are aligned on the start of the measured window.",
-			Label: "Throughput over time, runs side by side." + words(throughputLabel)},
+			Label: "Throughput over time, runs side by side." + words(throughputSentence)},
 		{ID: "compare-latency", Empty: empty, Title: "Latency over time, p99",
 			Label: "The 99th percentile of latency over time, runs side by side." +
 				words(publishLabel)},
@@ -181,8 +181,6 @@ func compareUsage(runs []*result.Saved) []*document.Chart {
 }
 
 func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(publishSeries(r))) }
-
-func throughputLabel(r *result.Run) string { return throughputSentence(r) }
 
 func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 

@@ -129,16 +129,8 @@ func minuteTable(s result.Summary) document.Table {
 
 // closedFigures are the rows of a comparison that only closed loops have.
 func closedFigures() []figure {
-	of := func(p float64) figure {
-		return figure{ofSendCall, "send call " + percentileName(p),
-			func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
-			func(r *result.Run) (float64, bool) {
-				ns, ok := exactAt(r.Summary.Series(result.SendCall), p)
-				return float64(ns), ok
-			}}
-	}
-	minutes := figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
+	out := percentileFigures(ofSendCall, "send call", seriesOf(result.SendCall), 50, 95, 99)
+	return append(out, figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
 		return minuteFigure(r.Summary.Minutes, minuteSeries[0].of)
-	}, nil}
-	return []figure{of(50), of(95), of(99), minutes}
+	}, nil})
 }

@@ -58,7 +58,7 @@ func differTable(runs []*result.Saved) document.Table {
 	t := document.Table{ID: "differ", Title: "What differs", Head: heads(names(runs)...),
 		Words: true, Runs: true, Empty: "The runs have the same settings and circumstances."}
 	for _, r := range differing(runs) {
-		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
+		t.Add(r.Name, r.Values...)
 	}
 	return t
 }
@@ -81,7 +81,7 @@ func ownTable(runs []*result.Saved) []block {
 func equalTable(runs []*result.Saved) block {
 	t := document.Table{ID: "equal", Head: heads("in all runs"), Words: true}
 	for _, r := range equal(runs) {
-		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values[0])})
+		t.Add(r.Name, r.Values[0])
 	}
 	return block{Details: &document.Details{Blocks: []block{tabled(t)},
 		Summary: fmt.Sprintf("What is equal in all runs (%d)", len(t.Rows))}}

@@ -2,13 +2,12 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -27,12 +26,7 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 		out[i] = costed{&s.Run, newMessageCost(&s.Run), s.Price, newConfidence(s),
 			lacksSentence(&s.Run)}
 	}
-	raw, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode runs as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
+	return document.JSON(w, out)
 }
 
 // confidence holds the intervals and bounds of a run's figures, at 95%.

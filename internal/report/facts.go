@@ -236,22 +236,19 @@ func happened(s *result.Saved) []document.Fact {
 // sharedWarnings are the warnings of several runs, each once, with the names of its runs
 // unless all runs have it.
 func sharedWarnings(runs []*result.Saved) []string {
-	var order []string
-	owners := map[string][]string{}
+	var owners grouped[string, string]
 	for i, n := range names(runs) {
 		for _, w := range warnings(runs[i]) {
-			if owners[w] == nil {
-				order = append(order, w)
-			}
-			owners[w] = append(owners[w], n)
+			owners.add(w, n)
 		}
 	}
-	for i, w := range order {
-		if some := slices.Compact(owners[w]); len(some) < len(runs) {
-			order[i] = strings.Join(some, ", ") + ": " + w
+	out := slices.Clone(owners.keys)
+	for i, w := range owners.keys {
+		if some := slices.Compact(owners.of[w]); len(some) < len(runs) {
+			out[i] = strings.Join(some, ", ") + ": " + w
 		}
 	}
-	return order
+	return out
 }
 
 // uncorrectedSentence says what coordinated omission would hide.

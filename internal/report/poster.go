@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,9 +53,9 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		}
 		p.Chart = comparisonCharts(runs)[0]
 	default:
-		p.Question = "How does " + orElse(clean(r.System.Name), "an unnamed system") + " carry " +
-			orElse(loadWords(r), "this load") + "?"
-		p.Chart = chartNamed(runCharts(runs[0], within{}), "curve")
+		p.Question = "How does " + cmp.Or(clean(r.System.Name), "an unnamed system") + " carry " +
+			cmp.Or(loadWords(r), "this load") + "?"
+		p.Chart = chartOf(runCharts(runs[0], within{}), "curve")
 	}
 	figure := func(name string, value func(*result.Run) string) {
 		f := document.Figure{Name: name}
@@ -147,10 +148,8 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	for _, s := range all {
 		p.Systems = append(p.Systems, clean(s.Name))
 		levels = append(levels, level(s.Durability.Level))
-		bracket.Values = append(bracket.Values, known(s.Bracket.StableRate,
-			s.Bracket.StableRate > 0, rate))
-		above.Values = append(above.Values, known(s.Bracket.UnstableRate,
-			s.Bracket.UnstableRate > 0, rate))
+		low, high := endsOf(s.Bracket)
+		bracket.Values, above.Values = append(bracket.Values, low), append(above.Values, high)
 		stable, _ := s.Ends()
 		if stable == nil {
 			stable = &peak.Trial{}
@@ -218,13 +217,6 @@ func listed(names []string) string {
 	default:
 		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d others", n-3)
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // loadWords are the offered rate and the size of a run's messages.
@@ -323,13 +315,4 @@ func portable(command []string) string {
 
 func sourceWords(b result.Build, when string) string {
 	return strings.TrimSpace("plimsoll "+clean(b.Version)) + ", measured " + when
-}
-
-func chartNamed(all []*document.Chart, id string) *document.Chart {
-	for _, c := range all {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
 }

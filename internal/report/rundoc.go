@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,8 +44,7 @@ func runDocument(runs []*result.Saved) document.Document {
 func runSection(i int, name string, s *result.Saved) block {
 	r, sure, id := &s.Run, newWithin(s), fmt.Sprintf("run-%d", i)
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: id, Words: name,
-			Beside: moment(r.StartedAt) + ", " + stateWord(r)}},
+		titled(id, name, moment(r.StartedAt)+", "+stateWord(r)),
 		paragraph(document.Lead, headline(r)),
 		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
 		{Facts: factsOf("format", "", lacksSentence(r))},
@@ -198,17 +198,10 @@ func verdictsOf(verdicts []result.Verdict) []document.Verdict {
 
 // headline describes the run in one sentence.
 func headline(r *result.Run) string {
-	system := clean(r.System.Name)
-	if system == "" {
-		system = "An unnamed system"
-	}
+	system := cmp.Or(clean(r.System.Name), "An unnamed system")
 	at := ", with no durability level on record"
 	if d := r.Durability; d.Asked > 0 || d.Level > 0 {
-		shown := d.Level
-		if shown == 0 {
-			shown = d.Asked
-		}
-		at = fmt.Sprintf(" at durability level %d", shown)
+		at = fmt.Sprintf(" at durability level %d", cmp.Or(d.Level, d.Asked))
 		if m := clean(d.Meaning); m != "" {
 			at += " (" + m + ")"
 		}

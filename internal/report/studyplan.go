@@ -64,8 +64,7 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 				}
 			}
 		}
-		out.Rows = append(out.Rows, document.Row{Name: words[0],
-			Values: values(append(words[1:], plannedCell(c))...)})
+		out.Add(words[0], append(words[1:], plannedCell(c))...)
 	}
 	return out
 }

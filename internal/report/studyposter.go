@@ -37,13 +37,12 @@ func studyPoster(r StudyResult) *document.Poster {
 
 // hostWords are the machine that a study ran on, as the end of a sentence.
 func hostWords(r StudyResult) string {
-	for _, m := range r.Measured {
-		if m.Run != nil {
-			return ", on " + plural(int64(m.Run.Run.Environment.Cores), "core", "cores") + " and " +
-				quantity.Bytes(m.Run.Run.Environment.MemoryBytes)
-		}
+	e := r.environment()
+	if e == nil {
+		return ""
 	}
-	return ""
+	return ", on " + plural(int64(e.Cores), "core", "cores") + " and " +
+		quantity.Bytes(e.MemoryBytes)
 }
 
 // hasPoster reports whether studies can be shared as a picture: one, that has tables of its own.

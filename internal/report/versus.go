@@ -295,7 +295,7 @@ func (v Versus) Document() document.Document {
 	differ := document.Table{ID: "differ", Title: "What differs", Words: true,
 		Head: heads("A", "B")}
 	for _, r := range v.sets() {
-		differ.Rows = append(differ.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
+		differ.Add(r.Name, r.Values...)
 	}
 	var gates []document.Fact
 	for _, r := range v.Rulings {
@@ -331,8 +331,8 @@ func (v Versus) table() document.Table {
 		if e.OwnError > 0 {
 			own = compare.Print(e.Figure.Unit, e.OwnError)
 		}
-		t.Rows = append(t.Rows, document.Row{Name: e.Figure.Name, Values: values(
-			lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own, shown(e))})
+		t.Add(e.Figure.Name, lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own,
+			shown(e))
 	}
 	return t
 }

@@ -22,10 +22,8 @@ func workersTable(r *result.Run) document.Table {
 		if w.OwnLagCount > 0 {
 			lag = quantity.Duration(w.OwnLagP99Ns)
 		}
-		row := document.Row{Name: w.Name, Values: values(w.Host, quantity.Count(w.Scheduled),
-			quantity.Count(w.Received), lag, seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes),
-			clockWords(w))}
-		t.Rows = append(t.Rows, row)
+		t.Add(w.Name, w.Host, quantity.Count(w.Scheduled), quantity.Count(w.Received), lag,
+			seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes), clockWords(w))
 	}
 	return t
 }
