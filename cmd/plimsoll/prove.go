@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/prove"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -89,7 +89,5 @@ func (c *proveCommand) show(con console, p prove.Report) error {
 	if !c.JSON {
 		return show(con.out, p.Document(c.Verbose))
 	}
-	encoder := json.NewEncoder(con.out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(p)
+	return document.JSON(con.out, p)
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,12 +28,12 @@ func (c *reportCommand) Run(con console) error {
 	if err := c.price(r.Measured); err != nil {
 		return err
 	}
-	var rendered bytes.Buffer // whole, so that an error leaves no half of it
-	if err := r.Write(&rendered, c.Format, layoutOf(con.out)); err != nil {
-		return inputError{err}
-	}
-	_, err = rendered.WriteTo(con.out)
-	return err
+	return con.whole(func(w io.Writer) error {
+		if err := r.Write(w, c.Format, layoutOf(con.out)); err != nil {
+			return inputError{err}
+		}
+		return nil
+	})
 }
 
 // canPrice refuses prices for what has none.

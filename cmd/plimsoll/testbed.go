@@ -255,9 +255,7 @@ func (c *testbedStatusCommand) Run(con console) error {
 		if all == nil {
 			all = []testbed.State{}
 		}
-		e := json.NewEncoder(con.out)
-		e.SetIndent("", "  ")
-		return e.Encode(all)
+		return document.JSON(con.out, all)
 	}
 	t := testbedTable(all)
 	t.Empty = "no testbed is up in " + relative(c.Runs)
