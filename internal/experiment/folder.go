@@ -145,11 +145,7 @@ func (f *Folder[S]) Discard() error { return errors.Join(os.RemoveAll(f.Dir()), 
 
 // Save replaces the experiment's file as a whole.
 func (f *Folder[S]) Save() error {
-	raw, err := json.MarshalIndent(f.Saved, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the %s: %w", f.kind.Work, err)
-	}
-	return result.ReplaceFile(filepath.Join(f.Dir(), File), append(raw, '\n'))
+	return result.ReplaceDocument(filepath.Join(f.Dir(), File), f.Saved)
 }
 
 // Is reports whether a directory is a folder of this kind.

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -79,9 +78,5 @@ func (n *Notes) check() error {
 
 // Save replaces the notes in an experiment's folder.
 func (n *Notes) Save(dir string) error {
-	raw, err := json.MarshalIndent(n, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the notes: %w", err)
-	}
-	return result.ReplaceFile(filepath.Join(dir, NotesFile), append(raw, '\n'))
+	return result.ReplaceDocument(filepath.Join(dir, NotesFile), n)
 }
