@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
@@ -46,7 +47,7 @@ func (c *reportCommand) canPrice() error {
 			c.Format, strings.Join(formats, ", "))
 	}
 	for _, dir := range c.RunDirs {
-		if !isRun(dir) {
+		if !result.IsRun(dir) {
 			return fmt.Errorf("%s is not a run, and only runs have a price: name the runs in it",
 				relative(dir))
 		}

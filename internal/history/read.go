@@ -96,9 +96,9 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 			quantity.Count(mostFolders))
 	}
 	switch {
-	case (isRun(path) || peak.Is(path)) && !r.tagged(path):
+	case (result.IsRun(path) || peak.Is(path)) && !r.tagged(path):
 		r.left["without the tag "+r.tag]++
-	case isRun(path):
+	case result.IsRun(path):
 		r.run(path)
 	case peak.Is(path):
 		r.search(path)
@@ -118,11 +118,6 @@ func (r *reader) tagged(dir string) bool {
 		dir = filepath.Dir(dir)
 	}
 	return true
-}
-
-func isRun(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, result.RunFile))
-	return err == nil && info.Mode().IsRegular()
 }
 
 // run adds a run to the series that it belongs to.
@@ -242,15 +237,8 @@ func (r *reader) finish() {
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.left)) {
 		r.LeftOut = append(r.LeftOut, fmt.Sprintf("left out: %s, %s",
-			count(r.left[why], "experiment", "experiments"), why))
+			quantity.Plural(r.left[why], "experiment", "experiments"), why))
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return quantity.Count(int64(n)) + " " + many
 }
 
 // Keep removes the series whose names do not contain the text.

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +42,7 @@ func (h *History) blocks(s *Series, figure int, f Figure, by By) []document.Bloc
 	}
 	return []document.Block{
 		{Heading: &document.Heading{Level: 2, Words: fmt.Sprintf("%s: %s, %s", s.Name, f.Name,
-			count(len(values), "experiment", "experiments"))}},
+			quantity.Plural(len(values), "experiment", "experiments"))}},
 		{Code: &document.Code{Words: fmt.Sprintf("%s  %s to %s", bars(values),
 			f.text(slices.Min(values)), f.text(slices.Max(values)))}},
 		{Table: &table}, {Facts: changed},
@@ -113,18 +112,8 @@ const mostBars = 50
 
 // bars draws values as a line of blocks, from 0 to the greatest, the newest at the end.
 func bars(values []float64) string {
-	blocks := []rune("▁▂▃▄▅▆▇█")
 	values = values[max(len(values)-mostBars, 0):]
-	greatest := slices.Max(values)
-	out := make([]rune, len(values))
-	for i, v := range values {
-		share := 0.0
-		if greatest > 0 {
-			share = v / greatest
-		}
-		out[i] = blocks[int(math.Round(share*float64(len(blocks)-1)))]
-	}
-	return string(out)
+	return document.Sparkline(values, slices.Max(values))
 }
 
 // CSV writes one series in the form that Apache Otava's importer of CSV reads: a row for each

@@ -52,8 +52,7 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 		}
 		about := []string{
 			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
-			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning",
-				"warnings"),
+			durabilitySentence(r.Durability), plural(len(warnings(s)), "warning", "warnings"),
 		}
 		about = append(about, missingSentences(r.Summary)...)
 		if lacks := lacksSentence(r); lacks != "" {

@@ -127,15 +127,16 @@ func bracketSpans(s *peak.Saved) []document.Span {
 	return nil
 }
 
-// overRates lays a chart out over the offered rate, with its trials in words and the bracket
-// shaded. Where trials can be drawn, draw adds them.
-func overRates(s *peak.Saved, c *document.Chart, draw func([]*peak.Trial)) *document.Chart {
+// overRates is a chart over the offered rate, with its trials in words and the bracket shaded.
+// Where trials can be drawn, draw adds them.
+func overRates(s *peak.Saved, c document.Chart, draw func(*document.Chart, []*peak.Trial),
+) *document.Chart {
 	c.Label += " " + trialWords(s)
 	if trials := usable(s); len(trials) > 0 {
 		c.X, c.Spans = rateAxis(trials, "offered"), bracketSpans(s)
-		draw(trials)
+		draw(&c, trials)
 	}
-	return c
+	return &c
 }
 
 // achieved are the trials with their achieved rates.
@@ -145,12 +146,11 @@ func achieved(trials []*peak.Trial) []document.Series {
 }
 
 func stickChart(s *peak.Saved) *document.Chart {
-	c := &document.Chart{ID: "achieved", Title: "Achieved over offered",
+	return overRates(s, document.Chart{ID: "achieved", Title: "Achieved over offered",
 		Label: "Achieved rate over offered rate.",
 		Note: "On the line, all offered messages were acknowledged. The peak lies in the shaded " +
 			"range; numbers give the order of the trials.",
-		Empty: "No trial has a rate that could be drawn."}
-	return overRates(s, c, func(trials []*peak.Trial) {
+		Empty: "No trial has a rate that could be drawn."}, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = rateAxis(trials, "achieved")
 		least, most := bounds(trials)
 		c.Series = append(achieved(trials), equalRates(min(least, most/2), most*1.06))
@@ -202,12 +202,11 @@ func trialLatency(p *peak.Trial, series result.Series, percentile float64) (tria
 }
 
 func trialLatencyChart(s *peak.Saved) *document.Chart {
-	c := &document.Chart{ID: "trial-latency", Title: "Latency, p99",
+	return overRates(s, document.Chart{ID: "trial-latency", Title: "Latency, p99",
 		Label: "The 99th percentile of latency over offered rate.",
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. An " +
 			"arrow marks a lower bound: the true latency lies above.",
-		Empty: "No trial has a latency."}
-	return overRates(s, c, func(trials []*peak.Trial) {
+		Empty: "No trial has a latency."}, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = document.Axis{Title: "p99", Unit: document.Nanos, Scale: document.Log}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			all := trialSeries(trials, series == result.Publish,
@@ -229,12 +228,11 @@ func trialLatencyChart(s *peak.Saved) *document.Chart {
 }
 
 func growthChart(s *peak.Saved) *document.Chart {
-	c := &document.Chart{ID: "growth", Title: "Growth of the backlog",
+	return overRates(s, document.Chart{ID: "growth", Title: "Growth of the backlog",
 		Label: "Growth of the backlog over offered rate.",
 		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound the " +
 			"backlog counts as growing.",
-		Empty: "No trial was long enough to see its backlog grow."}
-	return overRates(s, c, func(trials []*peak.Trial) {
+		Empty: "No trial was long enough to see its backlog grow."}, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = document.Axis{Title: "share of offered", Unit: document.Share,
 			Scale: document.Signed}
 		c.Series = trialSeries(trials, false, growthOf)

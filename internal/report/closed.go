@@ -12,15 +12,14 @@ import (
 // closedSentence says how many sends a closed loop keeps in flight.
 func closedSentence(l result.Load) string {
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",
-		plural(int64(l.Topics*l.Producers), "producer",
-			"producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
-		batchWords(l.Closed), sizeOf(l))
+		plural(l.Topics*l.Producers, "producer", "producers"),
+		plural(l.Closed.InFlight, "send", "sends"), batchWords(l.Closed), sizeOf(l))
 }
 
 // batchWords is the number of messages in a send.
 func batchWords(c *result.Closed) string {
 	if c.BatchLeast == c.BatchMost {
-		return plural(int64(c.BatchMost), "message", "messages")
+		return plural(c.BatchMost, "message", "messages")
 	}
 	return fmt.Sprintf("%d to %d messages", c.BatchLeast, c.BatchMost)
 }

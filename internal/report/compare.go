@@ -45,7 +45,7 @@ func comparison(runs []*result.Saved) block {
 
 // sideBySide begins a comparison: what keeps the runs from being ranked, and what was left out.
 func sideBySide(runs []*result.Saved) []block {
-	h := heading(1, plural(int64(len(runs)), "run", "runs")+" side by side")
+	h := heading(1, plural(len(runs), "run", "runs")+" side by side")
 	h.Heading.ID = "comparison"
 	return []block{h,
 		{Warnings: &document.Warnings{Title: "Not to be ranked against one another", Grave: true,

@@ -66,7 +66,7 @@ func whoseCost(c cost) string {
 			"its machine."
 	}
 	out := fmt.Sprintf("Over the measured window, of %s",
-		plural(int64(len(c.servers)), "server process", "server processes"))
+		plural(len(c.servers), "server process", "server processes"))
 	if c.own != nil {
 		out += " and of plimsoll, each apart"
 	}

@@ -123,7 +123,7 @@ func gravest(lists ...[]string) string {
 				out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 			}
 			if left := len(list) - i - 1; left > 0 {
-				out += " And " + plural(int64(left), "more warning", "more warnings") +
+				out += " And " + plural(left, "more warning", "more warnings") +
 					" in the report."
 			}
 			return out
@@ -291,7 +291,7 @@ func commandOf(commands [][]string) string {
 	case 1:
 		return out[0]
 	}
-	others := plural(int64(len(out)-1), "other", "others")
+	others := plural(len(out)-1, "other", "others")
 	return fmt.Sprintf("%s   # and %s like it", out[0], others)
 }
 

@@ -228,15 +228,15 @@ func metaWords(r *result.Run) []string {
 	out = append(out, modelWords(l)...)
 	if l.Topics > 0 {
 		out = append(out,
-			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"),
-				plural(int64(l.Partitions), "partition", "partitions")),
-			plural(int64(l.Topics*l.Producers), "producer", "producers"))
+			fmt.Sprintf("%s × %s", plural(l.Topics, "topic", "topics"),
+				plural(l.Partitions, "partition", "partitions")),
+			plural(l.Topics*l.Producers, "producer", "producers"))
 		if len(l.Existing) > 0 {
 			out[len(out)-2] += " that existed before: " + clean(strings.Join(l.Existing, ", "))
 		}
 		if l.Subscriptions > 0 || !imported(r) {
 			out[len(out)-1] += ", " +
-				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
+				plural(l.Topics*l.Subscriptions*l.Consumers, "consumer", "consumers")
 		}
 	}
 	if l.Delivery != "" {

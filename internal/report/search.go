@@ -114,10 +114,8 @@ func askedOf(s *peak.Saved) string {
 		messages += ", " + words
 	}
 	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name),
-		messages,
-		plural(int64(s.Load.Subscriptions), "subscription",
-			"subscriptions"), seconds(s.TrialSeconds),
-		plural(int64(s.Plan.Confirmations), "run", "runs"))
+		messages, plural(s.Load.Subscriptions, "subscription", "subscriptions"),
+		seconds(s.TrialSeconds), plural(s.Plan.Confirmations, "run", "runs"))
 	if s.Plan.Confirmations > 0 {
 		out += " of " + seconds(s.ConfirmSeconds)
 	}

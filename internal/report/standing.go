@@ -16,7 +16,7 @@ func standingSection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
-			factsOf("rounds", "", plural(int64(r.Study.Rounds), "round", "rounds")+
+			factsOf("rounds", "", plural(r.Study.Rounds, "round", "rounds")+
 				" in random order"))},
 		warned(r.Study.Missing),
 	}

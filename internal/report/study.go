@@ -273,10 +273,10 @@ func claimsSentence(all []study.Judgement) string {
 		}
 	}
 	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s.",
-		plural(int64(len(all)), "claim", "claims"), answers(published), answers(equal))
+		plural(len(all), "claim", "claims"), answers(published), answers(equal))
 	if limited > 0 {
 		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
-			"study's machines.", plural(int64(limited), "answer is", "answers are"))
+			"study's machines.", plural(limited, "answer is", "answers are"))
 	}
 	return out
 }

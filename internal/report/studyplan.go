@@ -79,12 +79,12 @@ func plannedCell(c study.Cell) string {
 		return none
 	}
 	parts := []string{string(c.Measure), level(int(w.Durability)),
-		plural(int64(w.Partitions), "partition", "partitions")}
+		plural(w.Partitions, "partition", "partitions")}
 	if w.Subscriptions > 1 {
-		parts = append(parts, plural(int64(w.Subscriptions), "subscription", "subscriptions"))
+		parts = append(parts, plural(w.Subscriptions, "subscription", "subscriptions"))
 	}
 	if w.Load.Closed != nil {
-		parts = append(parts, plural(int64(w.Producers), "sender", "senders"),
+		parts = append(parts, plural(w.Producers, "sender", "senders"),
 			"batches of "+w.Load.Closed.Batch.String())
 	}
 	if c.Rate != "" {

@@ -16,8 +16,8 @@ func studyPoster(r StudyResult) *document.Poster {
 		return p
 	}
 	s := r.Outcome.Standings[0]
-	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(int64(r.Study.Rounds), "round",
-		"rounds") + ", scale " + r.Plan.Scale + hostWords(r)
+	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(r.Study.Rounds, "round", "rounds") +
+		", scale " + r.Plan.Scale + hostWords(r)
 	p.Systems = s.Columns
 	for _, row := range s.Rows {
 		f := document.Figure{Name: strings.Join(row.Labels, ", ")}
@@ -41,7 +41,7 @@ func hostWords(r StudyResult) string {
 	if e == nil {
 		return ""
 	}
-	return ", on " + plural(int64(e.Cores), "core", "cores") + " and " +
+	return ", on " + plural(e.Cores, "core", "cores") + " and " +
 		quantity.Bytes(e.MemoryBytes)
 }
 

@@ -92,7 +92,7 @@ func sweepSentence(p *sweep.Plan) string {
 // measuredCells counts cells by their state.
 func measuredCells(counts map[experiment.CellState]int, all int) string {
 	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[experiment.Done])),
-		plural(int64(all), "cell", "cells"))
+		plural(all, "cell", "cells"))
 	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
 		experiment.Pending} {
 		if counts[more] > 0 {

@@ -128,7 +128,7 @@ func matrixCell(all []*verify.Saved) document.Cell {
 		out += " (not promised)"
 	}
 	out = strings.Join(append([]string{out}, more...), ", ") + ", " +
-		plural(int64(rounds), "round", "rounds")
+		plural(rounds, "round", "rounds")
 	if held {
 		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
 	}
@@ -160,7 +160,7 @@ func unknownOf(all []*verify.Saved) string {
 	if unknown == 0 || unknown == rounds {
 		return ""
 	}
-	return " in " + plural(int64(unknown), "round", "rounds")
+	return " in " + plural(unknown, "round", "rounds")
 }
 
 // verifyDocument shows verifications: what all found together, then each.

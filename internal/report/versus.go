@@ -71,7 +71,7 @@ func (v Versus) deciding() string {
 // title names the two sides.
 func (v Versus) title() string {
 	side := func(s compare.Side) string {
-		return fmt.Sprintf("%s (%s)", clean(s.Name), plural(int64(len(s.Runs)), "run", "runs"))
+		return fmt.Sprintf("%s (%s)", clean(s.Name), plural(len(s.Runs), "run", "runs"))
 	}
 	return "A is " + side(v.A) + ", B is " + side(v.B)
 }
