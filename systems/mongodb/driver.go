@@ -28,13 +28,12 @@ func New() driver.CompleteSystem { return mongoSystem{} }
 
 // Describe returns MongoDB's terms, durability levels and settings.
 func (mongoSystem) Describe() system.Description {
-	const library = "go.mongodb.org/mongo-driver/v2"
 	return system.Description{
 		Name: "mongodb",
 		Summary: "MongoDB as a queue: a document per message, which consumers lease by " +
 			"findOneAndUpdate and delete; tried against mongo-java-server and FerretDB, and " +
 			"not yet against a real mongod",
-		Client: "mongo-driver " + driver.LibraryVersion(library),
+		Client: "mongo-driver " + driver.LibraryVersion("go.mongodb.org/mongo-driver/v2"),
 		Terms: driver.Terms{
 			Topic:           "collection",
 			Partition:       "field q of the document; all partitions are in one collection",
