@@ -129,8 +129,7 @@ func runsAt(path string) ([]string, error) {
 		path, err = filepath.Abs(resolved)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs",
-			path)
+		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs", path)
 	}
 	if result.IsRun(path) {
 		return []string{path}, nil

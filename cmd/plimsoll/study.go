@@ -238,8 +238,7 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	}
 	for _, m := range measured {
 		if m.Search != nil {
-			_, failed := writePage(m.Search.Dir,
-				report.Searches([]*peak.Saved{m.Search}).Page)
+			_, failed := writePage(m.Search.Dir, report.Searches([]*peak.Saved{m.Search}).Page)
 			err = errors.Join(err, failed)
 		}
 	}

@@ -60,8 +60,7 @@ func (n *Notes) check() error {
 	}
 	for _, tag := range n.Tags {
 		if utf8.RuneCountInString(tag) > longestTag {
-			return fmt.Errorf("the tag %q is too long: keep %d characters at most", tag,
-				longestTag)
+			return fmt.Errorf("the tag %q is too long: keep %d characters at most", tag, longestTag)
 		}
 	}
 	if utf8.RuneCountInString(n.Note) > longest {

@@ -123,8 +123,7 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 	}
 	if slices.ContainsFunc(runs,
 		func(s *result.Saved) bool {
-			return s.Run.Summary.Series(
-				publishSeries(&s.Run)).Count > 0
+			return s.Run.Summary.Series(publishSeries(&s.Run)).Count > 0
 		}) {
 		noCurve = ""
 	}

@@ -102,8 +102,7 @@ func minuteTable(s result.Summary) document.Table {
 	}
 	whole := document.Row{Name: "whole run"}
 	for _, word := range minuteSeries {
-		whole.Values = append(whole.Values,
-			document.Cell{Words: at(s.Series(word.series), 95)})
+		whole.Values = append(whole.Values, document.Cell{Words: at(s.Series(word.series), 95)})
 	}
 	t.Rows = append(t.Rows, whole)
 	for i, m := range s.Minutes {

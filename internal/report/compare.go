@@ -21,8 +21,7 @@ func comparison(runs []*result.Saved) block {
 	}
 	var contents []document.Contents
 	for i, n := range all {
-		contents = append(contents,
-			document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
+		contents = append(contents, document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
 	}
 	out = append(out, only(document.OnPage, paragraph(document.Lead, lead)), warned(shared),
 		block{Contents: contents})

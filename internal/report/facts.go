@@ -274,8 +274,7 @@ func uncorrectedSentence(r *result.Run) string {
 					"message was due it is %s: the difference is time that messages waited before "+
 					"they could be handed over, "+
 					"which the uncorrected figure leaves out (coordinated omission).",
-				percentileName(
-					p), h, d)
+				percentileName(p), h, d)
 		}
 		return fmt.Sprintf(
 			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+

@@ -347,8 +347,7 @@ func bracketed(value, interval string) string {
 // SideBySide shows the most important figures of runs without a section for each run. It counts
 // each run's warnings; their text is in the run's own report.
 func SideBySide(runs []*result.Saved) []document.Block {
-	return append(sideBySide(runs), tabled(overviewTable(runs)),
-		block{Facts: overviewFacts(runs)})
+	return append(sideBySide(runs), tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
 }
 
 // Medians shows the medians of several runs of one target, with their intervals.

@@ -12,8 +12,7 @@ import (
 func workersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "workers", Title: "The workers", Words: true,
-		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory",
-			"clock"),
+		Head:  heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory", "clock"),
 		Empty: "One process offered the load.",
 		Note:  "The worker with the greatest own lag decides whether plimsoll was the limit.",
 	}

@@ -242,8 +242,7 @@ func (r *Rate) shared(scale Scale) bool { return r.Own || !scale.Published }
 // support more digits.
 func (r *Rate) shareOf(peaks []float64) (float64, error) {
 	if len(peaks) == 0 {
-		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it",
-			r.Share)
+		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it", r.Share)
 	}
 	value := float64(r.Share) * slices.Min(peaks)
 	digit := math.Pow(10, math.Floor(math.Log10(value))-1)
