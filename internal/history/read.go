@@ -28,12 +28,12 @@ type History struct {
 
 // Series is the experiments that may be compared: one target, one load, one durability level.
 type Series struct {
-	Name     string
-	Target   string
-	System   string
-	Workload string
-	Level    int
-	Points   []Point // in order of time
+	Name     string  `json:"name"`
+	Target   string  `json:"target"`
+	System   string  `json:"system"`
+	Workload string  `json:"workload"`
+	Level    int     `json:"level"`
+	Points   []Point `json:"points"` // in order of time
 
 	first *result.Run // the run to which others are compared; nil: of searches
 	key   string      // of searches
@@ -41,12 +41,12 @@ type Series struct {
 
 // Point is one experiment.
 type Point struct {
-	ID       string
-	Dir      string
-	At       time.Time // of its start
-	Plimsoll string    // version, with the commit where it is known
-	Servers  string    // versions
-	Values   []float64 // of History.Figures
+	At       time.Time `json:"time"` // of its start
+	ID       string    `json:"experiment"`
+	Dir      string    `json:"directory"`
+	Plimsoll string    `json:"plimsoll"` // version, with the commit where it is known
+	Servers  string    `json:"servers"`  // versions
+	Values   []float64 `json:"values"`   // of History.Figures
 }
 
 // mostFolders bounds the folders that are looked at.

@@ -152,12 +152,8 @@ func (h *History) CSV(w io.Writer) error {
 // JSON writes a history for programs.
 func (h *History) JSON(w io.Writer) error {
 	type point struct {
-		Time     time.Time          `json:"time"`
-		ID       string             `json:"experiment"`
-		Dir      string             `json:"directory"`
-		Plimsoll string             `json:"plimsoll"`
-		Servers  string             `json:"servers"`
-		Values   map[string]float64 `json:"values"` // by figure, in its unit
+		Point
+		Values map[string]float64 `json:"values"` // by figure, in its unit
 	}
 	type change struct {
 		Figure string  `json:"figure"`
@@ -167,13 +163,9 @@ func (h *History) JSON(w io.Writer) error {
 		After  float64 `json:"median_after"`
 	}
 	type series struct {
-		Name     string   `json:"name"`
-		Target   string   `json:"target"`
-		System   string   `json:"system"`
-		Workload string   `json:"workload"`
-		Level    int      `json:"level"`
-		Points   []point  `json:"points"`
-		Changes  []change `json:"changes"`
+		*Series
+		Points  []point  `json:"points"`
+		Changes []change `json:"changes"`
 	}
 	out := struct {
 		Units   map[string]string `json:"units"`
@@ -186,14 +178,13 @@ func (h *History) JSON(w io.Writer) error {
 		out.Units[f.Name] = string(f.Unit)
 	}
 	for _, s := range h.Series {
-		t := series{Name: s.Name, Target: s.Target, System: s.System, Workload: s.Workload,
-			Level: s.Level, Changes: []change{}}
+		t := series{Series: s, Changes: []change{}}
 		for _, p := range s.Points {
 			values := map[string]float64{}
 			for i, f := range h.Figures {
 				values[f.Name] = p.Values[i]
 			}
-			t.Points = append(t.Points, point{p.At, p.ID, p.Dir, p.Plimsoll, p.Servers, values})
+			t.Points = append(t.Points, point{p, values})
 		}
 		for i := range h.Figures {
 			for _, c := range h.changes(s, i) {
