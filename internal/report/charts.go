@@ -121,10 +121,8 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
 		empty = ""
 	}
-	if slices.ContainsFunc(runs,
-		func(s *result.Saved) bool {
-			return s.Run.Summary.Series(publishSeries(&s.Run)).Count > 0
-		}) {
+	if slices.ContainsFunc(inner(runs),
+		func(r *result.Run) bool { return r.Summary.Series(publishSeries(r)).Count > 0 }) {
 		noCurve = ""
 	}
 	words := func(value func(*result.Run) string) string {

@@ -82,13 +82,8 @@ func inText(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, table(impactTable(r)))
 	}
-	if len(r.Scaling) > 0 {
-		out = append(out, table(scalingTable(r)))
-	}
-	if len(r.Workers) > 0 {
-		out = append(out, table(workersTable(r)),
-			facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
-	}
+	out = append(out, table(scalingTable(r)), table(workersTable(r)),
+		facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		account = document.Bad
@@ -155,16 +150,11 @@ func runTables(s *result.Saved, sure within) []block {
 	if sentence := sure.sentence(); sentence != "" {
 		latency.Note += " Intervals: " + sentence + "."
 	}
-	out = append(out, tabled(latency))
-	if len(r.Faults) > 0 {
-		out = append(out, tabled(faultTable(r)))
-	}
+	out = append(out, tabled(latency), tabled(faultTable(r)))
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
 	}
-	if len(r.Scaling) > 0 {
-		out = append(out, tabled(scalingTable(r)))
-	}
+	out = append(out, tabled(scalingTable(r)))
 	if len(r.Summary.Minutes) > 0 {
 		out = append(out, tabled(minuteTable(r.Summary)))
 	}
@@ -180,10 +170,7 @@ func runTables(s *result.Saved, sure within) []block {
 	if !imported(r) {
 		out = append(out, tabled(generatorTable(r)))
 	}
-	if len(r.Workers) > 0 {
-		out = append(out, tabled(workersTable(r)))
-	}
-	return out
+	return append(out, tabled(workersTable(r)))
 }
 
 // verdictsOf are a run's verdicts.

@@ -12,9 +12,8 @@ import (
 func workersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "workers", Title: "The workers", Words: true,
-		Head:  heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory", "clock"),
-		Empty: "One process offered the load.",
-		Note:  "The worker with the greatest own lag decides whether plimsoll was the limit.",
+		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory", "clock"),
+		Note: "The worker with the greatest own lag decides whether plimsoll was the limit.",
 	}
 	for _, w := range r.Workers {
 		lag := "-"
