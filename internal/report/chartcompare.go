@@ -48,9 +48,8 @@ func comparisonCharts(runs []*result.Saved) []*document.Chart {
 	add("compare-backlog", "compare-backlog", "", func(d *document.Chart) {
 		t.over(d, document.Count, document.Linear, "backlog")
 	})
-	for i, kind := range []string{"compare-cpu", "compare-written", "compare-syncs"} {
-		unit := []document.Unit{document.Cores, document.BytesRate, document.PerSecond}[i]
-		add(kind, kind, "", func(d *document.Chart) { t.usage(d, unit, comparedUsage[i]) })
+	for _, c := range comparedUsage {
+		add(c.id, c.id, "", func(d *document.Chart) { t.usage(d, c) })
 	}
 	return out
 }
@@ -110,11 +109,11 @@ func (o *overlay) over(c *document.Chart, unit document.Unit, scale document.Sca
 	}
 }
 
-func (o *overlay) usage(c *document.Chart, unit document.Unit, of string) {
-	o.axes(c, unit, document.Linear)
+func (o *overlay) usage(c *document.Chart, of compared) {
+	o.axes(c, of.unit, document.Linear)
 	for i, u := range o.used {
 		s := o.line(i)
-		if s.Y = u.values(of); s.Y != nil {
+		if s.Y = u.values(of.line(o.runs[i])); s.Y != nil {
 			s.X = shifted(u.at, &o.runs[i].Run)
 			c.Series = append(c.Series, s)
 		}

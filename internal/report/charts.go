@@ -156,22 +156,13 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 
 // compareUsage are the charts of the runs' resource use, where at least one run has it.
 func compareUsage(runs []*result.Saved) []*document.Chart {
-	all := []*document.Chart{
-		{ID: "compare-cpu", Title: "CPU, servers and plimsoll together",
-			Note: "Cores used. They are added up because servers inside plimsoll's process have " +
-				"no separate CPU time."},
-		{ID: "compare-written", Title: "Written to disk by the servers",
-			Note: "Bytes per second, all nodes together."},
-		{ID: "compare-syncs", Title: "fsync and fdatasync by the servers",
-			Note: "Calls per second, all nodes together."},
-	}
 	var out []*document.Chart
-	for i, c := range all {
+	for _, c := range comparedUsage {
 		if slices.ContainsFunc(runs, func(s *result.Saved) bool {
-			return newUsage(s).values(comparedUsage[i]) != nil
+			return newUsage(s).values(c.line(s)) != nil
 		}) {
-			c.Label = c.Title + " over time, runs side by side."
-			out = append(out, c)
+			out = append(out, &document.Chart{ID: c.id, Title: c.title, Note: c.note,
+				Label: c.title + " over time, runs side by side."})
 		}
 	}
 	return out
