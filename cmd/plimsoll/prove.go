@@ -20,15 +20,11 @@ type proveCommand struct {
 // Help says what the table means.
 func (*proveCommand) Help() string {
 	return "Each truth is a short run on the simulated system, whose latencies, losses and " +
-		"limits are " +
-		"known. The table lays the printed figure beside the planted one. A figure may be off by " +
-		"the " +
-		"resolution of its histogram, the sampling error of its messages, and what the run " +
-		"measured of " +
-		"plimsoll itself. \"unknown\": the run says that plimsoll was the limit, so it claims " +
-		"nothing. " +
-		"Exit code 1 when a truth misses. The summary stands in later results of this machine. " +
-		"docs/PROVE.md says more."
+		"limits are known. The table lays the printed figure beside the planted one. A figure " +
+		"may be off by the resolution of its histogram, the sampling error of its messages, and " +
+		"what the run measured of plimsoll itself. \"unknown\": the run says that plimsoll was " +
+		"the limit, so it claims nothing. Exit code 1 when a truth misses. The summary stands in " +
+		"later results of this machine. docs/PROVE.md says more."
 }
 
 // Run tries the truths and keeps the summary.

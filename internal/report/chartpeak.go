@@ -146,11 +146,12 @@ func achieved(trials []*peak.Trial) []document.Series {
 }
 
 func stickChart(s *peak.Saved) *document.Chart {
-	return overRates(s, document.Chart{ID: "achieved", Title: "Achieved over offered",
+	about := document.Chart{ID: "achieved", Title: "Achieved over offered",
 		Label: "Achieved rate over offered rate.",
 		Note: "On the line, all offered messages were acknowledged. The peak lies in the shaded " +
 			"range; numbers give the order of the trials.",
-		Empty: "No trial has a rate that could be drawn."}, func(c *document.Chart, trials []*peak.Trial) {
+		Empty: "No trial has a rate that could be drawn."}
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = rateAxis(trials, "achieved")
 		least, most := bounds(trials)
 		c.Series = append(achieved(trials), equalRates(min(least, most/2), most*1.06))
@@ -202,11 +203,12 @@ func trialLatency(p *peak.Trial, series result.Series, percentile float64) (tria
 }
 
 func trialLatencyChart(s *peak.Saved) *document.Chart {
-	return overRates(s, document.Chart{ID: "trial-latency", Title: "Latency, p99",
+	about := document.Chart{ID: "trial-latency", Title: "Latency, p99",
 		Label: "The 99th percentile of latency over offered rate.",
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. An " +
 			"arrow marks a lower bound: the true latency lies above.",
-		Empty: "No trial has a latency."}, func(c *document.Chart, trials []*peak.Trial) {
+		Empty: "No trial has a latency."}
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = document.Axis{Title: "p99", Unit: document.Nanos, Scale: document.Log}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			all := trialSeries(trials, series == result.Publish,
@@ -228,11 +230,12 @@ func trialLatencyChart(s *peak.Saved) *document.Chart {
 }
 
 func growthChart(s *peak.Saved) *document.Chart {
-	return overRates(s, document.Chart{ID: "growth", Title: "Growth of the backlog",
+	about := document.Chart{ID: "growth", Title: "Growth of the backlog",
 		Label: "Growth of the backlog over offered rate.",
 		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound the " +
 			"backlog counts as growing.",
-		Empty: "No trial was long enough to see its backlog grow."}, func(c *document.Chart, trials []*peak.Trial) {
+		Empty: "No trial was long enough to see its backlog grow."}
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
 		c.Y = document.Axis{Title: "share of offered", Unit: document.Share,
 			Scale: document.Signed}
 		c.Series = trialSeries(trials, false, growthOf)
@@ -270,7 +273,7 @@ func kneeCharts(searches []*peak.Saved) []*document.Chart {
 }
 
 func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
-	title := "The knee: " + seriesWord(series) + " latency over offered rate"
+	title := "The knee: " + seriesTitle(series) + " latency over offered rate"
 	c := &document.Chart{ID: "knee-" + string(series), Title: title, Label: title + ".",
 		Note: "Lines join the trials that were stable; the upright line marks the peak, the " +
 			"highest rate that was found stable. Crosses are p99 of trials in which the system " +
@@ -310,14 +313,6 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 	}
 	c.X = rateAxis(all, "offered")
 	return c
-}
-
-// seriesWord is a series of latency within a sentence.
-func seriesWord(series result.Series) string {
-	if series == result.EndToEnd {
-		return "end-to-end"
-	}
-	return "publish"
 }
 
 // kneeName is a search's name before a word, where there are several.

@@ -39,8 +39,7 @@ func newCost(r *result.Run) cost {
 
 // embedded reports whether the servers live inside plimsoll.
 func embedded(o result.Observation) bool {
-	return len(o.Servers) == 1 &&
-		o.Servers[0] == result.Self
+	return len(o.Servers) == 1 && o.Servers[0] == result.Self
 }
 
 // observed reports whether any resource use is known.

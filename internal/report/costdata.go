@@ -33,26 +33,29 @@ func newMessageCost(r *result.Run) *messageCost {
 	if !c.observed() {
 		return nil
 	}
-	maybe := func(v float64, ok bool) *float64 {
-		if !ok || !finite(v) {
-			return nil
-		}
-		return &v
-	}
 	perNode, okNode := c.perSecond(syncs)
 	l := verdict.Limiting(r)
 	out := &messageCost{
 		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(c.serverCPU()),
 		OwnCPUNsPerMsg: maybe(c.ownCPU()), SyncsPerMsg: maybe(c.perMessage(syncs)),
-		SyncsPerSPerNode: maybe(perNode/c.nodes(), okNode),
-		MapSyncsPerMsg:   maybe(c.perMessage(mapSyncs)), WriteAmplification: maybe(c.amplification()),
-		ServersInPlimsoll: c.embedded, LimitingResource: l.Resource,
+		SyncsPerSPerNode:   maybe(perNode/c.nodes(), okNode),
+		MapSyncsPerMsg:     maybe(c.perMessage(mapSyncs)),
+		WriteAmplification: maybe(c.amplification()),
+		ServersInPlimsoll:  c.embedded, LimitingResource: l.Resource,
 		LimitingShare: maybe(l.Share, l.Resource != verdict.NoneSeen && l.Share > 0),
 	}
 	if c.embedded {
 		out.ServerCPUNsPerMsg = nil
 	}
 	return out
+}
+
+// maybe is a figure for programs; nil when it is not known.
+func maybe(v float64, ok bool) *float64 {
+	if !ok || !finite(v) {
+		return nil
+	}
+	return &v
 }
 
 // costHead are the columns of a message's cost; they follow all other columns.
@@ -70,8 +73,7 @@ func csvCost(r *result.Run) []string {
 	}
 	var out []string
 	for _, v := range []*float64{c.CPUNsPerMsg, c.ServerCPUNsPerMsg, c.OwnCPUNsPerMsg,
-		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg,
-		c.WriteAmplification} {
+		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg, c.WriteAmplification} {
 		out = append(out, maybeExact(v))
 	}
 	return append(out, strconv.FormatBool(c.ServersInPlimsoll), cell(c.LimitingResource),

@@ -40,13 +40,8 @@ type confidence struct {
 
 // newConfidence is nil where no interval and no bound is known.
 func newConfidence(s *result.Saved) *confidence {
-	c := confidence{Intervals: newWithin(s)}
-	if p, ok := lostAtMost(&s.Run); ok {
-		c.LostAtMost = &p
-	}
-	if p, ok := twiceAtMost(&s.Run); ok {
-		c.DuplicateAtMost = &p
-	}
+	c := confidence{Intervals: newWithin(s), LostAtMost: maybe(lostAtMost(&s.Run)),
+		DuplicateAtMost: maybe(twiceAtMost(&s.Run))}
 	if len(c.Intervals) == 0 && c.LostAtMost == nil && c.DuplicateAtMost == nil {
 		return nil
 	}

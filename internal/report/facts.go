@@ -270,17 +270,15 @@ func uncorrectedSentence(r *result.Run) string {
 		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
 			return fmt.Sprintf(
 				"At %s the uncorrected send latency, the figure most tools print, is %s. Counted "+
-					"from the moment each "+
-					"message was due it is %s: the difference is time that messages waited before "+
-					"they could be handed over, "+
-					"which the uncorrected figure leaves out (coordinated omission).",
+					"from the moment each message was due it is %s: the difference is time that "+
+					"messages waited before they could be handed over, which the uncorrected "+
+					"figure leaves out (coordinated omission).",
 				percentileName(p), h, d)
 		}
 		return fmt.Sprintf(
 			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
-				"from the moment each "+
-				"message was due it is %s: here the two agree, because producers rarely had to "+
-				"wait.",
+				"from the moment each message was due it is %s: here the two agree, because "+
+				"producers rarely had to wait.",
 			percentileName(p), h, d)
 	}
 	return ""

@@ -67,26 +67,13 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		}
 	}
 	figure("Acknowledged", func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
-	for _, f := range []struct {
-		name       string
-		series     result.Series
-		percentile float64
-	}{
-		{"Publish latency, p99", result.Publish, 99},
-		{"End-to-end latency, p99", result.EndToEnd, 99},
-		{"Publish latency, p50", result.Publish, 50},
-		{"End-to-end latency, p99.9", result.EndToEnd, 99.9},
-	} {
-		figure(f.name, func(r *result.Run) string {
-			return at(r.Summary.Series(f.series), f.percentile)
-		})
-	}
-	figure("Lost", func(r *result.Run) string {
-		if !r.Ledger.Accounted {
-			return none
-		}
-		return quantity.Count(r.Ledger.Total().Lost)
-	})
+	figure("Publish latency, p99", latencyAt(result.Publish, 99))
+	figure("End-to-end latency, p99", latencyAt(result.EndToEnd, 99))
+	figure("Publish latency, p50", latencyAt(result.Publish, 50))
+	figure("End-to-end latency, p99.9", latencyAt(result.EndToEnd, 99.9))
+	figure("Lost", accounted(func(l result.SubscriptionLedger) string {
+		return quantity.Count(l.Lost)
+	}))
 	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
 	var commands [][]string
 	for _, s := range runs {

@@ -219,24 +219,20 @@ func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
 // sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
 // in the runs' own reports.
 func sharedBy(runs []*result.Saved) []string {
-	var order []string
-	first, count := map[string]string{}, map[string]int{}
+	var kinds grouped[string, string]
 	for _, s := range runs {
 		seen := map[string]bool{}
 		for _, w := range s.Run.Warnings {
-			if seen[w.Code] {
-				continue
+			if !seen[w.Code] {
+				kinds.add(w.Code, w.Sentence)
 			}
 			seen[w.Code] = true
-			if count[w.Code]++; count[w.Code] == 1 {
-				order, first[w.Code] = append(order, w.Code), w.Sentence
-			}
 		}
 	}
 	var out []string
-	for _, code := range order {
-		text := first[code]
-		switch n := count[code]; {
+	for _, code := range kinds.keys {
+		text := kinds.of[code][0]
+		switch n := len(kinds.of[code]); {
 		case n < len(runs):
 			text = fmt.Sprintf("in %d of %d cells, such as: %s", n, len(runs), text)
 		case n > 1:

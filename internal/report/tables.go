@@ -116,8 +116,7 @@ func countersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "counters", Title: "Every scheduled message",
 		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by " +
-			"the system), unknown (handed over, " +
-			"no answer) and unsent (never handed over).",
+			"the system), unknown (handed over, no answer) and unsent (never handed over).",
 		Head: heads("scheduled", "acknowledged", "failed", "unknown", "unsent", "received"),
 	}
 	for _, c := range []struct {
@@ -136,9 +135,8 @@ func ledgerTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "ledger", Title: "Account of each subscription",
 		Note: "Over the whole run, warm-up included. Lost: acknowledged and never received. " +
-			"Reordered: came after a later message " +
-			"of the same lane. A message that was received without ever being acknowledged is " +
-			"legal.",
+			"Reordered: came after a later message of the same lane. A message that was received " +
+			"without ever being acknowledged is legal.",
 		Head: heads("acknowledged", "received", "lost", "duplicate", "reordered",
 			"unacknowledged, received", "corrupt", "foreign"),
 		Empty: "The run ended before its messages were accounted for.",

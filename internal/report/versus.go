@@ -93,7 +93,8 @@ func (v Versus) answers() []string {
 
 // answer is the answer of a figure.
 func answer(e compare.Effect) string {
-	name, against := e.Figure.Name, withInterval(e, e.B)+" against "+withInterval(e, e.A)+" of A"
+	name := e.Figure.Name
+	against := bracketed(middle(e, e.B)) + " against " + bracketed(middle(e, e.A)) + " of A"
 	if measurable(e) {
 		against += ", " + ratioOf(e) + " (" + reach(e.Low, e.High, times) + ")"
 	}
@@ -111,16 +112,10 @@ func answer(e compare.Effect) string {
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	if share, ok := e.Detectable(); ok {
 		out += fmt.Sprintf(
-			"; had the systems differed by %s, %.0f of 10 such comparisons would have "+
-				"shown it",
+			"; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
 			percent(share), compare.Power*10)
 	}
 	return out
-}
-
-// withInterval prints a median with its interval.
-func withInterval(e compare.Effect, c compare.Center) string {
-	return bracketed(middle(e, c))
 }
 
 // measurable reports whether there is a ratio to put an interval around.
@@ -337,6 +332,7 @@ func (v Versus) table() document.Table {
 	return t
 }
 
+// bracketed prints a value with its interval, where it has one.
 func bracketed(value, interval string) string {
 	if interval == "" {
 		return value
