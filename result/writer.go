@@ -154,7 +154,7 @@ func (w *Writer) Dir() string { return w.dir }
 
 // Update replaces run.json as a whole.
 func (w *Writer) Update(run *Run) error {
-	raw, err := encode(run)
+	raw, err := encode(RunFile, run)
 	return w.later(err, func() error { return ReplaceFile(filepath.Join(w.dir, RunFile), raw) })
 }
 
@@ -191,18 +191,21 @@ func failed(name string, err error) error {
 }
 
 // Save replaces the run.json of a run directory as a whole.
-func Save(dir string, run *Run) error {
-	raw, err := encode(run)
+func Save(dir string, run *Run) error { return ReplaceDocument(filepath.Join(dir, RunFile), run) }
+
+// ReplaceDocument is ReplaceFile with a value as JSON.
+func ReplaceDocument(path string, value any) error {
+	raw, err := encode(filepath.Base(path), value)
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(filepath.Join(dir, RunFile), raw)
+	return ReplaceFile(path, raw)
 }
 
-func encode(run *Run) ([]byte, error) {
-	raw, err := json.MarshalIndent(run, "", "  ")
+func encode(name string, value any) ([]byte, error) {
+	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", RunFile, err)
+		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}
 	return append(raw, '\n'), nil
 }
@@ -329,30 +332,14 @@ func NamePart(name string) string {
 // Stamp returns a time in the form that folder names have.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
-// NewFolder makes a folder below root for runs that belong together. Its name has the time and
-// the words, and a number when the name is taken.
-func NewFolder(root string, now time.Time, words ...string) (dir string, err error) {
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", fmt.Errorf("create the folder for runs: %w", err)
-	}
-	id := Stamp(now) + "-" + NamePart(strings.Join(words, "-"))
-	for n := 1; n < 1000; n++ {
-		dir = filepath.Join(root, id)
-		if n > 1 {
-			dir = fmt.Sprintf("%s-%d", dir, n)
-		}
-		if err = os.Mkdir(dir, 0o755); err == nil || !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("create the folder %s: %w", id, err)
-	}
-	return dir, nil
-}
-
 // maxDocument bounds a JSON file of plimsoll: such files have some tens of kilobytes.
 const maxDocument = 16 << 20
+
+// IsRun reports whether a directory is a run's.
+func IsRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, RunFile))
+	return err == nil && info.Mode().IsRegular()
+}
 
 // ReadDocument reads a JSON file of a directory. what names the kind of directory, for errors.
 func ReadDocument(dir, file, what string, into any) error {

@@ -66,7 +66,7 @@ func (s *Series) judged(changes int) string {
 	switch {
 	case len(s.Points) < fewest:
 		return fmt.Sprintf("too short to mark a change: it has %s, and takes %d",
-			count(len(s.Points), "point", "points"), fewest)
+			quantity.Plural(len(s.Points), "point", "points"), fewest)
 	case changes == 0:
 		return "no change is shown"
 	}

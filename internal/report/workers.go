@@ -12,20 +12,16 @@ import (
 func workersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "workers", Title: "The workers", Words: true,
-		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory",
-			"clock"),
-		Empty: "One process offered the load.",
-		Note:  "The worker with the greatest own lag decides whether plimsoll was the limit.",
+		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory", "clock"),
+		Note: "The worker with the greatest own lag decides whether plimsoll was the limit.",
 	}
 	for _, w := range r.Workers {
 		lag := "-"
 		if w.OwnLagCount > 0 {
 			lag = quantity.Duration(w.OwnLagP99Ns)
 		}
-		row := document.Row{Name: w.Name, Values: values(w.Host, quantity.Count(w.Scheduled),
-			quantity.Count(w.Received), lag, seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes),
-			clockWords(w))}
-		t.Rows = append(t.Rows, row)
+		t.Add(w.Name, w.Host, quantity.Count(w.Scheduled), quantity.Count(w.Received), lag,
+			seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes), clockWords(w))
 	}
 	return t
 }

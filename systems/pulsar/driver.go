@@ -165,6 +165,12 @@ func closeClient(ctx context.Context, lib client.Client) error {
 	return nil
 }
 
+// notOpened is why a producer or a consumer was not opened. It closes the library that was to
+// have it.
+func (c *cluster) notOpened(ctx context.Context, what string, lib client.Client, err error) error {
+	return errors.Join(fmt.Errorf("opening the %s: %w", what, c.explain(err)), closeClient(ctx, lib))
+}
+
 // Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
 // redelivery timers, ackTimeout and negative acknowledgement, are the client's, and
 // plimsoll's client has the first not at all and sends none of the second. Brokers
