@@ -58,6 +58,20 @@ func (r *run) account() error {
 	return errors.Join(errs...)
 }
 
+// unaccounted is why a run that has not failed otherwise has no account: a worker was lost when
+// the load was over.
+func (r *run) unaccounted() error {
+	if r.run.Ledger.Accounted {
+		return nil
+	}
+	select {
+	case sentence := <-r.failures:
+		return errors.New(sentence)
+	default:
+		return nil
+	}
+}
+
 // watchedNs is how long the consumers stayed open after the last message arrived.
 func (r *run) watchedNs(c *load.Counters) int64 {
 	return max(0, r.closingNs-cmp.Or(c.LastReceived, r.course.Window().StartNs))

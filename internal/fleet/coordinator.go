@@ -62,7 +62,7 @@ type Coordinator struct {
 	mu      sync.Mutex
 	joined  map[string]bool // a name was given a certificate
 	members map[string]*member
-	arrival chan struct{} // closed and replaced when a member arrives
+	arrival chan struct{} // closed and replaced when a member arrives or is lost
 }
 
 // Listen begins to accept workers.
@@ -236,6 +236,7 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 	}
 	err = m.serve(stream)
 	m.lose(err)
+	c.announce()
 	return status.Error(codes.Aborted, err.Error())
 }
 
@@ -247,9 +248,20 @@ func (c *Coordinator) admit(m *member) bool {
 		return false // the certificate may be from an earlier coordinator of the same identity
 	}
 	c.members[m.hello.Name] = m
+	c.announceLocked()
+	return true
+}
+
+// announce wakes Await: a worker has come or is lost.
+func (c *Coordinator) announce() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.announceLocked()
+}
+
+func (c *Coordinator) announceLocked() {
 	close(c.arrival)
 	c.arrival = make(chan struct{})
-	return true
 }
 
 // time answers a worker's ticks.
@@ -278,12 +290,17 @@ func (c *Coordinator) time(stream grpc.ServerStream) error {
 }
 
 // Await returns when all expected workers are there. When ctx ends first, the error names those
-// that are missing.
+// that are missing. A worker that is lost meanwhile ends the wait, because nobody takes its place.
 func (c *Coordinator) Await(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		here, arrival := len(c.members), c.arrival
 		c.mu.Unlock()
+		for _, m := range c.team() {
+			if err := m.err(); err != nil {
+				return err
+			}
+		}
 		if here >= c.options.Workers {
 			return nil
 		}
@@ -291,13 +308,13 @@ func (c *Coordinator) Await(ctx context.Context) error {
 		case <-arrival:
 		case <-ctx.Done():
 			return fmt.Errorf("%s: start plimsoll worker --join %s on each load machine: %w",
-				c.missing(), c.Address(), ctx.Err())
+				c.Missing(), c.Address(), ctx.Err())
 		}
 	}
 }
 
-// missing says which workers are not there.
-func (c *Coordinator) missing() string {
+// Missing says which workers are not there.
+func (c *Coordinator) Missing() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	missing := slices.DeleteFunc(slices.Clone(c.options.Names),
