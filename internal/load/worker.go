@@ -223,11 +223,12 @@ type Counters struct {
 // the sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers
 // have the consumers of a subscription.
 //
-// Order is judged by each worker, among its own consumers: messages out of order at one
-// consumer, messages overtaken at another, and the transaction of a first arrival. A copy
-// that reached two workers is a first arrival at both. It may count as out of order there,
-// or as a further message of its transaction. A plan avoids this by keeping each
-// subscription on one worker.
+// Order is watched by each worker, among its own consumers: messages out of order at one
+// consumer, and messages overtaken at another. So it is known of every lane that came to one
+// worker. Of a lane that came to several, what was surely late at one of them is counted, and
+// nothing is known of the order between them (measure.Judge). A copy that reached two workers
+// is a first arrival at both, and may count as a further message of its transaction. A plan
+// avoids all this by keeping each subscription on one worker.
 type Account struct {
 	Clock   ClockName
 	Sent    []measure.SentAccount    // by topic, then by producer
