@@ -124,8 +124,8 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 	return c.await(ctx, con)
 }
 
-// await waits until all workers have joined, and says from time to time which are missing. A command
-// that is interrupted ends without a further word, so this is its last one.
+// await waits until all workers have joined, and says from time to time which are missing. A
+// command that is interrupted ends without a further word, so this is its last one.
 func (c *crew) await(ctx context.Context, con console) error {
 	ctx, cancel := context.WithTimeout(ctx, hireLimit)
 	defer cancel()
