@@ -45,7 +45,8 @@ func (r *run) account() error {
 		p.account(r.run.Ledger.Subscriptions)
 	}
 	if r.job.Crew != nil {
-		r.run.Workers = r.hands.fill(r.job.Crew.Describe())
+		workers, own := r.job.Crew.Describe()
+		r.run.Workers, r.run.Environment.Chrony = r.hands.fill(workers), own
 	}
 	for _, l := range r.run.Ledger.Subscriptions {
 		for _, lost := range l.LostRanges {

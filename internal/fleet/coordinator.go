@@ -24,6 +24,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/skew"
 )
 
 // Options are the arguments of Listen.
@@ -37,6 +38,8 @@ type Options struct {
 	Identity *Identity
 	// Joined, which may be nil, is called when a worker is ready, from any goroutine.
 	Joined func(name, host string)
+	// chronys returns what chrony says, in a test; nil: skew.AskChrony.
+	chronys func(context.Context) *skew.Chrony
 }
 
 const (
@@ -62,6 +65,8 @@ type Coordinator struct {
 	mu      sync.Mutex
 	joined  map[string]bool // a name was given a certificate
 	members map[string]*member
+	chrony  *skew.Chrony  // this machine's, when a worker is on another one
+	asked   bool          // for chrony
 	arrival chan struct{} // closed and replaced when a member arrives or is lost
 }
 
@@ -77,6 +82,9 @@ func Listen(o Options) (*Coordinator, error) {
 			return nil, err
 		}
 		identity = own
+	}
+	if o.chronys == nil {
+		o.chronys = skew.AskChrony
 	}
 	c := &Coordinator{
 		options: o, kernel: kernel(), authority: identity.authority, token: identity.token,
@@ -199,7 +207,7 @@ func checkHello(h hello) error {
 	if h.Name == "" || h.Name == coordinatorCN {
 		return errors.New("the worker needs a name of its own: give it with --name")
 	}
-	return nil
+	return h.Chrony.Check()
 }
 
 func unprintable(r rune) bool { return r < ' ' || r > '~' }
@@ -302,6 +310,7 @@ func (c *Coordinator) Await(ctx context.Context) error {
 			}
 		}
 		if here >= c.options.Workers {
+			c.askChrony(ctx)
 			return nil
 		}
 		select {
@@ -311,6 +320,22 @@ func (c *Coordinator) Await(ctx context.Context) error {
 				c.Missing(), c.Address(), ctx.Err())
 		}
 	}
+}
+
+// askChrony asks once for this machine's clock, if a worker has another one.
+func (c *Coordinator) askChrony(ctx context.Context) {
+	apart := slices.ContainsFunc(c.team(), func(m *member) bool { return !m.sharesClock(c.kernel) })
+	c.mu.Lock()
+	ask := apart && !c.asked
+	c.asked = c.asked || ask
+	c.mu.Unlock()
+	if !ask {
+		return
+	}
+	said := c.options.chronys(ctx)
+	c.mu.Lock()
+	c.chrony = said
+	c.mu.Unlock()
 }
 
 // Missing says which workers are not there.
