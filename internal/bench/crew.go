@@ -19,8 +19,9 @@ type Crew interface {
 	// Deal gives each worker its share of a run and has it connect to the target. Their times are
 	// on the run's clock. dismiss, which is not nil, ends their part, also after an error.
 	Deal(ctx context.Context, d Deal) (workers []load.Worker, dismiss func() error, err error)
-	// Describe returns what is known of each worker, in the order of Deal.
-	Describe() []result.Worker
+	// Describe returns what is known of each worker, in the order of Deal, and what chrony says of
+	// this machine's clock (nil: nothing).
+	Describe() (workers []result.Worker, own *result.Chrony)
 }
 
 // Deal is a run that is dealt out.

@@ -167,6 +167,9 @@ func (s *session) measure(ctx context.Context) error {
 		err = errors.Join(err, p.end())
 	}
 	err = errors.Join(err, r.account())
+	if err == nil {
+		err = r.unaccounted()
+	}
 	s.fillBill()
 	s.finish(r.interrupted, err)
 	if err != nil {

@@ -56,6 +56,11 @@ func newMember(h hello) *member {
 		pending: make(map[uint64]*call), gone: make(chan struct{})}
 }
 
+// sharesClock reports whether the worker reads the monotonic clock of a kernel.
+func (m *member) sharesClock(kernel string) bool {
+	return m.hello.Kernel != "" && m.hello.Kernel == kernel
+}
+
 // hear notes that the worker lives.
 func (m *member) hear() {
 	m.mu.Lock()

@@ -35,6 +35,8 @@ type hello struct {
 	Cores   int
 	// Kernel names the kernel whose monotonic clock the worker reads; empty: not known.
 	Kernel string
+	// Chrony is what chrony says of the clock of a worker on another machine; nil: nothing.
+	Chrony *skew.Chrony
 }
 
 // order asks a worker to do something. An answer has the same Call.

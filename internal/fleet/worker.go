@@ -35,6 +35,8 @@ type WorkerOptions struct {
 	Clock       clock.Clock
 	// elsewhere has a test's worker disregard that it shares the coordinator's clock.
 	elsewhere bool
+	// chronys returns what chrony says, in a test; nil: skew.AskChrony.
+	chronys func(context.Context) *skew.Chrony
 	// Wait is how long it tries to reach its coordinator, which may start later; 0: a minute.
 	Wait time.Duration
 	// Say, which may be nil, receives what the worker does, a sentence each, from any goroutine.
@@ -65,6 +67,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	if w.skewed != nil {
 		w.say("another machine than the coordinator's: " + orNone(skew.Evidence()))
+		if o.chronys == nil {
+			o.chronys = skew.AskChrony
+		}
+		me.Chrony = o.chronys(ctx)
 	}
 	conn, err := w.dial(mine)
 	if err != nil {

@@ -100,7 +100,8 @@
 // below it is looked up at the other consumers, one lock at a time. So a copy at
 // another consumer is recognised on arrival, and so is a message that was overtaken at
 // another consumer, which is a fault where each partition has one consumer
-// (system.PartitionOwner).
+// (system.PartitionOwner). Consumers of another worker share nothing: what is known of the order
+// between workers follows from their accounts (measure.Judge).
 //
 // # Consumers that work
 //

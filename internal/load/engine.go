@@ -27,6 +27,7 @@ type Engine struct {
 	topics    []system.Topic
 	payload   payload     // of every message
 	first     int         // the index of the share's first producer
+	step      int         // from each of its producers to the next
 	producers []*producer // of the share, as are all that follow
 	consumers []*consumer
 	shared    map[place]*subscription
@@ -163,7 +164,7 @@ func (e *Engine) newPacer(from, to int) *pacer {
 	p := &pacer{
 		clock: e.clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
-		producers: e.producers[from:to], first: int64(e.first + from),
+		producers: e.producers[from:to], first: int64(e.producerIndex(from)), step: int64(e.step),
 		all: int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
 		Recorder: e.pacings.recorder(first),
 	}
@@ -178,8 +179,8 @@ func (p *Plan) pacers() int {
 	if w.Load.Closed != nil {
 		return 1
 	}
-	from, to := p.Share.part(w.Topics*w.Producers, w.Topics)
-	return min(to-from, maxPacers)
+	_, _, n := p.Share.producers(w.Topics * w.Producers)
+	return min(n, maxPacers)
 }
 
 // Sent is closed when every message has been handed over or counted unsent.

@@ -171,13 +171,16 @@ func MergeAccounts(all ...Account) (Account, error) {
 	}
 	merged := Account{Clock: all[0].Clock}
 	counts := make(map[string]int64)
-	for _, a := range all {
+	for i, a := range all {
 		if a.Clock != merged.Clock {
 			return Account{}, fmt.Errorf("merge accounts: one is on the clock %q and another on %q",
 				a.Clock, merged.Clock)
 		}
 		merged.Sent = append(merged.Sent, a.Sent...)
-		merged.Arrived = append(merged.Arrived, a.Arrived...)
+		for _, one := range a.Arrived {
+			one.Worker = i
+			merged.Arrived = append(merged.Arrived, one)
+		}
 		merged.MeanInFlight += a.MeanInFlight
 		merged.MemoryBytes += a.MemoryBytes
 		merged.Scaling = append(merged.Scaling, a.Scaling...)

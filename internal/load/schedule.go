@@ -95,7 +95,8 @@ func (s *Schedule) Cursor(first, stride int64) *Cursor {
 	return &Cursor{s: s, seq: first, stride: stride}
 }
 
-// skip leaves out messages: those that other walks visit.
+// skip leaves out messages that other walks visit. It goes back by less than it went on with the
+// last message.
 func (c *Cursor) skip(messages int64) { c.seq += messages }
 
 // follow changes to a schedule that says the same of every message visited so

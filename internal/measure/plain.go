@@ -83,7 +83,9 @@ type Transaction struct {
 // ArrivedAccount is what one consumer received since the load began.
 type ArrivedAccount struct {
 	Topic, Subscription, Consumer int // the consumer's index is among those of its subscription
-	Lanes                         []ArrivedLane
+	// Worker tells accounts of several workers apart. Who merges them sets it.
+	Worker int
+	Lanes  []ArrivedLane
 	// Duplicate counts copies of a message that the same consumer had received. Those that
 	// came to several consumers follow from their sets.
 	Duplicate int64
