@@ -62,7 +62,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Brokers that give another level than asked say so before a topic is made.
+// Brokers that give another level than requested are refused before a topic is created.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, one := range map[string]struct {
 		servers *testServers
