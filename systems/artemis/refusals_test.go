@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Servers that do not give the level give themselves away.
+// Servers that do not give the level are recognised.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		servers  *systemtest.Servers[*driver.Cluster]
