@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A machine without the server says so before it starts anything.
+// On a machine without the server, the error comes before anything starts.
 func TestServerIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	began := time.Now()
@@ -80,7 +80,7 @@ func TestRedelivery(t *testing.T) {
 	})
 }
 
-// The ids of messages grow, in one second and over the end of one.
+// Message ids grow, within a second and from one second to the next.
 func TestSequence(t *testing.T) {
 	var s sequence
 	s.begin()
