@@ -27,7 +27,7 @@ type redisSystem struct{}
 
 // New returns the Redis system.
 func New() driver.CompleteSystem {
-	logging.Disable() // the library's errors reach the caller as well
+	logging.Disable() // the library also returns its errors
 	return redisSystem{}
 }
 
@@ -51,8 +51,8 @@ const majority = "majority" // a value of wait_for
 // clientSettings are the settings of clients and topics.
 var clientSettings = system.MustSettings(`
 linger duration 0s 0s..1m
-    how long a producer waits for a pipeline to fill; it fills as well while the pipeline
-    before it is under way
+    how long a producer waits for a pipeline to fill; it also fills while the previous
+    pipeline is under way
 pipeline_max count 1000 1..1M
     most messages (XADD) of one pipeline; a producer has one pipeline under way
 wait_for text majority majority|all
@@ -60,11 +60,11 @@ wait_for text majority majority|all
 wait_timeout duration 5s 1ms..1h
     levels 1 and 2: how long WAIT waits; after it the outcome is unknown
 request_timeout duration 10s 1ms..1h
-    how long the primary may take to answer a pipeline, beside WAIT
+    how long the primary may take to answer a pipeline, without WAIT
 delivery_timeout duration 30s 1ms..1h
     how long a message is kept while the primary is away or loads its data
 max_length count 0
-    trim each stream to about so many entries (MAXLEN ~), read or not; 0: keep all in memory,
+    trim each stream to about this many entries (MAXLEN ~), read or not; 0: keep all in memory,
     until maxmemory refuses more
 count count 500 1..1M
     most messages of one partition in one read (XREADGROUP COUNT)
@@ -105,7 +105,7 @@ func (redisSystem) Check(c system.Check) error {
 		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
 }
 
-// problems are the violations of the settings at a level.
+// problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	return append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
 }
@@ -140,24 +140,24 @@ func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 
 const askWithin = 5 * time.Second
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection")
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a primary. Its methods may be called from any goroutine.
+// cluster is the connection to the primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
 	driver.Lacks
 	options system.Options
 	level   workload.Level
-	primary string          // its address
-	client  *goredis.Client // for what is not measured
+	primary string          // the primary's address
+	client  *goredis.Client // for requests that are not measured
 	clients driver.Clients
 }
 
-// dial returns a client of one server, which connects when it is first used. It repeats
-// nothing by itself: an XADD that is sent twice is two messages.
+// dial returns a client of one server, which connects when it is first used. It repeats no
+// command, because an XADD that is sent twice makes two messages.
 func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client {
 	o := &goredis.Options{
 		Addr: address, Protocol: 2, DisableIdentity: true,
@@ -176,7 +176,7 @@ func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client
 	return goredis.NewClient(o)
 }
 
-// findPrimary asks all endpoints at once.
+// findPrimary queries all endpoints at once.
 func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	all := c.options.Endpoints
 	found, errs := make([]info, len(all)), make([]error, len(all))
@@ -196,8 +196,8 @@ func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	return primary, nil
 }
 
-// choosePrimary returns the address of the only primary among servers that said what they
-// are, or could not.
+// choosePrimary returns the address of the only primary, from the answers and errors of all
+// servers.
 func choosePrimary(all []string, found []info, errs []error) (primary string, err error) {
 	run := ""
 	for i, address := range all {
@@ -225,7 +225,7 @@ func choosePrimary(all []string, found []info, errs []error) (primary string, er
 	return "", err
 }
 
-// explain says in one sentence why the servers cannot be talked to.
+// explain returns an error that says in one sentence why no server can be reached.
 func (c *cluster) explain(err error) error {
 	peer := driver.Peer{
 		Endpoints: c.options.Endpoints, Protocol: "Redis", Encrypted: c.options.TLS != nil,
@@ -237,7 +237,7 @@ func (c *cluster) explain(err error) error {
 	case goredis.IsAuthError(err):
 		return peer.RefusesLogin(err, "")
 	case goredis.IsPermissionError(err):
-		return fmt.Errorf("%s does not allow the user what a run needs: give the user the rights, "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: grant them, "+
 			"or name another one: %w", peer.At(), err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(err.Error(), "can't parse"):
@@ -246,7 +246,7 @@ func (c *cluster) explain(err error) error {
 	return err
 }
 
-// streams are the keys of a topic's partitions.
+// streams returns the keys of a topic's partitions.
 func streams(t system.Topic) []string {
 	keys := make([]string, t.Partitions)
 	for i := range keys {
@@ -255,8 +255,8 @@ func streams(t system.Topic) []string {
 	return keys
 }
 
-// firstGroup is a consumer group that nobody reads. Making it makes the stream, and
-// fails when the stream is there.
+// firstGroup is an unused consumer group. Creating it creates the stream, and fails if the stream
+// exists.
 const firstGroup = "plimsoll.topic"
 
 // CreateTopic makes the topic's streams.
@@ -275,11 +275,11 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 	return c.change(ctx, "creating the topics", pipe)
 }
 
-// change carries out a pipeline, and waits for replicas where the level does.
+// change executes a pipeline, and waits for replicas if the level does.
 func (c *cluster) change(ctx context.Context, doing string, pipe goredis.Pipeliner) error {
 	wait := c.wait(ctx)
 	if wait != nil {
-		_ = pipe.Process(ctx, wait) // it only joins the pipeline
+		_ = pipe.Process(ctx, wait) // only adds to the pipeline
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		if goredis.HasErrorPrefix(err, "BUSYGROUP") {
@@ -299,7 +299,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return c.DeleteTopics(ctx, []system.Topic{t})
 }
 
-// DeleteTopics deletes the streams that are there.
+// DeleteTopics deletes the existing streams.
 func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
 	pipe := c.client.Pipeline()
 	for _, t := range topics {
@@ -308,14 +308,14 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	return c.change(ctx, "deleting the topics", pipe)
 }
 
-// Leader is the primary, as long as it is one and has the partition.
+// Leader returns the primary, if it still is the primary and has the partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	have, err := readInfo(ctx, c.client)
 	if err != nil {
 		return "", c.explain(err)
 	}
 	if have["role"] != "master" {
-		return "", fmt.Errorf("%s is the primary no more", c.primary)
+		return "", fmt.Errorf("%s is no longer the primary", c.primary)
 	}
 	key := streams(system.Topic{Name: t.Name, Partitions: partition + 1})[partition]
 	if n, err := c.client.Exists(ctx, key).Result(); err != nil || n == 0 {
