@@ -88,7 +88,7 @@ var checks = []struct {
 		at + `"management": holds a user or password: give them as credentials, so that they stay out of results`},
 }
 
-// Check finds before anything starts what would fail then, all at once.
+// Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 	streamTLSPort     = 5551
 )
 
-// servers is how RabbitMQ's servers start, fail and stop. Servers that share two
+// servers describes how RabbitMQ's servers start, fail and stop. Servers that share two
 // cores take twenty seconds. To stop, they close their files.
 var servers = driver.Servers{
 	StartWithin: 100 * time.Second, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
@@ -81,7 +81,7 @@ func lookUp(program string) string {
 	return driver.FindProgram(places...)
 }
 
-// NodeNames are the names of the servers.
+// NodeNames returns the names of the servers.
 func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
 
 // Provision starts a cluster of p.Nodes servers as processes of this machine,

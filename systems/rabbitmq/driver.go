@@ -104,7 +104,7 @@ type cluster struct {
 	dialer  dialer
 
 	asking sync.Mutex         // guards conns, and the making of new ones
-	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
+	conns  []*amqp.Connection // for requests that are not measured, by endpoint; nil: there is none
 
 	clients driver.Clients
 	groups  driver.Groups[group]

@@ -46,7 +46,7 @@ func securedCluster(t testing.TB) *driver.Cluster {
 	return secured.Get(t)
 }
 
-// optionsOf is how to connect to a cluster of ours.
+// optionsOf returns the options for a connection to a test cluster.
 func optionsOf(
 	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
 ) system.Options {

@@ -297,7 +297,7 @@ func (b *box) Post(ctx context.Context, l system.Envelope) error {
 func (b *box) Open(_ context.Context, receive func(payload []byte)) error {
 	return b.consume(b.key, func(d amqp.Delivery) {
 		receive(d.Body)
-		_ = d.Ack(false) // lost, the message comes again
+		_ = d.Ack(false) // if this is lost, the message is redelivered
 	})
 }
 

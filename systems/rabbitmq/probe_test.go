@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of each type of queue is found by trying it.
+// The probes find the capabilities that each type of queue is known to have.
 func TestProbes(t *testing.T) {
 	servers := sharedCluster(t)
 	t.Run("side by side", func(t *testing.T) { tryAll(t, servers) })

@@ -130,7 +130,7 @@ type config struct {
 	offsetInterval                         time.Duration
 }
 
-// readConfig reads settings in which problems has found nothing.
+// readConfig reads settings that passed problems.
 func readConfig(s system.Settings, l workload.Level) config {
 	c := config{
 		plan:     planOf(s, l),

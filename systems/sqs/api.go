@@ -26,7 +26,7 @@ import (
 // anyRegion is what requests to an imitation are signed for; it does not look at it.
 const anyRegion = "us-east-1"
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection")
 
 // api sends requests to a service or server, and counts them.

@@ -111,7 +111,7 @@ func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Se
 // elasticConfig has the server listen on its own address alone, keep messages in a file, and
 // say its version in the ARN of each queue.
 func elasticConfig(n *driver.Node, s system.Settings) string {
-	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	return fmt.Sprintf(`include classpath("application.conf")
 node-address { protocol = http, host = %[1]q, port = %[2]s }
 rest-sqs { bind-hostname = %[1]q, bind-port = %[2]s }

@@ -140,7 +140,7 @@ func (sqsSystem) Check(c system.Check) error {
 
 var regionName = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`)
 
-// problems are the violations of the settings at a level.
+// problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
 	if r := s.Text(setRegion); r != noRegion && !regionName.MatchString(r) {
@@ -230,5 +230,5 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.close(); return nil })
 }
 
-// RefuseExisting says that readers take messages from queues.
+// RefuseExisting refuses existing topics, because readers take messages out of queues.
 func (sqsSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -244,7 +244,7 @@ func (p *poll) each(got []types.Message, to func(payload []byte)) {
 const noRouting = "a queue does not choose among its messages; SNS filters what it sends to " +
 	"queues, outside SQS"
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Routes: map[system.RouteKind]string{
 		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,

@@ -337,7 +337,7 @@ func (c *cluster) outcome(life context.Context, err error) error {
 	return fmt.Errorf("%w: %w", system.ErrUnknown, err)
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		err := driver.CloseAll(ctx, p.lines)
