@@ -87,7 +87,7 @@ func (a *admin) follow(r *http.Request, via []*http.Request) error {
 	}
 	if r.URL.Scheme != via[0].URL.Scheme {
 		return fmt.Errorf(
-			"%s redirects to %s, which has other protection: correct the advertised addresses of the brokers",
+			"%s redirects to %s, which has other protection: correct the advertised address",
 			via[0].URL.Host, r.URL.Host)
 	}
 	a.authorise(r)

@@ -51,7 +51,7 @@ func (pulsarSystem) Check(c system.Check) error {
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	if c.Delivery == workload.ExactlyOnce {
 		bad = append(bad, strict.Violation{
-			Message: "delivery exactly_once: it is not offered for Pulsar, because no test has shown that " +
+			Message: "delivery exactly_once: not offered for Pulsar: no test has shown that " +
 				"transactions of its Go client hold: take at_least_once"})
 	}
 	return bad.Err()

@@ -52,7 +52,7 @@ func TestEncryptedListener(t *testing.T) {
 		says  []string
 	}{
 		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() },
-			[]string{"nobody trusted has signed", "tls.ca_file"}},
+			[]string{"without a trusted signature", "tls.ca_file"}},
 		"another name": {
 			func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{
 				"does not fit", "tls.server_name"}},

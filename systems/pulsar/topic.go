@@ -111,7 +111,7 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		c.made.Store(true)
 		return nil
 	case driver.HasStatus(err, http.StatusNotFound):
-		return fmt.Errorf("there is no tenant %s: create it, or name another as %s: %w", c.cfg.tenant,
+		return fmt.Errorf("no tenant %s: create it, or set %s to another: %w", c.cfg.tenant,
 			setTenant, err)
 	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
