@@ -14,7 +14,7 @@ import (
 
 var aPlace = target.Place{File: "t.yaml", Line: 3, Column: 5}
 
-// at is how a sentence about a setting begins that was given there.
+// at returns the beginning of a sentence about a given setting.
 const at = `t.yaml:3:5: setting `
 
 func give(name, value string) target.Setting {
@@ -61,8 +61,8 @@ var checks = []struct {
 		[]target.Setting{give(setQueueType, streamed)}, ""},
 	{"exactly once", system.Check{Durability: workload.SyncSync, Delivery: workload.ExactlyOnce},
 		nil,
-		"RabbitMQ has no transactions over several queues that its confirms go with: take " +
-			"delivery at_least_once or at_most_once"},
+		"RabbitMQ's confirms do not cover transactions over several queues: take delivery " +
+			"at_least_once or at_most_once"},
 	{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 		`setting "replicas": asks for 3 copies of each queue, and the testbed has 1 nodes: ask for more nodes, such as testbed: {nodes: 3}`},
 	{"one node with one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, nil, ""},

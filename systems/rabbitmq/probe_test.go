@@ -30,7 +30,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// tryAll tries the types of queues at the same time: to try is mostly to wait.
+// tryAll probes all types of queues in parallel, because probes mostly wait.
 func tryAll(t *testing.T, servers *driver.Cluster) {
 	for _, kind := range []struct {
 		name  string
