@@ -50,35 +50,35 @@ const (
 // clientSettings are the settings of clients and queues.
 var clientSettings = system.MustSettings(`
 region text none
-    the region of Amazon SQS, such as eu-central-1, which is used when the target names no
+    the region of Amazon SQS, such as eu-central-1, used when the target names no
     endpoints; none: plimsoll starts ElasticMQ; with endpoints, requests are signed for it
 price_per_million_requests_usd number 0 0..1000
     what Amazon charges; 0: its list price in us-east-1 as of June 2026, which the estimate
     names: check it, and set the price of your region
 fifo bool false
-    FIFO queues, which keep the order of each message group, in place of standard ones
+    FIFO queues, which keep the order of each message group, instead of standard queues
 message_group text producer producer|key
     with fifo: the message group of a message: its producer, or its key
 visibility_timeout duration 30s 1s..12h
-    after how long without a deletion a message is delivered again; whole seconds
+    time without a deletion after which a message is redelivered; whole seconds
 wait_time duration 1s 1s..20s
     how long a ReceiveMessage waits for a message (long polling), and so a consumer's closing;
     whole seconds (SQS's longest is 20s, which has the fewest empty receives); FIFO queues of
-    ElasticMQ are asked without waiting, which would block it
+    ElasticMQ are polled without waiting, which would block it
 polls_in_flight count 1 1..100
-    receives that a consumer has under way at one time, for each queue; with fifo a group
+    receives of a consumer at the same time, for each queue; with fifo a group
     waits for its deletions in any case
 linger duration 5ms 0s..1m
     how long a producer waits for a batch of 10 to fill (SQS's own clients wait 200ms)
 requests_in_flight count 5 1..100
-    batches that a producer has under way at one time, for each queue; with fifo 1, which keeps
+    batches of a producer at the same time, for each queue; with fifo 1, which keeps
     their order
 batch_bytes bytes 256KiB 1KiB..1MiB
     most bytes of bodies and attributes in one SendMessageBatch, and so of a message
 validate_checksums bool true
     the client computes the MD5 of each body that it sends or receives, and compares it
 request_timeout duration 10s 100ms..1h
-    how long a server may take to answer a request, beside wait_time
+    how long a server may take to answer a request, in addition to wait_time
 delivery_timeout duration 30s 1ms..1h
     how long a message is kept while there is no connection, or requests are throttled
 `)
@@ -117,14 +117,14 @@ func (sqsSystem) IsHosted(t *target.Target) bool {
 // RefuseReturns says that consumers can give messages back: they make them visible again.
 func (sqsSystem) RefuseReturns(system.Settings) string { return "" }
 
-// Unordered says that standard queues keep no order, and FIFO queues that of a group.
+// Unordered says that standard queues keep no order, and FIFO queues keep that of a group.
 func (sqsSystem) Unordered(s system.Settings) string {
 	switch {
 	case !s.Bool(setFIFO):
 		return "SQS's standard queues deliver in any order (fifo: true has order)"
 	case s.Text(setGroup) == ofKey:
 		return "FIFO queues keep the order of a message group, which is a key " +
-			"(message_group: key), and plimsoll looks at that of a producer"
+			"(message_group: key), and plimsoll checks the order of a producer"
 	}
 	return ""
 }
@@ -184,8 +184,7 @@ const (
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a service or server. Its methods may be called from any
-// goroutine.
+// cluster is the connection to a service or server. Its methods may be called from any goroutine.
 type cluster struct {
 	*api
 	driver.Lacks
@@ -195,7 +194,7 @@ type cluster struct {
 	queues  *queues
 }
 
-// Connect asks the service for its queues. It returns within ten seconds.
+// Connect checks that the service answers. It returns within ten seconds.
 func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
