@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		}, []string{"refuses the user or password", "check the target's credentials"}},
 		"no password": {workload.AsyncSync,
 			func(o *system.Options) { o.Credentials = system.Credentials{} },
-			[]string{"does not allow the user", "$ops or $admins"}},
+			[]string{"the user lacks rights", "$ops or $admins"}},
 		"password without TLS": {workload.SyncAsync, func(o *system.Options) {
 			o.Credentials = system.Credentials{User: "admin", Password: "secret"}
 		}, []string{"over TLS only", "give the target tls"}},
@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {workload.AsyncSync, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"another server name": {workload.AsyncSync, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.ServerName = "elsewhere"
@@ -140,7 +140,7 @@ func TestUserWithoutRights(t *testing.T) {
 	c := connect(t, o)
 	topic := systemtest.Topic(t, c, "clerk", 1)
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s"})
-	systemtest.Refused(t, time.Now(), err, "does not allow the user", "$ops or $admins")
+	systemtest.Refused(t, time.Now(), err, "the user lacks rights", "$ops or $admins")
 	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 	if err != nil {
 		t.Fatal(err)

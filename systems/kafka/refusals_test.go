@@ -73,7 +73,7 @@ func TestSecureListener(t *testing.T) {
 		o.TLS = o.TLS.Clone()
 		o.TLS.RootCAs = x509.NewCertPool()
 		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
-		systemtest.Refused(t, began, err, "nobody trusted has signed", "tls.ca_file")
+		systemtest.Refused(t, began, err, "without a trusted signature", "tls.ca_file")
 	})
 	t.Run("another name", func(t *testing.T) {
 		o := right

@@ -42,13 +42,13 @@ func TestRefusals(t *testing.T) {
 			[]string{"level 3 needs MongoDB's own server"}},
 		"TLS to a plaintext port": {false, func(o *system.Options) {
 			o.TLS = stranger.ClientConfig()
-		}, []string{"as a port without TLS does", "remove tls from the target"}},
+		}, []string{"like a port without TLS", "remove tls from the target"}},
 		"plaintext to a TLS port": {true, func(o *system.Options) { o.TLS = nil },
 			[]string{"give the target tls or correct the port"}},
 		"untrusted certificate": {true, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"another protocol": {false, func(o *system.Options) { o.Endpoints = []string{greeter(t)} },
 			[]string{"is not MongoDB's", "correct the port"}},
 	} {

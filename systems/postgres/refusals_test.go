@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {workload.SyncSync, nil, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"read-only standby": {workload.SyncAsync, nil, func(o *system.Options) {
 			o.Endpoints = o.Endpoints[1:2]
 		}, []string{"is a read-only standby of", "name the primary"}},
