@@ -12,7 +12,7 @@ import (
 )
 
 type proveCommand struct {
-	Only    []string `sep:"none" placeholder:"NAME" help:"Try this truth alone; repeat it for several. The summary is then not stored."`
+	Only    []string `sep:"none" placeholder:"NAME" help:"Try only this truth; repeat it for several. The summary is then not stored."`
 	Verbose bool     `short:"v" help:"Print every figure, not only the deciding one of each truth."`
 	JSON    bool     `name:"json" help:"Print every figure as JSON instead of a table."`
 }
@@ -21,13 +21,11 @@ type proveCommand struct {
 func (*proveCommand) Help() string {
 	return "Each truth is a short run on the simulated system, whose latencies, losses and " +
 		"limits are " +
-		"known. The table lays the printed figure beside the planted one. A figure may be off by " +
-		"the " +
-		"resolution of its histogram, the sampling error of its messages, and what the run " +
-		"measured of " +
-		"plimsoll itself. \"unknown\": the run says that plimsoll was the limit, so it claims " +
+		"known. The table shows the printed beside the planted figure. A figure may differ by " +
+		"the resolution of its histogram, the sampling error of its messages, and plimsoll's own " +
+		"error, which the run measures. \"unknown\": the run says that plimsoll was the limit, so it claims " +
 		"nothing. " +
-		"Exit code 1 when a truth misses. The summary stands in later results of this machine. " +
+		"Exit code 1 when a truth misses. Later results of this machine contain the summary. " +
 		"docs/PROVE.md says more."
 }
 
@@ -66,7 +64,7 @@ func (c *proveCommand) Run(con console) error {
 	return nil
 }
 
-// truths are those that were asked for.
+// truths returns the requested truths.
 func (c *proveCommand) truths() ([]prove.Truth, error) {
 	all := prove.Truths()
 	names := make([]string, len(all))

@@ -28,7 +28,7 @@ func (c *reportCommand) Run(con console) error {
 	if err := c.price(r.Measured); err != nil {
 		return err
 	}
-	var rendered bytes.Buffer // whole, so that an error leaves no half of it
+	var rendered bytes.Buffer // rendered whole, so that an error leaves no partial output
 	if err := r.Write(&rendered, c.Format, layoutOf(con.out)); err != nil {
 		return inputError{err}
 	}
@@ -36,7 +36,7 @@ func (c *reportCommand) Run(con console) error {
 	return err
 }
 
-// canPrice refuses prices for what has none.
+// canPrice refuses prices for formats and folders without prices.
 func (c *reportCommand) canPrice() error {
 	if c.Prices == "" {
 		return nil

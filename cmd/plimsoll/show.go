@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// layoutOf is the layout of text on a terminal or elsewhere.
+// layoutOf returns the layout of text for a terminal or another output.
 func layoutOf(to io.Writer) document.Layout {
 	width, isTerminal := terminal(to)
 	return document.Layout{Width: width, Color: report.WantColor(isTerminal)}
@@ -76,8 +76,8 @@ func (con console) print(r report.Report, asJSON bool, page string) error {
 	return nil
 }
 
-// inTurn measures one request after another until one fails or ctx ends. It returns all that
-// was measured, also together with an error.
+// inTurn measures one request after another until one fails or ctx ends. It returns all results,
+// also together with an error.
 func inTurn[Request, Saved any](
 	ctx context.Context, requests []Request,
 	measure func(context.Context, Request) (*Saved, error),
@@ -109,8 +109,8 @@ func exitOf(ctx context.Context, failed error, held bool) error {
 	return nil
 }
 
-// roundsWatch shows several runs of one question. A terminal shows the picture of each run;
-// other outputs leave the runs' intervals out.
+// roundsWatch shows several runs of one question. A terminal shows a live picture of each run;
+// other outputs omit the runs' intervals.
 type roundsWatch struct {
 	*report.Live
 	terminal bool

@@ -65,7 +65,8 @@ func (artemisSystem) Fetch(ctx context.Context, progress func(sentence string)) 
 	return err
 }
 
-// NodeNames returns the names of the servers. The first server is the primary, or sends to the mirror.
+// NodeNames returns the names of the servers. The first one is the primary, or sends to the
+// mirror.
 func (artemisSystem) NodeNames(p system.Provision) []string {
 	names := driver.Numbered("n", 2)
 	if replication(p.Settings, p.Durability) == zooKeeper {
