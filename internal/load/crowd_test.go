@@ -91,7 +91,7 @@ func crowdSteps(
 	return m.HeapAlloc
 }
 
-// The producers of a pacer draw each gap of Poisson arrivals once, and agree with one walk
+// The producers of a pacer draw each gap of Poisson arrivals once, and agree with a single walk
 // through all messages.
 func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
 	const all, first, own = 7, 2, 3
@@ -120,7 +120,7 @@ func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
 	}
 }
 
-// Errors that name a client each do not make the result of a crowd large.
+// Errors that differ by client do not make the result of a crowd large.
 func TestErrorsOfACrowdAreBounded(t *testing.T) {
 	counts := map[string]int64{"usual": 5, otherErrors: 2}
 	for i := range 3 * maxMerged {
