@@ -166,8 +166,8 @@ func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	const how = "the Java client fills batches of one partition before it takes another; "
 	if linger := s.Duration(setLinger); linger > 0 {
 		d.Stay = linger
-		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many and "+
-			"equally large batches", how, setLinger, s.Text(setLinger))
+		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many "+
+			"batches, equally large", how, setLinger, s.Text(setLinger))
 		return d
 	}
 	d.StayBytes = s.Bytes(setBatchSize)
