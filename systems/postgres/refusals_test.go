@@ -102,7 +102,7 @@ func TestOtherTables(t *testing.T) {
 	}{
 		"another shape": {logs, topic, []string{"has the shape queue", "set shape: queue"}},
 		"other partitions": {queues, system.Topic{Name: topic.Name, Partitions: 3},
-			[]string{"has 2 partitions, and 3 are asked for"}},
+			[]string{"has 2 partitions instead of 3"}},
 		"no topic": {queues, system.Topic{Name: "stranger", Partitions: 1},
 			[]string{"is not a topic of plimsoll"}},
 		"nothing": {queues, system.Topic{Name: "nowhere", Partitions: 1},

@@ -82,7 +82,7 @@ func (c *cluster) tableOf(ctx context.Context, name string) (table, error) {
 func (c *cluster) open(ctx context.Context, t system.Topic) (table, error) {
 	have, err := c.tableOf(ctx, t.Name)
 	if err == nil && have.partitions != t.Partitions {
-		err = fmt.Errorf("topic %s has %d partitions, instead of %d: delete the topic, or "+
+		err = fmt.Errorf("topic %s has %d partitions instead of %d: delete the topic, or "+
 			"choose another name", t.Name, have.partitions, t.Partitions)
 	}
 	return have, err

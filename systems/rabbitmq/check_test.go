@@ -72,7 +72,7 @@ var checks = []struct {
 	{"an address of a cluster that does not run",
 		system.Check{Durability: workload.SyncSync,
 			Nodes: 3}, []target.Setting{give(setManagement, "http://rabbit:15672")},
-		at + `"management": says where a cluster that runs already is, and plimsoll starts this one: remove it, or give endpoints`},
+		at + `"management": is for a cluster that runs already, and plimsoll starts this one: remove it, or give endpoints`},
 	{"all at once", system.Check{Durability: workload.SyncSync, Nodes: 3},
 		[]target.Setting{give(setReplicas, "1"), give(setAckBatch, "1000"),
 			give(setHeartbeat, "1ms"), give(setMemory, "1MB")},
