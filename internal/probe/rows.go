@@ -7,8 +7,8 @@ type row struct {
 	try      func(t *attempt) (Finding, error)
 }
 
-// rows are the questions, in the order in which they are printed. They are those of the
-// qualitative half of the UFCG study of 2020.
+// rows are the questions of the qualitative half of the UFCG study of 2020, in the order of
+// printing.
 var rows = []row{
 	{"time decoupling", "does a consumer that was away get what was published meanwhile?",
 		(*attempt).timeDecoupling},
