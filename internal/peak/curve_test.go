@@ -52,8 +52,8 @@ func withCurve(w *workload.Workload, o *peak.Options) {
 	o.Plan.Curve, o.Plan.StartRate = true, 500
 }
 
-// The trials of a curve are at shares of the peak, those below it stable and that beyond it not,
-// and the bracket does not depend on them.
+// The trials of a curve are at shares of the peak, stable below and unstable above it, and the
+// bracket does not depend on them.
 func TestACurveFollowsThePeak(t *testing.T) {
 	s := trial{settings: slowSystem, change: withCurve}.run(t)
 	if b := s.Bracket; s.End != peak.Found || missing(s) || b.StableRate > 2000 ||
@@ -73,7 +73,7 @@ func TestACurveFollowsThePeak(t *testing.T) {
 	}
 }
 
-// A search that was interrupted within its curve makes the rest of it, and no other trial again.
+// A search that was interrupted within its curve completes the curve and repeats no trial.
 func TestAnInterruptedCurveGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	first := trial{settings: slowSystem, ctx: ctx, change: withCurve,
