@@ -200,7 +200,7 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
-	// What servers spend is theirs when the load has CPUs of its own.
+	// The servers' resource use is separate when the load has its own CPUs.
 	all := slices.Concat([]Pair{{"isolate.cpus", string(workload.CPUsSplit)}}, layers[0].Set, own,
 		scale.of(layers[0]))
 	for _, l := range layers[1:] {

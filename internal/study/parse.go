@@ -34,7 +34,7 @@ type file struct {
 	Targets   []fileTarget    `yaml:"targets"`
 	Workloads []fileWorkload  `yaml:"workloads"`
 	Rates     []fileRate      `yaml:"rates"`
-	// Axes are those that several tables have; a table names them and gives no values.
+	// Axes are shared by several tables; a table names them and gives no values.
 	Axes      []fileAxis    `yaml:"axes"`
 	Tables    []fileTable   `yaml:"tables"`
 	Claims    []fileClaim   `yaml:"claims"`

@@ -11,8 +11,8 @@ type Study struct {
 	Question string
 	Source   string   // of the published figures
 	Testbed  []string // sentences: the machines of the published measurement
-	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds
-	// has figures of its own only, and no published ones.
+	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds has
+	// only measured figures, no published ones.
 	Rounds int
 	// Scales replace lengths of the scales, by name.
 	Scales  map[string]Lengths
@@ -68,7 +68,7 @@ type Rate struct {
 	Published float64 // messages per second
 	Share     float64
 	Table     string   // of peaks
-	At        []string // cells in it
+	At        []string // cells of the table
 	// Own makes it, at every scale, a share of the peak at the cell's own place: the axes of Table
 	// are the first ones of the cell's table.
 	Own bool
@@ -141,7 +141,7 @@ type Claim struct {
 // Quality is a row of a table without figures.
 type Quality struct {
 	Name   string
-	Probes []string // the rows of internal/probe that test it; none: no row does
+	Probes []string // the rows of internal/probe that test it; may be empty
 }
 
 // Table returns the table of a name; nil when there is none.
