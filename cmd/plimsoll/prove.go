@@ -20,11 +20,11 @@ type proveCommand struct {
 // Help says what the table means.
 func (*proveCommand) Help() string {
 	return "Each truth is a short run on the simulated system, whose latencies, losses and " +
-		"limits are known. The table shows the printed beside the planted figure. A figure may " +
-		"differ by the resolution of its histogram, the sampling error of its messages, and " +
-		"plimsoll's own error, which the run measures. \"unknown\": the run says that plimsoll was " +
-		"the limit, so it claims nothing. Exit code 1 when a truth misses. Later results of this " +
-		"machine contain the summary. " +
+		"limits are known. The table shows the printed beside the planted figure. A figure " +
+		"may differ by the resolution of its histogram, the sampling error of its messages, " +
+		"and plimsoll's own error, which the run measures. \"unknown\": the run says that " +
+		"plimsoll was the limit, so it claims nothing. Exit code 1 when a truth misses. " +
+		"Later results of this machine contain the summary. " +
 		"docs/PROVE.md says more."
 }
 
