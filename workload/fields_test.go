@@ -49,7 +49,8 @@ func leaves(name string, v reflect.Value, each func(name string, v reflect.Value
 	}
 }
 
-// Whatever of a workload changes, its printed keys do: so it is told where two runs differ.
+// Every change of a workload changes its printed keys, so differences between two runs are always
+// reported.
 func TestEveryFieldOfAWorkloadIsAmongTheDifferences(t *testing.T) {
 	told := map[string][]string{}
 	for _, w := range everything() {

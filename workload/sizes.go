@@ -162,7 +162,7 @@ func (s *Sizes) readParts(text string) error {
 	return nil
 }
 
-// part is a share of the messages, and the text of what has the share.
+// part is a share of the messages, with the text of its size.
 type part struct {
 	share float64
 	of    string

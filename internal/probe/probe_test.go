@@ -309,7 +309,7 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 func TestServersAreSaidOnce(t *testing.T) {
 	for want, lines := range map[string][]string{
 		"servers of unknown version": nil,
-		"n1 2.15":                                {"n1 2.15"},
+		"n1 2.15":                    {"n1 2.15"},
 		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol",
 			"broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
 		"n1 2.14, n2 2.15": {"n1 2.14", "n2 2.15"},

@@ -98,9 +98,9 @@ func sentOf(r *result.Run) sent {
 type figure struct {
 	name, unit    string
 	hours, values []float64 // of equal length; hours since the window began
-	bound         float64   // the least slope that matters, by hour
-	process       bool      // it is the memory of a process
-	room          float64   // what growth can fill; 0: not known
+	bound         float64   // the least slope that matters, per hour
+	process       bool      // the memory of a process
+	room          float64   // the room that growth can fill; 0: unknown
 	own           bool
 }
 
