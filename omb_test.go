@@ -69,7 +69,7 @@ func ombFiles(t *testing.T) (all []ombFile) {
 	return all
 }
 
-// memoryOf is what plimsoll takes at worst for a workload, shared by so many workers.
+// memoryOf is the maximum memory of plimsoll for a workload, divided among a number of workers.
 func memoryOf(w *workload.Workload, workers int) int64 {
 	job := bench.Job{
 		Workload: w, Target: &target.Target{Name: "sim"}, System: sim.New(nil, nil),
@@ -84,7 +84,7 @@ type ombKind struct {
 	most  int64 // memory of the largest
 }
 
-// What becomes of each of OMB's own workload files stands in docs/OMB.md.
+// docs/OMB.md has the translation of each of OMB's own workload files.
 func TestOMBFilesAreInTheTable(t *testing.T) {
 	const usual = 10_000 // topics
 	kinds := make([]ombKind, 4)

@@ -88,7 +88,7 @@ func (u *usage) drawn(c usageChart) (d *document.Chart, most float64) {
 		d.Note = strings.TrimSpace(c.note + " Limit of " + c.limitOf + ": " +
 			bytesPerSecond(c.limit) + ".")
 	}
-	// The limit is worth its line once the values come near enough for both to be seen.
+	// The limit is drawn only if the values come near enough for both to be seen.
 	const near = 0.3
 	if c.limit > 0 && most > near*c.limit {
 		d.Spans = []document.Span{{Level: true, From: c.limit, Words: "limit"}}

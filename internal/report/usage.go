@@ -33,7 +33,7 @@ func newUsage(s *result.Saved) *usage {
 	return u
 }
 
-// values are those of a line; nil where none is known.
+// values are the values of a line; nil if none is known.
 func (u *usage) values(line string) document.Values {
 	of := u.lines[line]
 	if of == nil {
@@ -94,7 +94,7 @@ func members(s *result.Saved) []member {
 // value is a figure of a process over an interval, NaN when it is not known.
 type value func(p result.ProcessUse, seconds float64) float64
 
-// perSecondOf is a count that may be unknown, as a rate.
+// perSecondOf returns a count, which may be unknown, as a rate.
 func perSecondOf(of func(result.ProcessUse) *int64) value {
 	return func(p result.ProcessUse, s float64) float64 {
 		v := of(p)
@@ -138,9 +138,8 @@ func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds flo
 			}
 		}
 	}
-	// What comparisons lay over one another: all CPU, because a system that lives
-	// inside plimsoll has no other, and of the servers alone what plimsoll does
-	// none of.
+	// The lines that comparisons overlay: CPU of all processes, because a system inside plimsoll
+	// has no separate figure, and for servers alone what plimsoll itself does not do.
 	o := s.Run.Observation
 	if len(o.Servers) == 0 {
 		return out
