@@ -32,8 +32,8 @@ func everything() []*Workload {
 		existing, histogram, lognormal}
 }
 
-// leaves calls each with every single value of a struct, of what its pointers point to, and
-// of the first elements of its slices, by name.
+// leaves calls each with every single value of a struct, of its pointers' targets, and of the
+// first elements of its slices, by name.
 func leaves(name string, v reflect.Value, each func(name string, v reflect.Value)) {
 	switch {
 	case v.Kind() == reflect.Struct:

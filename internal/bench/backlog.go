@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The rule by which readers have caught up, or never will.
+// The conditions under which readers have caught up, or never will.
 const (
 	// backlogLook is the interval between checks of the readers' progress.
 	backlogLook = 20 * time.Millisecond

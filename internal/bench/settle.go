@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The rule by which figures have settled.
+// The conditions for settled figures.
 const (
 	// settleSpan is the number of consecutive intervals of the test.
 	settleSpan = 20

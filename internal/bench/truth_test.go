@@ -123,7 +123,7 @@ func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload,
 	return job
 }
 
-// checkSums holds that every scheduled message ended in exactly one counter.
+// checkSums checks that every scheduled message ended in exactly one counter.
 func checkSums(t *testing.T, s *result.Saved) {
 	t.Helper()
 	for _, c := range []result.Counters{s.Run.Warmup, s.Run.Counters} {

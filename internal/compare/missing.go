@@ -10,7 +10,7 @@ import (
 )
 
 // shareThatMatters is the difference of the sides' shares of messages without a latency that is an
-// objection: a tenth of what lies beyond p99.9, the highest percentile of every comparison.
+// objection: a tenth of the share beyond p99.9, the highest percentile of every comparison.
 const shareThatMatters = 0.0001
 
 // without counts the messages of a side that have no latency of a series.

@@ -186,7 +186,7 @@ func TestPodsMayDoLittle(t *testing.T) {
 	}
 }
 
-// Workers have the join token, and neither the identity nor a secret of the target.
+// Workers have the join token, but neither the identity nor a secret of the target.
 func TestWhoHasWhichSecret(t *testing.T) {
 	text, err := example().YAML()
 	if err != nil {

@@ -10,8 +10,8 @@
 //	plimsoll/maven/<name>-<hash of the coordinates>.work/   where mvn works
 //	plimsoll/maven/<name>-<hash of the coordinates>.lock held while they are fetched
 //
-// An Archive is a distribution that is no jar: it is fetched the same way,
-// unpacked, and kept under the same promises.
+// An Archive is a distribution that is not a jar: it is fetched the same way, unpacked, and kept
+// under the same promises.
 //
 // The list is written last and the folder renamed into its place. A folder whose files differ from
 // its list is fetched again. The lock is flock(2)'s: of two that want the same jars, one fetches

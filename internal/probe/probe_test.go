@@ -239,7 +239,7 @@ func terminal(b *bytes.Buffer, all []Column) error {
 	return document.Terminal(b, Document(all), document.Layout{Width: width})
 }
 
-// fits holds that no line is wider than a terminal or controls it.
+// fits checks that no line is wider than a terminal or controls it.
 func fits(t *testing.T, table string) {
 	t.Helper()
 	for line := range strings.Lines(table) {

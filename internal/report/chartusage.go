@@ -24,8 +24,9 @@ type usageLine struct {
 	dash      int
 }
 
-// usageCharts are the small charts of what a run's processes and its machine used, and the
-// names of the figures without a chart: they stayed at zero, or the kernel did not report them.
+// usageCharts are the small charts of the resource use of a run's processes and its machine, and
+// the names of the figures without a chart: they stayed at zero, or the kernel did not report
+// them.
 func usageCharts(s *result.Saved) (out []*document.Chart, flat, unknown []string) {
 	u := newUsage(s)
 	if len(u.at) == 0 {

@@ -36,7 +36,7 @@ const (
 	ofTrust      = "Before you trust it"
 )
 
-// The rows of costs, by which other forms find them.
+// The names of the cost rows, for lookups by other formats.
 const (
 	rowServerCPU     = "server CPU per message"
 	rowOwnCPU        = "plimsoll's CPU per message"

@@ -56,7 +56,7 @@ type remembered struct {
 	at    time.Time
 }
 
-// headFile returns the file that makes a directory an experiment; nil: it is none.
+// headFile returns the file that makes a directory an experiment, or nil if it is not one.
 func headFile(dir string) fs.FileInfo {
 	names := []string{result.RunFile, experiment.File}
 	for _, kind := range kinds[1:] {

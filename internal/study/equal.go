@@ -14,7 +14,7 @@ type Footing struct {
 	Table string `json:"table"`
 	Of    string `json:"of"`
 	To    string `json:"to"`
-	// Level is the level of both sides; 0: there is none; Answer and Why say why.
+	// Level is the level of both sides; 0: none, for the reason in Answer and Why.
 	Level  int    `json:"level,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
 	Why    string `json:"why,omitempty"`

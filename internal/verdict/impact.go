@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The rule by which a run has recovered from a fault.
+// The conditions for recovery from a fault.
 const (
 	recoverySpanNs  = 1_000_000_000
 	recoveredShare  = 0.9 // of the rate before
