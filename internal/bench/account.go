@@ -25,7 +25,7 @@ func (r *run) account() error {
 	}
 	errs = append(errs, r.read(result.PhaseDrain, last))
 	errs = append(errs,
-		r.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
+		r.begin(result.PhaseAccount, "comparing acknowledged with received messages"))
 	accounts, err := r.accounts()
 	if err != nil {
 		return errors.Join(append(errs, err)...)

@@ -26,7 +26,7 @@ type Side struct {
 // Comparison is the comparison of two sets of runs.
 type Comparison struct {
 	A, B Side
-	// Within is set when a side has a single run. All intervals are then of the variation within
+	// Within is set when a side has a single run. All intervals then show the variation within
 	// runs.
 	Within bool
 	// Pairing is set when the runs were compared pair by pair, in all figures that every run has.

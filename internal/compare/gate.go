@@ -179,7 +179,7 @@ func (c *Comparison) blurs(g Gate) bool {
 	return e.blurred()
 }
 
-// found says what the figure is and where it surely lies.
+// found states the figure and its interval.
 func (c *Comparison) found(g Gate, e estimate, tail float64) string {
 	if !e.value.Exact() {
 		return c.bounded(g, e)

@@ -231,9 +231,9 @@ func sortErrors(errs []result.Error) {
 	})
 }
 
-// Judge compares what was acknowledged with what arrived, for every subscription. It also returns
-// the number of distinct messages due in the measured window that arrived at the workload's own
-// subscriptions.
+// Judge compares the acknowledged with the received messages, for every subscription. It also
+// returns the number of distinct messages due in the measured window that arrived at the
+// workload's own subscriptions.
 func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 	if len(a.Missing) > 0 {
 		return ledger, 0

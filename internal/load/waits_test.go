@@ -72,7 +72,7 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 		now += 100_000
 		w.sent(100_000, now)
 	}
-	// Messages are due at twice the rate at which they are handed over.
+	// Messages are due at twice the rate of the hand-over.
 	if own, want := w.own(now/2, now), now/2-now/10; own != want {
 		t.Errorf("own lag is %d ns, want %d: the lag less the time asleep", own, want)
 	}

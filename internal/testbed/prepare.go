@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// What a room also holds when its testbed is prepared for faults.
+	// Further names in the room of a testbed that is prepared for faults.
 	imagesName   = "images"
 	firewallName = "firewall"
 

@@ -1,4 +1,4 @@
-// Package activemq is all there is to know about ActiveMQ Classic: a driver over AMQP 1.0,
+// Package activemq has everything about ActiveMQ Classic: a driver over AMQP 1.0,
 // and brokers on this machine, with the store that the setting "store" selects:
 //
 //	leveldb  5.14.5, replicated LevelDB: three or more brokers, one of which is the master,

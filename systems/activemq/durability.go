@@ -30,7 +30,7 @@ func levels() map[workload.Level]system.Guarantee {
 	const (
 		elected = "; the broker with the newest store among a majority becomes the master, so " +
 			"that a failover loses nothing"
-		alone = "; a failover may lose what was acknowledged"
+		alone = "; a failover may lose acknowledged messages"
 		kaha  = "; kahadb: journalDiskSyncStrategy "
 		none  = "; kahadb has one copy and refuses the level"
 	)

@@ -1,4 +1,4 @@
-// Package artemis is all there is to know about ActiveMQ Artemis: a driver on AMQP 1.0, and two
+// Package artemis has everything about ActiveMQ Artemis: a driver on AMQP 1.0, and two
 // servers on this machine from the project's own distribution.
 //
 // Plimsoll's words on Artemis: a partition is a multicast address, called topic.partition. A

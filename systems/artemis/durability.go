@@ -21,7 +21,7 @@ import (
 func levels() map[workload.Level]system.Guarantee {
 	const (
 		alone = "; a primary that lost its backup goes on alone, and answers by itself"
-		later = "; what the mirror lacks is lost with the first server"
+		later = "; messages that the mirror lacks are lost with the first server"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "AMQP mirror with sync=true, and journal-datasync=true and " +

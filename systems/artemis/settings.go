@@ -136,8 +136,8 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 	}
 	bad := s.OutOfRange(serverSettings)
 	if nodes < 2 || nodes > 3 {
-		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("takes two servers, and with %s a "+
-			"ZooKeeper, and the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("needs two servers, and with %s a "+
+			"ZooKeeper, but the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
 	}
 	if kind := journalType(s, l); l.Synced() && kind != asyncIO {
 		bad = append(bad, s.Wrong(setJournalType, fmt.Sprintf("cannot be %s at level %d, because "+

@@ -1,4 +1,4 @@
-// Package eventstore is all there is to know about EventStoreDB, which is called KurrentDB since
+// Package eventstore has everything about EventStoreDB, which is called KurrentDB since
 // 2024: a driver on the vendor's Go client. The driver was not tried against a real server,
 // because no package registry has one. Its tests run against a server of their own, which speaks
 // the published gRPC protocol and writes nothing to disk. Plimsoll starts no EventStoreDB servers:

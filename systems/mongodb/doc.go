@@ -1,4 +1,4 @@
-// Package mongodb is all there is to know about MongoDB as a queue: a driver on the
+// Package mongodb has everything about MongoDB as a queue: a driver on the
 // official Go library, and servers on this machine.
 //
 // MongoDB has no queue. This one is the queue of SoftwareMill's study: a message is a document; a

@@ -18,7 +18,7 @@ func levels() map[workload.Level]system.Guarantee {
 	const (
 		only = "; MongoDB's own server only, in a replica set; refused with a server that " +
 			"merely speaks the protocol"
-		rolled = "; an election may roll back what was acknowledged"
+		rolled = "; an election may roll back acknowledged messages"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "w: majority, j: true, and " +

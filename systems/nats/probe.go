@@ -293,6 +293,6 @@ var lacks = driver.Lacks{
 			"subject or stream of their own, which a consumer reads first",
 	},
 	Rejection: "JetStream puts nothing aside: after max_deliver attempts or a +TERM it delivers " +
-		"the message no more, keeps it in the stream and tells of its sequence in an advisory, " +
+		"the message no more, keeps it in the stream and sends its sequence in an advisory, " +
 		"from which an application can fetch it",
 }

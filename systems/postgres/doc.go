@@ -1,4 +1,4 @@
-// Package postgres is all there is to know about PostgreSQL as a messaging system: a driver
+// Package postgres has everything about PostgreSQL as a messaging system: a driver
 // on pgx, and a primary with its standbys on this machine, from the distribution's packages.
 //
 // Plimsoll's words on PostgreSQL: a topic is a table, and a second table for its readers; a

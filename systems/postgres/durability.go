@@ -35,7 +35,7 @@ func levels() map[workload.Level]system.Guarantee {
 			How: "synchronous_commit local: synced on the primary; standbys follow"},
 		workload.AsyncAsync: {How: "synchronous_commit off: in the memory of the primary, which " +
 			"syncs within three times wal_writer_delay (0.6 s); its end, not only a loss of " +
-			"power, loses what was acknowledged since"},
+			"power, loses the messages acknowledged since"},
 	}
 }
 

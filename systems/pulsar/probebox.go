@@ -165,7 +165,7 @@ func (c *cluster) OpenMailbox(
 	}
 	b.before = b.expire
 	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look "+
-		"every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is "+
+		"every 5m (messageExpiryCheckIntervalInMinutes), and the probe made them expire those "+
 		"older than %s", timeToLive), nil
 }
 

@@ -34,7 +34,7 @@ const (
 	// defaultRaftFile is not written: the absence of an advanced configuration shows that the Raft
 	// log is synced, which is RabbitMQ's default.
 	defaultRaftFile = "advanced.config"
-	// noSyncFile says its content by its name, because the management API shows only the name.
+	// The name noSyncFile states its content, because the management API shows only the name.
 	noSyncFile = "wal_sync_method_none.config"
 	noSyncRaft = "[{ra, [{wal_sync_method, none}]}].\n"
 )

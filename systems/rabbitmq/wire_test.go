@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The read deadline counts from the call that sets it, and that call blocks for the rest, or until
-// the connection is closed.
+// The read deadline counts from the call that sets it, and that call blocks during the pause, or
+// until the connection is closed.
 func TestWireRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -75,7 +75,7 @@ func TestWireStaysBound(t *testing.T) {
 	})
 }
 
-// The rest must be short compared with heartbeats.
+// The pause must be short compared with the heartbeat interval.
 func TestRestIsShort(t *testing.T) {
 	for heartbeat, want := range map[time.Duration]time.Duration{
 		time.Second: 62500 * time.Microsecond, 10 * time.Second: 500 * time.Millisecond,

@@ -1,4 +1,4 @@
-// Package redis is all there is to know about Redis Streams: a driver on go-redis, and a
+// Package redis has everything about Redis Streams: a driver on go-redis, and a
 // primary with its replicas on this machine, from the distribution's redis-server.
 //
 // Plimsoll's words on Redis: a partition is a stream, called topic:partition; a subscription is a

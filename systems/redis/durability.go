@@ -38,9 +38,9 @@ func levels() map[workload.Level]system.Guarantee {
 		later  = "appendonly yes and appendfsync everysec or no"
 		wait   = ", and WAIT for a majority of the copies after each pipeline"
 		moved  = "; WAIT is not consensus: only Sentinel or an operator moves the primary, " +
-			"and a replica that takes its place may lack what was acknowledged"
+			"and a replica that takes its place may lack acknowledged messages"
 		cut     = "; writes that the primary loses with its power, its replicas drop too"
-		without = ", without WAIT; a failover may lose what was acknowledged"
+		without = ", without WAIT; a failover may lose acknowledged messages"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: always + " and its replicas" + wait + moved},

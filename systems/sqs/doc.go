@@ -1,4 +1,4 @@
-// Package sqs is all there is to know about Amazon SQS: a driver on aws-sdk-go-v2, and an
+// Package sqs has everything about Amazon SQS: a driver on aws-sdk-go-v2, and an
 // ElasticMQ, which speaks the same protocol, on this machine.
 //
 // There are two kinds of servers, and every result names the one that was used. A target with a
