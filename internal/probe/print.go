@@ -30,7 +30,7 @@ func (a Answer) tone() document.Tone {
 	return ""
 }
 
-const legend = "if: conditional; the condition stands with the evidence. unknown: the trying " +
+const legend = "if: conditional; the condition is with the evidence. unknown: the attempt " +
 	"itself failed."
 
 // JSON writes the columns for machines.

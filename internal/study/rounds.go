@@ -172,13 +172,13 @@ func (c *checker) repetition() {
 				"is of a study with rounds: write rounds: 3, or leave it out")
 		}
 		if s.Rounds > 0 && len(t.Published) > 0 {
-			c.doc.Reject(path+".published", "cannot stand in a study with rounds, which has "+
-				"figures of its own only: leave one of them out")
+			c.doc.Reject(path+".published", "cannot be combined with rounds, which give only "+
+				"measured figures: leave one of them out")
 		}
 	}
 	if s.Rounds > 0 && len(s.Claims) > 0 {
-		c.doc.Reject("claims", "cannot stand in a study with rounds, which ranks what it "+
-			"measured: leave one of them out")
+		c.doc.Reject("claims", "cannot be combined with rounds, which rank the "+
+			"measurements: leave one of them out")
 	}
 	for i, r := range s.Rates {
 		if s.Rounds > 0 && !r.Own {

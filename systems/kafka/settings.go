@@ -96,8 +96,8 @@ sasl_mechanism text plain plain|scram-sha-256|scram-sha-512
 replication_factor count 3 3..9, because every durability level asks for copies
     replicas of each partition, 3 or more
 topic_configs text none
-    further configuration of each topic, as name=value, name=value; what makes the durability
-    level is set by it and cannot stand here
+    further configuration of each topic, as name=value, name=value; except the values that the
+    durability level sets
 `)
 
 // config holds the settings in the library's types.
