@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/prometheus/procfs"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -44,6 +46,7 @@ type duel struct {
 	rival      string            // name of the system's tools
 	server     map[string]string // the servers' settings
 	client     string            // plimsoll's settings, as in a target; the rival has the same
+	load       string            // further lines of plimsoll's workload
 	rate       int               // messages a second
 	partitions int
 	unanswered int           // most messages in flight; 0: plimsoll's default
@@ -68,8 +71,9 @@ func (r reported) String() string {
 
 // side holds one side's CPU and reported latency in each trial.
 type side struct {
-	spent []float64 // us of CPU for a message
-	told  []reported
+	spent   []float64 // us of CPU for a message
+	servers []float64 // the same, of all servers
+	told    []reported
 }
 
 // run lets both sides take turns and reports the medians over the trials: the CPU that each uses
@@ -88,8 +92,9 @@ func (d duel) run(b *testing.B) {
 	for trial := range max(b.N, trials) {
 		r.plimsoll(&ours)
 		r.tools(&theirs, fmt.Sprintf("duel-%d", trial))
-		b.Logf("trial %d: plimsoll %.2f us of CPU per message, %s %.2f", trial+1, ours.spent[trial],
-			d.rival, theirs.spent[trial])
+		b.Logf("trial %d: plimsoll %.2f us of CPU per message (servers %.2f), %s %.2f (%.2f)", trial+1,
+			ours.spent[trial], ours.servers[trial], d.rival, theirs.spent[trial],
+			theirs.servers[trial])
 		b.Logf("  plimsoll: %v", ours.told[trial])
 		b.Logf("  %s: %v", d.rival, theirs.told[trial])
 	}
@@ -100,10 +105,17 @@ func (d duel) run(b *testing.B) {
 		return // the CPU of waiting is not of interest
 	}
 	b.ReportMetric(median(ours.spent)/median(theirs.spent), "ratio")
+	b.ReportMetric(median(ours.servers)/median(theirs.servers), "servers-ratio")
+}
+
+func (s *side) add(spent use, told reported) {
+	s.spent, s.servers = append(s.spent, spent.client), append(s.servers, spent.servers)
+	s.told = append(s.told, told)
 }
 
 func (s side) report(b *testing.B, name string) {
 	b.ReportMetric(median(s.spent), name+"-us/msg")
+	b.ReportMetric(median(s.servers), name+"-servers-us/msg")
 	for what, of := range map[string]func(reported) float64{
 		"publish-p50": func(r reported) float64 { return r.publish50 },
 		"publish-p99": func(r reported) float64 { return r.publish99 },
@@ -197,6 +209,7 @@ func (r *ring) plimsoll(s *side) {
 		"name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: "+
 			"{rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
 		r.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
+	asked += r.load
 	if r.unanswered > 0 {
 		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
 	}
@@ -227,21 +240,20 @@ func (r *ring) plimsoll(s *side) {
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	spent := 0.0
+	var spent use
 	for lines := bufio.NewScanner(talk); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "measure: every message") {
 			spent = r.spentOver(cmd.Process.Pid)
 		}
 	}
-	if err := cmd.Wait(); err != nil || spent == 0 {
+	if err := cmd.Wait(); err != nil || spent.client == 0 {
 		r.Fatalf("plimsoll run: %v\n%s", err, out.String())
 	}
 	saved, err := result.Read(filepath.Join(r.dir, "runs", result.LatestLink))
 	if err != nil {
 		r.Fatal(err)
 	}
-	s.spent = append(s.spent, spent)
-	s.told = append(s.told, toldBy(saved.Run.Summary))
+	s.add(spent, toldBy(saved.Run.Summary))
 }
 
 // toldBy returns plimsoll's own report.
@@ -279,22 +291,26 @@ func (r *ring) tools(s *side, topic string) {
 		}
 	}
 	r.topics = nil
-	s.spent = append(s.spent, spent)
-	s.told = append(s.told, r.figures(printed.String()))
+	s.add(spent, r.figures(printed.String()))
 }
 
 // java starts one of the rival's processes. Secrets go into the environment, which others cannot
 // read.
 func (r *ring) java(env []string, args ...string) *exec.Cmd {
 	r.Helper()
+	return r.javaTo(new(bytes.Buffer), env, args...)
+}
+
+// javaTo starts one of the rival's processes in the folder of the duel, whose output goes to out.
+func (r *ring) javaTo(out io.Writer, env []string, args ...string) *exec.Cmd {
+	r.Helper()
 	path, err := maven.Java()
 	if err != nil {
 		r.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), env...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
@@ -302,15 +318,23 @@ func (r *ring) java(env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// spentOver returns the CPU time in us, user and system, that processes use per message over the
-// window that begins now.
-func (r *ring) spentOver(pids ...int) float64 {
+// use is the CPU time in us, user and system, per message.
+type use struct{ client, servers float64 }
+
+// spentOver returns the CPU time per message of these processes, the clients, and of the servers
+// over the window that begins now.
+func (r *ring) spentOver(pids ...int) use {
 	r.Helper()
-	before := r.spent(pids)
+	var nodes []int
+	for _, n := range r.nodes {
+		nodes = append(nodes, process.Family(n.PID)...)
+	}
+	client, servers := r.spent(pids), r.spent(nodes)
 	time.Sleep(duelWindow/2 - r.stall/2)
 	r.standStill()
 	time.Sleep(duelWindow/2 - r.stall/2)
-	return (r.spent(pids) - before) / (float64(r.rate) * duelWindow.Seconds()) * 1e6
+	perMessage := 1e6 / (float64(r.rate) * duelWindow.Seconds())
+	return use{(r.spent(pids) - client) * perMessage, (r.spent(nodes) - servers) * perMessage}
 }
 
 // standStill pauses all servers and resumes them.

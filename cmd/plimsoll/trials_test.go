@@ -124,7 +124,7 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 func TestDocumentedGate(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("measures twelve runs, for about 20 s")
+		t.Skip("measures twelve runs, for about 15 s")
 	}
 	script, err := filepath.Abs("../../docs/gate.sh")
 	if err != nil {
@@ -138,10 +138,10 @@ func TestDocumentedGate(t *testing.T) {
 		candidate string
 		code      int
 		want      string
-	}{{"300ms", 0, "holds: publish.p50"}, {"1s", 1, "fails: publish.p50"}} {
+	}{{"100ms", 0, "holds: publish.p50"}, {"400ms", 1, "fails: publish.p50"}} {
 		dir := inDir(t, map[string]string{
-			"workload.yaml": "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 1s\n",
-			"baseline.yaml": "name: baseline\nsystem: sim\nsettings: {service_time: 300ms}\n",
+			"workload.yaml": "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 500ms\n",
+			"baseline.yaml": "name: baseline\nsystem: sim\nsettings: {service_time: 100ms}\n",
 			"candidate.yaml": "name: candidate\nsystem: sim\nsettings: {service_time: " +
 				c.candidate + "}\n",
 		})

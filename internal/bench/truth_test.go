@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,21 +25,27 @@ type silent struct{}
 func (silent) Phase(result.PhaseName, string) {}
 func (silent) Interval(result.Interval)       {}
 
-// million skips a test of hundreds of thousands of messages under the race detector;
-// `make test` runs it without.
+// million skips a test of hundreds of thousands of messages under the race detector.
 func million(t *testing.T) {
 	t.Helper()
-	if raceDetector {
-		t.Skip("hundreds of thousands of messages: runs without the race detector")
-	}
+	notRaced(t, "hundreds of thousands of messages: runs without the race detector")
 }
 
 // skipUnderRace skips a test of figures whose code another test runs under the race
-// detector; `make test` runs it without.
+// detector.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
+	notRaced(t, "another test runs this code under the race detector")
+}
+
+// notRaced skips a test under the race detector. `make test` runs the tests called Truth without.
+func notRaced(t *testing.T, why string) {
+	t.Helper()
+	if !strings.HasPrefix(t.Name(), "TestTruth") {
+		t.Fatal("a test that is skipped under the race detector is called TestTruth")
+	}
 	if raceDetector {
-		t.Skip("another test runs this code under the race detector")
+		t.Skip(why)
 	}
 }
 

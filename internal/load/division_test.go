@@ -389,7 +389,7 @@ func overWire[T any](t *testing.T, sent T) (got T) {
 
 // Workers that share the producers and consumers offer the same messages at the same times as one
 // process, and have the same counters, histograms and account, also when some have nothing to do.
-func TestAnyDivisionIsTheSameRun(t *testing.T) {
+func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	if raceDetector && checks.Value.String() == checks.DefValue {
 		// `make test` makes all of them without the detector.

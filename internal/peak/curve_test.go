@@ -54,7 +54,8 @@ func withCurve(w *workload.Workload, o *peak.Options) {
 
 // The trials of a curve are at shares of the peak, stable below and unstable above it, and the
 // bracket does not depend on them.
-func TestACurveFollowsThePeak(t *testing.T) {
+func TestTruthACurveFollowsThePeak(t *testing.T) {
+	million(t)
 	s := trial{settings: slowSystem, change: withCurve}.run(t)
 	if b := s.Bracket; s.End != peak.Found || missing(s) || b.StableRate > 2000 ||
 		b.UnstableRate < 2000 || b.Width() > 0.03 {
@@ -74,7 +75,8 @@ func TestACurveFollowsThePeak(t *testing.T) {
 }
 
 // A search that was interrupted within its curve completes the curve and repeats no trial.
-func TestAnInterruptedCurveGoesOn(t *testing.T) {
+func TestTruthAnInterruptedCurveGoesOn(t *testing.T) {
+	million(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	first := trial{settings: slowSystem, ctx: ctx, change: withCurve,
 		watch: &curveStopper{stop: cancel}}.run(t)
@@ -98,7 +100,8 @@ func TestAnInterruptedCurveGoesOn(t *testing.T) {
 }
 
 // A curve leaves out rates that offer too few messages, and says when time ran out.
-func TestACurveKeepsItsBounds(t *testing.T) {
+func TestTruthACurveKeepsItsBounds(t *testing.T) {
+	million(t)
 	s := trial{settings: slowSystem, change: func(w *workload.Workload, o *peak.Options) {
 		withCurve(w, o)
 		o.Plan.LeastRate, o.MaxTime = 400, 40*time.Second

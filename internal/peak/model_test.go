@@ -176,7 +176,7 @@ func holding(t *testing.T, searches int, truth float64, of func(i int) (*server,
 
 // A pulse that is as long as a trial, or longer: a capacity of 5k/s with a stall of 1 s in 10 s,
 // which leaves 4.5k/s.
-func TestModelPulse(t *testing.T) {
+func TestTruthModelPulse(t *testing.T) {
 	million(t)
 	for _, c := range []struct{ capacity, every, stall float64 }{
 		{5000, 10, 1}, {500, 10, 3}, {500, 5, 0.5}, {500, 20, 2}, {500, 3, 0.3},
@@ -196,7 +196,7 @@ func TestModelPulse(t *testing.T) {
 
 // Searches of the same system differ only by chance: service times are random. The resulting
 // variation is not a pulse.
-func TestModelRepeatsAgree(t *testing.T) {
+func TestTruthModelRepeatsAgree(t *testing.T) {
 	million(t)
 	for seed := range uint64(100) {
 		s := &server{
@@ -224,7 +224,7 @@ func drifting(before, after float64, from int) *server {
 // A system whose capacity changes by a quarter down or a third up in the second half of a search:
 // the brackets of all such searches overlap, because both ends are tried again late and a bracket
 // covers all observations. A change after the last trial of each end is too late to be seen.
-func TestModelDrift(t *testing.T) {
+func TestTruthModelDrift(t *testing.T) {
 	million(t)
 	for _, c := range []struct{ before, after float64 }{{2000, 1500}, {1500, 2000}} {
 		for _, start := range []float64{300, 1100, 2500, 5000} {
@@ -274,7 +274,7 @@ func rateOf(turn, service, within float64) float64 {
 
 // The p99 of a queue with random arrivals and a constant service (M/D/1) exceeds 2 ms at a rate
 // known from queueing theory.
-func TestModelObjective(t *testing.T) {
+func TestTruthModelObjective(t *testing.T) {
 	million(t)
 	o, err := verdict.ParseObjective("p99<2ms")
 	if err != nil {

@@ -30,9 +30,13 @@ func (silent) Interval(result.Interval)                 {}
 func (silent) Trial(*peak.Saved, peak.Step, *bench.Job) {}
 func (silent) TrialEnded(*peak.Saved)                   {}
 
-// million skips a test of millions of messages under the race detector.
+// million skips a test of millions of messages under the race detector. `make test` runs the
+// tests called Truth without it.
 func million(t *testing.T) {
 	t.Helper()
+	if !strings.HasPrefix(t.Name(), "TestTruth") {
+		t.Fatal("a test that is skipped under the race detector is called TestTruth")
+	}
 	if raceDetector {
 		t.Skip("millions of messages: runs without the race detector")
 	}
@@ -154,7 +158,7 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 }
 
 // Searches of the same system differ only by chance: service times are random, with other seeds
-// each time. TestModelRepeatsAgree makes a hundred.
+// each time. TestTruthModelRepeatsAgree makes a hundred.
 func TestTruthRepeatsAgree(t *testing.T) {
 	million(t)
 	least, most := math.Inf(1), 0.0

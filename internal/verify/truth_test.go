@@ -95,7 +95,7 @@ func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 	kinds := workload.FaultKinds()
 	seeds := 5 * len(kinds)
 	if raceDetector {
-		seeds = len(kinds)
+		seeds = 3
 	}
 	targets := []workload.FaultTarget{
 		workload.TargetOne, workload.TargetLeader, workload.TargetMinority, workload.TargetAll,

@@ -93,7 +93,7 @@ func (c *cluster) newClient(ctx context.Context) (*kurrentdb.Client, error) {
 		Address: leader, DisableTLS: c.options.TLS == nil,
 		Username: c.options.Credentials.User, Password: c.options.Credentials.Password,
 		NodePreference:      kurrentdb.NodePreferenceLeader,
-		MaxDiscoverAttempts: 1, GossipTimeout: 2, // seconds
+		MaxDiscoverAttempts: 1, GossipTimeout: 5, // seconds
 		KeepAliveInterval: driver.ConnectWithin, KeepAliveTimeout: driver.ConnectWithin,
 		Logger: kurrentdb.NoopLogging(),
 	}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/systems/kafka"
+)
+
+// ombPrinted is OMB's line on the publish latencies of the whole run, in ms.
+var ombPrinted = regexp.MustCompile(
+	`Aggregated Pub Latency \(ms\) avg: +[\d.]+ - 50%: +([\d.]+) - 95%: +[\d.]+ - 99%: +([\d.]+)`)
+
+// ombBegins is part of the line that OMB prints when it begins to count its load, which is already
+// under way.
+const ombBegins = "Starting benchmark traffic"
+
+// ombStart bounds the time until that line: OMB waits up to a minute for its consumers.
+const ombStart = 2 * time.Minute
+
+// BenchmarkOMB compares plimsoll with a worker of the OpenMessaging Benchmark on Kafka: acks=all,
+// batches of 5 ms or 1 MB, not compressed, messages without a key spread as Kafka's client does.
+func BenchmarkOMB(b *testing.B) {
+	home := os.Getenv("OMB_HOME")
+	if home == "" {
+		b.Skipf("%s needs OMB_HOME, the folder of a build of the OpenMessaging Benchmark with its "+
+			"jars in lib: docs/OMB.md says how to build one", b.Name())
+	}
+	for _, rate := range []int{20_000, 1_000} {
+		b.Run(fmt.Sprintf("%d-msgs-per-s", rate), func(b *testing.B) {
+			duel{
+				system: kafka.New(), rival: "OMB", rate: rate, partitions: 12,
+				server: map[string]string{"security": "plaintext"},
+				client: "linger: 5ms, batch_size: 1048576", load: "spread: client\n",
+				start: func(r *ring, _ string) []*exec.Cmd { return startOMB(r, home) },
+				figures: func(printed string) reported {
+					n := numbers(ombPrinted, printed)
+					return reported{publish50: n[0], publish99: n[1]}
+				},
+			}.run(b)
+		})
+	}
+}
+
+// startOMB starts OMB, and returns when its load is under way. OMB makes a topic of its own, which
+// stays until the cluster ends.
+func startOMB(r *ring, home string) []*exec.Cmd {
+	payload := make([]byte, duelBytes)
+	_, _ = rand.Read(payload) // never fails
+	files := map[string][]byte{
+		"payload.data": payload,
+		"driver.yaml": fmt.Appendf(nil, `name: Kafka
+driverClass: io.openmessaging.benchmark.driver.kafka.KafkaBenchmarkDriver
+replicationFactor: 3
+topicConfig: |
+  min.insync.replicas=2
+commonConfig: |
+  bootstrap.servers=%s
+producerConfig: |
+  acks=all
+  linger.ms=5
+  batch.size=1048576
+consumerConfig: |
+  auto.offset.reset=earliest
+  enable.auto.commit=false
+  max.partition.fetch.bytes=10485760
+`, strings.Join(r.endpoints, ",")),
+		"omb.yaml": fmt.Appendf(nil, `name: duel
+topics: 1
+partitionsPerTopic: %d
+messageSize: %d
+payloadFile: payload.data
+subscriptionsPerTopic: 1
+consumerPerSubscription: 1
+producersPerTopic: 1
+producerRate: %d
+consumerBacklogSizeGB: 0
+warmupDurationMinutes: 0
+testDurationMinutes: 1
+`, r.partitions, duelBytes, r.rate),
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(r.dir, name), content, 0o644); err != nil {
+			r.Fatal(err)
+		}
+	}
+	said := &heard{line: []byte(ombBegins), came: make(chan struct{})}
+	cmd := r.javaTo(said, nil, "-Xms1G", "-Xmx1G", "-XX:+UseG1GC",
+		"-cp", filepath.Join(home, "lib", "*"), "io.openmessaging.benchmark.Benchmark",
+		"-d", "driver.yaml", "-o", "result.json", "omb.yaml")
+	select {
+	case <-said.came:
+	case <-time.After(ombStart):
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		r.Fatalf("OMB offered no load within %s:\n%s", ombStart, said)
+	}
+	return []*exec.Cmd{cmd}
+}
+
+// heard keeps a process's output, and reports when a text has come. One goroutine writes; others
+// read after the process's end.
+type heard struct {
+	printed bytes.Buffer // not embedded: io.Copy would fill it without a Write
+	line    []byte
+	came    chan struct{}
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	n, err := h.printed.Write(p)
+	select {
+	case <-h.came:
+	default:
+		if bytes.Contains(h.printed.Bytes(), h.line) {
+			close(h.came)
+		}
+	}
+	return n, err
+}
+
+func (h *heard) String() string { return h.printed.String() }
