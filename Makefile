@@ -101,7 +101,7 @@ bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
 bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build OMB_HOME names (docs/OMB.md; needs Java and Maven).
 	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./cmd/plimsoll
 
-bench-stall: ## What plimsoll, PerfTest and pulsar-perf say of a second in which the servers stand still.
+bench-stall: ## Compare what plimsoll, PerfTest and pulsar-perf print about a second in which all servers stand still.
 	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
@@ -111,10 +111,10 @@ fuzz: ## Fuzz every parser for a minute each.
 		done; \
 	done
 
-golden: ## Write the golden files anew; look at the difference before you commit it.
+golden: ## Rewrite the golden files; read the difference before you commit it.
 	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
 
-interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
+interop: ## Have the Java HdrHistogram read our log, and write its output as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
 
 # Each of these is broken at the highest durability level that it has here.
@@ -131,8 +131,8 @@ probes: build ## Try every probe on every system, and rewrite docs/results/PROBE
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
 EQUAL := runs/equal-footing
-equal-footing: build ## Measure every system at every durability level that it has here, as far as that is not done, and write docs/results/EQUAL-FOOTING.md anew (about 80 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL, and nothing running beside it).
-	@# Exit code 1: a cell failed, which the document says.
+equal-footing: build ## Measure every system at each durability level that it has here, resume where possible, and rewrite docs/results/EQUAL-FOOTING.md (about 80 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL, and nothing running beside it).
+	@# Exit code 1: a cell failed, and the document says so.
 	resume=; ! ls $(EQUAL)/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run equal-footing --runs $(EQUAL) $$resume > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $$(ls -d $(EQUAL)/*-study-* | tail -1) > bin/EQUAL-FOOTING.md
@@ -141,8 +141,8 @@ equal-footing: build ## Measure every system at every durability level that it h
 
 STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies
-studies: build ## Run the published studies at smoke scale as far as that is not done, and write docs/results/STUDIES.md anew (about an hour; needs Java, Maven and RabbitMQ).
-	@# Exit code 1: a cell failed, which the document says. Whatever else ends it here, and is gone on with next time.
+studies: build ## Run the published studies at smoke scale, resume where possible, and rewrite docs/results/STUDIES.md (about an hour; needs Java, Maven and RabbitMQ).
+	@# Exit code 1: a cell failed, and the document says so. Any other failure stops here; the next make resumes.
 	for study in $(STUDIES); do \
 		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run $$study --scale smoke --runs $(STUDIED)/$$study $$resume > /dev/null || [ $$? -eq 1 ] || exit 1; \
@@ -152,7 +152,7 @@ studies: build ## Run the published studies at smoke scale as far as that is not
 
 VERIFIED := runs/verified
 ROUNDS   := 1
-verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
+verifications: build ## Break servers of every system at the levels that hold copies, and rewrite docs/results/VERIFY.md (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar -t redis \

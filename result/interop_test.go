@@ -16,7 +16,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const interop = "testdata/interop"
 

@@ -21,7 +21,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"plimsoll": main})
