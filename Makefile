@@ -47,16 +47,16 @@ test: ## Run every test, with the race detector where there is a C compiler; pri
 	@cat bin/tests-*.json | $(TOOL) gotestsum tool slowest --threshold 1s --num 10
 	@took=$$(($$(date +%s) - $$(cat bin/tests-began))); echo "All tests took $$((took / 60)) min $$((took % 60)) s."
 
-test-timed: # What needs the machine's clock, one part after the other.
+test-timed: # Tests that need the machine's clock, one part after the other.
 	@$(MAKE) --no-print-directory test-clock
 	@$(MAKE) --no-print-directory test-servers
 
-test-virtual: ## Test what computes or runs on virtual time, where nothing else wants the cores.
+test-virtual: ## Run the tests that compute or run on virtual time, at low priority.
 	@mkdir -p bin
 	$(RACING)$(IDLY) $(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 $(GOTEST) $(VIRTUAL)
 	$(IDLY) $(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 $(GOTEST) -run Truth $(UNRACED)
 
-test-clock: ## Test what needs no servers but those in plimsoll's own process, and the machine's clock.
+test-clock: ## Run the tests that need the machine's clock, but no servers in other processes.
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 2 $(GOTEST) \
 		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(VIRTUAL) ./cmd/plimsoll))
@@ -104,7 +104,7 @@ bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
 bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build OMB_HOME names (docs/OMB.md; needs Java and Maven).
 	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./cmd/plimsoll
 
-bench-stall: ## What plimsoll, PerfTest and pulsar-perf say of a second in which the servers stand still.
+bench-stall: ## Compare what plimsoll, PerfTest and pulsar-perf print about a second in which all servers stand still.
 	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
@@ -114,10 +114,10 @@ fuzz: ## Fuzz every parser for a minute each.
 		done; \
 	done
 
-golden: ## Write the golden files anew; look at the difference before you commit it.
+golden: ## Rewrite the golden files; read the difference before you commit it.
 	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
 
-interop: ## Have the Java HdrHistogram read our log, and write what it says as golden files (needs Java and Maven).
+interop: ## Have the Java HdrHistogram read our log, and write its output as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update
 
 # Each of these is broken at the highest durability level that it has here.
@@ -126,7 +126,7 @@ HIGHEST := postgres-queue postgres-log artemis-pair artemis-mirror artemis-zooke
 SINGLE_NODE := activemq-kahadb sqs mongodb
 
 PROBED := internal/probe/observed.json
-probes: build ## Try every probe on every system, and write docs/results/PROBES.md anew (about 15 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL).
+probes: build ## Try every probe on every system, and rewrite docs/results/PROBES.md (about 15 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	./$(BIN) probe --json -t kafka -t rabbitmq-classic -t rabbitmq-mirrored \
 		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats -t redis \
 		$(addprefix -t ,$(HIGHEST) $(SINGLE_NODE)) > bin/probed.json
@@ -134,8 +134,8 @@ probes: build ## Try every probe on every system, and write docs/results/PROBES.
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 
 EQUAL := runs/equal-footing
-equal-footing: build ## Measure every system at every durability level that it has here, as far as that is not done, and write docs/results/EQUAL-FOOTING.md anew (about 80 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL, and nothing running beside it).
-	@# Exit code 1: a cell failed, which the document says.
+equal-footing: build ## Measure every system at each durability level that it has here, resume where possible, and rewrite docs/results/EQUAL-FOOTING.md (about 80 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL, and nothing running beside it).
+	@# Exit code 1: a cell failed, and the document says so.
 	resume=; ! ls $(EQUAL)/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run equal-footing --runs $(EQUAL) $$resume > /dev/null || [ $$? -eq 1 ]
 	./$(BIN) report -f md $$(ls -d $(EQUAL)/*-study-* | tail -1) > bin/EQUAL-FOOTING.md
@@ -144,8 +144,8 @@ equal-footing: build ## Measure every system at every durability level that it h
 
 STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies
-studies: build ## Run the published studies at smoke scale as far as that is not done, and write docs/results/STUDIES.md anew (about an hour; needs Java, Maven and RabbitMQ).
-	@# Exit code 1: a cell failed, which the document says. Whatever else ends it here, and is gone on with next time.
+studies: build ## Run the published studies at smoke scale, resume where possible, and rewrite docs/results/STUDIES.md (about an hour; needs Java, Maven and RabbitMQ).
+	@# Exit code 1: a cell failed, and the document says so. Any other failure stops here; the next make resumes.
 	for study in $(STUDIES); do \
 		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run $$study --scale smoke --runs $(STUDIED)/$$study $$resume > /dev/null || [ $$? -eq 1 ] || exit 1; \
@@ -155,7 +155,7 @@ studies: build ## Run the published studies at smoke scale as far as that is not
 
 VERIFIED := runs/verified
 ROUNDS   := 1
-verifications: build ## Break servers of every system at the levels that hold copies, and write docs/results/VERIFY.md anew (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
+verifications: build ## Break servers of every system at the levels that hold copies, and rewrite docs/results/VERIFY.md (about two and a half hours for each of ROUNDS; needs root, Java, Maven, RabbitMQ, Redis and PostgreSQL).
 	@# Exit code 1: a promise was broken, or could not be told, which the document says.
 	for level in 1 2; do \
 		./$(BIN) verify --matrix --rounds $(ROUNDS) --duration 50s --durability $$level --runs $(VERIFIED) -t nats -t kafka -t pulsar -t redis \

@@ -14,7 +14,7 @@ import (
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// What the documents show must be taken by the program.
+// The program accepts the examples of the documents.
 func TestDocumentedExamplesParse(t *testing.T) {
 	raw, err := os.ReadFile("docs/USAGE.md")
 	if err != nil {

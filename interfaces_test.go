@@ -82,8 +82,8 @@ func systemNames(t *testing.T) []string {
 	return names
 }
 
-// inDocument compares a generated part of a document, between two comments, with what it
-// must be.
+// inDocument compares a generated part of a document, between two comments, with the expected
+// text.
 func inDocument(t *testing.T, file, part, want string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -112,8 +112,8 @@ func inDocument(t *testing.T, file, part, want string) {
 type typesOf struct {
 	fset     *token.FileSet
 	files    map[string][]*ast.File
-	packages map[string]*types.Package // as they were compiled: what is exported
-	drivers  map[string]*types.Package // as they were checked here, with what is not exported
+	packages map[string]*types.Package // from the compiler's export data: exported names only
+	drivers  map[string]*types.Package // checked from source here, with unexported names
 	used     map[string][]types.Type   // types of the driver kit that they use
 }
 
@@ -139,8 +139,8 @@ func list(t *testing.T, patterns []string) []byte {
 	return out
 }
 
-// loadTypes checks the types of packages. What they import is read from the compiler's
-// cache, which go vet fills as well.
+// loadTypes checks the types of packages. Their imports are read from the compiler's cache, which
+// go vet fills as well.
 func loadTypes(t *testing.T, patterns ...string) *typesOf {
 	t.Helper()
 	out := list(t, patterns)
@@ -217,7 +217,7 @@ func (w *typesOf) optional(t *testing.T, dir string) []optionalInterface {
 	return all
 }
 
-// fromTheKit is a pointer to a type of the driver kit, as a package uses it, or nothing.
+// fromTheKit matches a pointer to a type of the driver kit, as a package uses it, or nothing.
 func fromTheKit(used types.Type) []types.Type {
 	pointer, ok := used.(*types.Pointer)
 	if !ok {

@@ -69,7 +69,7 @@ func ombFiles(t *testing.T) (all []ombFile) {
 	return all
 }
 
-// memoryOf is what plimsoll takes at worst for a workload, shared by so many workers.
+// memoryOf is the maximum memory of plimsoll for a workload, divided among a number of workers.
 func memoryOf(w *workload.Workload, workers int) int64 {
 	job := bench.Job{
 		Workload: w, Target: &target.Target{Name: "sim"}, System: sim.New(nil, nil),
@@ -78,13 +78,13 @@ func memoryOf(w *workload.Workload, workers int) int64 {
 	return job.Estimate().MemoryBytes
 }
 
-// ombKind is some of OMB's files, of which the same becomes.
+// ombKind counts OMB's files with the same translation.
 type ombKind struct {
 	files int
 	most  int64 // memory of the largest
 }
 
-// What becomes of each of OMB's own workload files stands in docs/OMB.md.
+// docs/OMB.md has the translation of each of OMB's own workload files.
 func TestOMBFilesAreInTheTable(t *testing.T) {
 	const usual = 10_000 // topics
 	kinds := make([]ombKind, 4)
@@ -121,7 +121,7 @@ func TestOMBFilesAreInTheTable(t *testing.T) {
 
 func ombTable(kinds []ombKind) string {
 	upTo := func(k ombKind) string { return "up to " + quantity.Bytes(k.most) }
-	return "| files | what they ask for | what becomes of them | memory of plimsoll |\n" +
+	return "| files | what they ask for | command | memory of plimsoll |\n" +
 		"|---|---|---|---|\n" +
 		fmt.Sprintf("| %d | the greatest rate (producerRate 0, or 10,000,000 and more) | "+
 			"`plimsoll peak -w FILE`; `run` with `--rate` | |\n", kinds[0].files) +
@@ -129,7 +129,7 @@ func ombTable(kinds []ombKind) string {
 			kinds[1].files, upTo(kinds[1])) +
 		fmt.Sprintf("| %d | a backlog | `run` as they are | %s |\n", kinds[2].files,
 			upTo(kinds[2])) +
-		fmt.Sprintf("| %d | 50,000 to 1,000,000 topics | `run` where the memory is there | %s |\n",
+		fmt.Sprintf("| %d | 50,000 to 1,000,000 topics | `run` if the memory suffices | %s |\n",
 			kinds[3].files, upTo(kinds[3]))
 }
 

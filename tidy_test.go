@@ -17,8 +17,7 @@ import (
 
 const module = "github.com/plimsoll-bench/plimsoll"
 
-// rooms is the map of ARCHITECTURE.md: a package may import those of a later
-// line, and those of its own line only where it lies below them.
+// rooms is the map of ARCHITECTURE.md: a package may import only the packages of later lines.
 var rooms = readRooms()
 
 // readRooms reads the first word of each line of the first block of code in ARCHITECTURE.md.

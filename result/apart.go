@@ -9,7 +9,7 @@ import (
 type Apart struct {
 	Servers []int `json:"servers,omitempty"`
 	Load    []int `json:"load,omitempty"`
-	// Why says why they had none of their own; empty: they had.
+	// Why says why they had no separate CPUs; empty: they had.
 	Why string `json:"why_not,omitempty"`
 }
 
@@ -24,7 +24,8 @@ func (a *Apart) String() string {
 	return "servers " + list(a.Servers) + "; load " + list(a.Load)
 }
 
-// OwnCPUs returns how many CPUs the servers and the load had of their own; 0, 0: they shared all.
+// OwnCPUs returns the numbers of separate CPUs of the servers and of the load; 0, 0: they shared
+// all.
 func (e Environment) OwnCPUs() (servers, load int) {
 	if e.Apart == nil || len(e.Apart.Load) == 0 {
 		return 0, 0

@@ -26,8 +26,8 @@ type Backlog struct {
 	PublishedRate float64 `json:"published_rate_msgs_per_s"`
 	LeftMessages  int64   `json:"left_msgs"` // unread at the end of that time
 
-	// Stretches are the parts of the window before, during and after the reading, as far as the
-	// run came.
+	// Stretches are the parts of the window before, during and after the reading, up to the run's
+	// end.
 	Stretches []Stretch `json:"stretches"`
 }
 
@@ -74,7 +74,7 @@ const (
 	After  StretchName = "after"
 )
 
-// Stretch returns the stretch of a name; false: the run has none.
+// Stretch returns the stretch with a name; false: the run has none.
 func (b *Backlog) Stretch(name StretchName) (Stretch, bool) {
 	for _, s := range b.Stretches {
 		if s.Name == name {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Fault is a fault that was injected on purpose. Times are nanoseconds since the run started;
-// 0: the moment did not come.
+// Fault is a fault that was injected on purpose. Times are nanoseconds since the run started; 0:
+// it did not happen.
 type Fault struct {
 	Do     string   `json:"do"`
 	Target string   `json:"target"` // as asked
@@ -61,7 +61,8 @@ type Rolling struct {
 	// TotalNs is the time from the first stop to the last machine in sync; 0: none was.
 	TotalNs int64 `json:"total_ns"`
 	// UnavailableNs is the sum of the longest times without an acknowledgement during the restart
-	// of each machine, as far as they exceed the run's reading (see Effect) and do not overlap.
+	// of each machine, as far as they exceed the interval of readings (see Effect) and do not
+	// overlap.
 	UnavailableNs int64 `json:"unavailable_ns"`
 	// Refused are the messages refused from the first stop until the recovery from the last.
 	Refused int64 `json:"refused"`

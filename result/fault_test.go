@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Runs of before call the target of a fault whom.
+// Older runs call the target of a fault "whom".
 func TestTheOldNameOfAFaultsTargetIsRead(t *testing.T) {
 	for src, want := range map[string]Fault{
 		`{"do":"kill","whom":"leader","nodes":["n1"]}`: {Do: "kill", Target: "leader",

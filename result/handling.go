@@ -6,7 +6,7 @@ type Handling struct {
 	Fails float64 `json:"fails_share,omitempty"` // of the messages, given back
 }
 
-// Sharing is how evenly messages came to the consumers of a subscription.
+// Sharing says how evenly a subscription's consumers shared its messages.
 type Sharing struct {
 	Consumers int `json:"consumers"`
 	// Fairness is Jain's index over the consumers' messages, 1/Consumers to 1 (Jain, Chiu and

@@ -16,7 +16,7 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const interop = "testdata/interop"
 
@@ -107,8 +107,8 @@ func TestPercentilesAreThoseOfJava(t *testing.T) {
 	sameAsJava(t, writeInterop(t), interop)
 }
 
-// So must a log of schema 1, whose histograms have buckets of 512 ns: its percentiles
-// stay what they were when the run was made.
+// The same holds for a log of schema 1, whose histograms have buckets of 512 ns: its percentiles
+// stay as they were when the run was made.
 func TestPercentilesOfSchema1AreThoseOfJava(t *testing.T) {
 	dir, earlier := writeInterop(t), filepath.Join(interop, "schema1")
 	log, err := os.ReadFile(filepath.Join(earlier, latencyFile))

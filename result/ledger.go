@@ -6,8 +6,8 @@ type Ledger struct {
 	// WatchedNs is the time for which consumers stayed open after the last message arrived.
 	// Deliveries after that time were not seen.
 	WatchedNs int64 `json:"watched_ns,omitempty"`
-	// GonePartitions are partitions that the servers answered, at the end of an audit, to have no
-	// more.
+	// GonePartitions counts the partitions that the servers, at the end of an audit, reported as
+	// missing.
 	GonePartitions int                  `json:"gone_partitions,omitempty"`
 	Subscriptions  []SubscriptionLedger `json:"subscriptions"`
 	MemoryBytes    int64                `json:"memory_bytes"`
@@ -49,8 +49,8 @@ type SubscriptionLedger struct {
 	// again. They are in no other count.
 	GivenBack   int64 `json:"given_back,omitempty"`
 	Redelivered int64 `json:"redelivered,omitempty"`
-	// Sharing is how evenly the messages of the measured window came to the consumers; nil: a
-	// subscription has one, or it was not recorded.
+	// Sharing says how evenly the consumers shared the messages of the measured window; nil: a
+	// subscription has a single consumer, or it was not recorded.
 	Sharing    *Sharing `json:"sharing,omitempty"`
 	Foreign    int64    `json:"foreign"`               // not of this run
 	LostRanges []Range  `json:"lost_ranges,omitempty"` // the first few
@@ -60,7 +60,7 @@ type SubscriptionLedger struct {
 }
 
 // Total is the account of all subscriptions together, without the lists and the sharing. Every
-// subscription has the same transactions, so those are of the one with the most.
+// subscription has the same transactions, so Total takes those of the one with the most.
 func (l Ledger) Total() (total SubscriptionLedger) {
 	for _, s := range l.Subscriptions {
 		total.Acked += s.Acked

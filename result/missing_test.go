@@ -8,9 +8,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Whatever the latencies of the messages without one are, as long as they are at least
-// what is known of them: a percentile is never above the true one, it is the true one
-// where it says so, and without missing messages nothing changes.
+// Whatever the true latencies of messages without one are, within their known lower bounds: a
+// percentile never exceeds the true one, equals it if it claims to be exact, and without missing
+// messages nothing changes.
 func TestCensoredPercentilesBoundTheTrueOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known, waited, truth := result.NewHistogram(), result.NewHistogram(), result.NewHistogram()

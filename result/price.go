@@ -1,7 +1,7 @@
 package result
 
-// Price is what the resources of a run cost at given prices. It is computed on request and
-// not part of the run directory.
+// Price is the cost of a run's resources at given prices. It is computed on request and not part
+// of the run directory.
 type Price struct {
 	Currency string `json:"currency"`
 	Date     string `json:"date"` // of the prices
@@ -12,7 +12,7 @@ type Price struct {
 	LeftOut    []string    `json:"left_out,omitempty"` // what is not in it, and why
 }
 
-// PricePart is what one resource costs.
+// PricePart is the cost of one resource.
 type PricePart struct {
 	Resource   string  `json:"resource"` // cpu, memory, disk, network
 	PerMillion float64 `json:"per_million_messages"`

@@ -6,14 +6,14 @@ import "time"
 // which may hold packed histograms of up to a megabyte.
 const mostQueued = 128
 
-// queue writes on a goroutine of its own, in order. Servers that keep the disk and the cores
-// busy can delay a write, a sync or a compression by seconds, and the reader of the counters
-// must not wait for it. Its methods are for one goroutine.
+// queue writes on its own goroutine, in order. Servers that keep the disk and the cores busy can
+// delay a write, a sync or a compression by seconds, and the reader of the counters must not wait
+// for it. Its methods are for one goroutine.
 type queue struct {
 	writes chan func() error
 	failed chan error // the first failure, until it was reported
 	ended  chan struct{}
-	heldUp time.Duration // what put waited because the queue was full
+	heldUp time.Duration // time that put waited because the queue was full
 }
 
 func newQueue() *queue {

@@ -19,7 +19,7 @@ func TestQueueWritesInOrderAndToldFailuresEndIt(t *testing.T) {
 	full := errors.New("no space")
 	first := q.put(func() error { return full })
 	after := q.put(func() error { written = append(written, 9); return nil })
-	// Told once: by one of the calls behind it, or at the end.
+	// Reported once: by one of the later calls, or at the end.
 	var told []error
 	for _, err := range []error{first, after, q.close()} {
 		if err != nil {
@@ -36,7 +36,7 @@ func TestQueueWaitsWhenItIsFullAndSaysForHowLong(t *testing.T) {
 		const stall = 3 * time.Second
 		q := newQueue()
 		_ = q.put(func() error { time.Sleep(stall); return nil })
-		synctest.Wait() // the disk stands still, and the queue is empty
+		synctest.Wait() // the disk is blocked, and the queue is empty
 		for range mostQueued {
 			_ = q.put(func() error { return nil })
 		}

@@ -65,8 +65,8 @@ func Read(dir string) (*Saved, error) {
 	return s, nil
 }
 
-// ReadHead reads run.json alone: enough for a list of many runs. Verdicts and figures are those
-// that were saved, and a run under way has none.
+// ReadHead reads only run.json, which is enough for a list of many runs. Verdicts and figures are
+// the saved ones, and a run that is still running has none.
 func ReadHead(dir string) (*Run, error) {
 	r := new(Run)
 	written, err := readRun(dir, r)
@@ -114,7 +114,7 @@ func (s *Saved) readResources() {
 	s.readLines(resourcesFile, appendTo(&s.Resources))
 }
 
-// appendTo returns a function that appends what a line of JSON holds.
+// appendTo returns a function that parses a line of JSON and appends the value.
 func appendTo[T any](all *[]T) func(line []byte) error {
 	return func(line []byte) error {
 		var one T

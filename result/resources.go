@@ -20,11 +20,11 @@ type Resources struct {
 	Gauges []Gauge `json:"gauges,omitempty"`
 }
 
-// HostUse is what the whole machine used. CPU time is summed over its cores.
+// HostUse is the resource use of the whole machine. CPU time is summed over its cores.
 type HostUse struct {
 	CPUSeconds float64 `json:"cpu_seconds"` // busy: neither idle, waiting for a disk nor stolen
-	// ServersCPUSeconds is the busy part of the CPUs that servers have of their own, whichever
-	// program used them; 0: they have none.
+	// ServersCPUSeconds is the busy time of the servers' separate CPUs, whichever program used
+	// them; 0: they have none.
 	ServersCPUSeconds float64 `json:"servers_cpus_seconds,omitempty"`
 	IOWaitSeconds     float64 `json:"iowait_seconds"`
 	StealSeconds      float64 `json:"steal_seconds"`
@@ -41,7 +41,7 @@ type HostUse struct {
 	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
 }
 
-// DiskUse is what one disk of the host did.
+// DiskUse is the use of one disk of the host.
 type DiskUse struct {
 	Name       string `json:"name"`
 	ReadBytes  int64  `json:"read_bytes"`
@@ -52,7 +52,7 @@ type DiskUse struct {
 	Utilization float64 `json:"utilization"`
 }
 
-// ProcessUse is what one process used, its threads included.
+// ProcessUse is the resource use of one process, including its threads.
 type ProcessUse struct {
 	Name       string  `json:"name"` // plimsoll, or the node's
 	PID        int     `json:"pid"`
@@ -130,7 +130,7 @@ type Share struct {
 // The resources that a Share is of, and their units.
 const (
 	ResourceCPU = "cpu" // of all cores, by everything on the machine
-	// ResourceServers is the CPUs that servers had of their own.
+	// ResourceServers is the servers' separate CPUs.
 	ResourceServers  = "servers' cores"
 	ResourceDisk     = "disk"     // writing to the disk that holds the data
 	ResourceLoopback = "loopback" // TCP within the machine, by what was observed

@@ -11,7 +11,7 @@ import (
 
 func known[T any](v T) *T { return &v }
 
-// spentIn is what two nodes and plimsoll spent in an interval.
+// spentIn returns the resource use of two nodes and plimsoll in an interval.
 func spentIn(startNs, endNs int64, phase PhaseName) Resources {
 	return Resources{
 		StartNs: startNs, EndNs: endNs, Phase: phase,
@@ -40,7 +40,7 @@ func TestObservationSumsTheWindow(t *testing.T) {
 	second.Host.PressureCPU = known(0.1)
 	second.Disks[0].Utilization = 0
 	second.Disks = append(second.Disks, DiskUse{Name: "vdb", Utilization: 0.5})
-	second.Processes = second.Processes[:2] // one is not told of any more
+	second.Processes = second.Processes[:2] // one is no longer reported
 	o.Add(second)
 	o.Finish(Summary{AchievedRate: 400}, Load{MessageBytes: 10}, 2)
 	o.Finish(Summary{AchievedRate: 400}, Load{MessageBytes: 10}, 2)
@@ -138,7 +138,7 @@ func TestObservationDoesNotDependOnTheCut(t *testing.T) {
 	})
 }
 
-// A run that was killed has what it cost worked out from what was saved.
+// The cost of a killed run is computed from the saved data.
 func TestKilledRunsKnowWhatTheyCost(t *testing.T) {
 	root := t.TempDir()
 	w, run := written(t, root)

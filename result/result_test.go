@@ -104,7 +104,7 @@ func TestRunIsRunningWhileItsWriterLives(t *testing.T) {
 	}
 }
 
-// Cut every file of a run at every place: it must read back.
+// A run must be readable when any of its files is cut at any place.
 func TestTornFilesReadBack(t *testing.T) {
 	w, run := written(t, t.TempDir())
 	if err := w.Close(run); err != nil {

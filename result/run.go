@@ -6,8 +6,8 @@ import "time"
 //
 // Version 2 added censored percentiles (Latency.Missing), Summary.Instrument,
 // the copies series, transactions, Load.Spread, the keys' count and
-// exponent, and System.Redelivery. What an older run lacks is zero here and means
-// unknown (see Run.Lacks).
+// exponent, and System.Redelivery. Fields that an older run lacks are zero and mean unknown (see
+// Run.Lacks).
 const SchemaVersion = 2
 
 // Lacks reports whether the run was written before its format had the figures of
@@ -37,11 +37,10 @@ type Run struct {
 	Settings   []Setting  `json:"settings"`
 	Durability Durability `json:"durability"`
 	Seed       uint64     `json:"seed"`
-	// Trial is which one of a set of trials the run is; nil: it stands alone.
+	// Trial is the run's place in a set of trials; nil: a single run.
 	Trial *Trial `json:"trial,omitempty"`
 
-	// Settling is how a warm-up that ends by itself ended; nil: its length was
-	// given.
+	// Settling says how a warm-up that ends by itself ended; nil: its length was given.
 	Settling *Settling `json:"settling,omitempty"`
 
 	// Sleeps are the times at which the machine of the coordinator slept, in order: at most
@@ -70,11 +69,11 @@ type Run struct {
 	Impact *Impact `json:"fault_impact,omitempty"`
 	// Rolling is the rolling restart among the faults; nil: there is none.
 	Rolling *Rolling `json:"rolling_restart,omitempty"`
-	// Scaling has what each change of the number of consumers did; the first is the time before
-	// any change. Empty: there was none.
+	// Scaling has the effect of each change of the number of consumers; the first entry is the
+	// time before any change. Empty: no change.
 	Scaling []ScaleStep `json:"scaling,omitempty"`
-	// Workers are the processes that offered the load, where the run had a fleet; nil: the process
-	// of the run offered it.
+	// Workers are the processes of a fleet that offered the load; nil: the run's own process
+	// offered it.
 	Workers []Worker `json:"workers,omitempty"`
 	// Observation is the cost of the run. Its zero value: nothing was observed.
 	Observation Observation `json:"observation,omitzero"`
@@ -120,7 +119,7 @@ type State string
 const (
 	Running     State = "running"
 	Complete    State = "complete"
-	Interrupted State = "interrupted" // stopped on request; what was measured is whole
+	Interrupted State = "interrupted" // stopped on request; the measurements so far are complete
 	Failed      State = "failed"      // could not go on; StateReason says why
 	Incomplete  State = "incomplete"  // its process ended without a word
 )
@@ -147,7 +146,7 @@ type Environment struct {
 	// they were not, and every long Send counts as the system's.
 	ThreadStates string `json:"thread_states,omitempty"`
 	DataFS       string `json:"data_filesystem,omitempty"`
-	// Apart has the CPUs that servers and load had of their own; nil: not asked for.
+	// Apart has the separate CPUs of servers and load; nil: not requested.
 	Apart *Apart `json:"cpus_apart,omitempty"`
 	// Proof is the last result of `plimsoll prove` on this machine; nil: there is none.
 	Proof *Proof `json:"proof,omitempty"`
@@ -204,7 +203,7 @@ type Load struct {
 	// distinct keys; 0: none, or not recorded
 	KeyCount    int     `json:"key_count,omitempty"`
 	KeyExponent float64 `json:"key_exponent,omitempty"` // zipf only
-	// KeyShares is how often keys occur, as a workload writes it; empty: Keys says.
+	// KeyShares is the frequency of keys, as a workload writes it; empty: see Keys.
 	KeyShares string `json:"key_shares,omitempty"`
 	// how messages without a key go to partitions; empty: keyed, or not recorded
 	Spread   string    `json:"spread,omitempty"`
@@ -255,8 +254,8 @@ type System struct {
 	// PartitionsOwned reports whether each partition belongs to one consumer of a subscription
 	// at a time.
 	PartitionsOwned bool `json:"partitions_owned,omitempty"`
-	// Unordered says why no order of messages is promised; empty: that of each producer in each
-	// partition is.
+	// Unordered says why no order of messages is promised; empty: the order of each producer in
+	// each partition is promised.
 	Unordered string `json:"unordered,omitempty"`
 	// ClientSpread says how the system's own client spreads messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
@@ -391,9 +390,9 @@ type Percentile struct {
 	Bound      Bound   `json:"bound,omitempty"`
 }
 
-// Instrument is plimsoll's own error during the measured window, as the twin
-// measured it: a system that takes no time and is offered a small load on the same
-// pacers, through a hand-over between goroutines like that of a client library.
+// Instrument is plimsoll's own error during the measured window, measured with the twin, a system
+// that takes no time. It gets a small load from the same pacers, through a hand-over between
+// goroutines like that of a client library.
 type Instrument struct {
 	Publish  Latency `json:"publish"`    // due -> acknowledged
 	EndToEnd Latency `json:"end_to_end"` // due -> received
@@ -470,8 +469,8 @@ type Interval struct {
 	GCPauseNs  int64   `json:"gc_pause_ns"` // longest
 	GCCount    int64   `json:"gc_count"`
 	Goroutines int64   `json:"goroutines"`
-	// ThrottledNs is how long threads waited because the limit of CPU of their container or service
-	// was used up.
+	// ThrottledNs is how long threads waited because the CPU limit of their container or service
+	// was exhausted.
 	ThrottledNs int64 `json:"throttled_ns,omitempty"`
 }
 

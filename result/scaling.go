@@ -5,7 +5,7 @@ package result
 type ScaleStep struct {
 	AtNs      int64 `json:"at_ns"` // since the window began
 	Consumers int   `json:"consumers"`
-	// TookNs is the time until all consumers were closed or opened and, where the system tells,
+	// TookNs is the time until all consumers were closed or opened and, if the system reports it,
 	// every partition had a consumer; zero: nothing changed.
 	TookNs int64 `json:"took_ns,omitempty"`
 	// Of all partitions of all subscriptions, the longest time from one arrival to the next that
@@ -14,6 +14,6 @@ type ScaleStep struct {
 	LongestGapNs int64 `json:"longest_gap_ns"`
 	// Copies are deliveries of messages that had arrived before.
 	Copies int64 `json:"copies"`
-	// Failure is why the number could not be changed; empty: it was.
+	// Failure says why the number could not be changed; empty: it was changed.
 	Failure string `json:"failure,omitempty"`
 }

@@ -17,12 +17,13 @@ type Worker struct {
 	CPUSeconds   float64 `json:"cpu_seconds"` // since the load began
 	PeakRSSBytes int64   `json:"peak_rss_bytes"`
 	// The limits of the worker's container or service, 0: there is none; and how long its threads
-	// waited because that of CPU was used up, summed over cores.
+	// waited because the CPU limit was exhausted, summed over cores.
 	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
 	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
 	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
-	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is what was
-	// added to its clock last, and ClockBoundNs how far it was from the coordinator's at most.
+	// SameClock: the worker reads the coordinator's own clock. Otherwise ClockOffsetNs is the last
+	// correction of its clock, and ClockBoundNs the largest possible difference from the
+	// coordinator's.
 	SameClock     bool  `json:"same_clock,omitempty"`
 	ClockOffsetNs int64 `json:"clock_offset_ns,omitempty"`
 	ClockBoundNs  int64 `json:"clock_bound_ns,omitempty"`
@@ -41,7 +42,7 @@ type Chrony struct {
 	BoundNs  int64 `json:"bound_ns"`
 }
 
-// ErrorShare is how many times the error of clocks a percentile must be at least.
+// ErrorShare is the least ratio of a percentile to the error of clocks.
 const ErrorShare = 5
 
 // WithError returns the latency with the error of its two clocks, and without the percentiles of

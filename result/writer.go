@@ -295,7 +295,7 @@ func (w *Writer) writeOut() error {
 	return err
 }
 
-// release closes what is open, once.
+// release closes the open files, once.
 func (w *Writer) release() error {
 	errs := []error{w.writeOut()}
 	for _, f := range []*os.File{w.intervals, w.latency, w.events, w.resources} {

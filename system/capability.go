@@ -17,7 +17,7 @@ type NotSupported struct {
 
 func (l *NotSupported) Error() string { return l.Reason }
 
-// Lacks returns the error of a system that lacks a capability whatever its settings.
+// Lacks returns the error of a system that lacks a capability with all settings.
 func Lacks(reason string) error { return &NotSupported{Reason: reason} }
 
 // Varied is a System with variants that settings choose, such as one for each type of
@@ -48,7 +48,7 @@ type Prober interface {
 	// their refusal is no error.
 	PublishAcked(ctx context.Context, t Topic, kind AckKind, payload []byte) (
 		answer string, err error)
-	// OpenRoutes opens a place that routes messages by their keys or headers.
+	// OpenRoutes opens a publisher whose messages are routed by their keys or headers.
 	OpenRoutes(ctx context.Context, r Routing) (p Publisher, condition string, err error)
 	// OpenMailbox opens a mailbox that applies the feature to its envelopes.
 	OpenMailbox(ctx context.Context, t Topic, f Feature) (b Mailbox, condition string, err error)
@@ -58,15 +58,15 @@ type Prober interface {
 	OpenRejecting(ctx context.Context, t Topic, rejected, dead func(payload []byte)) (
 		p Publisher, condition string, err error)
 	// PublishBeyond creates a bounded place of the topic's name, publishes more to it
-	// than the bound allows, and removes it. n messages exceed a bound in messages; a
-	// bound of a rate may take more or fewer.
+	// than the bound allows, and removes it. n messages exceed a bound in messages; a bound in
+	// rate may need more or fewer.
 	PublishBeyond(ctx context.Context, t Topic, n int) (p BackPressure, condition string, err error)
-	// Transact publishes to partition 0 of a topic that exists, in one
-	// transaction, and commits or aborts it.
+	// Transact publishes to partition 0 of an existing topic in one transaction, and commits or
+	// aborts it.
 	Transact(ctx context.Context, t Topic, payloads [][]byte, commit bool) (
 		condition string, err error)
-	// PublishTwice publishes the same message twice to partition 0 of a topic that
-	// exists, as a publisher does that retries, and returns the answer.
+	// PublishTwice publishes the same message twice to partition 0 of an existing topic, like a
+	// publisher that retries, and returns the answer.
 	PublishTwice(ctx context.Context, t Topic, payload []byte) (
 		answer, condition string, err error)
 }
@@ -82,15 +82,15 @@ const (
 	AckRefusal  AckKind = "refusal"  // the server refuses the message
 )
 
-// RouteKind is how messages are routed to their receivers.
+// RouteKind is a way of routing messages to receivers.
 type RouteKind string
 
 // The kinds of routing, as AMQP names them.
 const (
-	RouteDirect  RouteKind = "direct"  // by a key that is equal
+	RouteDirect  RouteKind = "direct"  // by an equal key
 	RoutePattern RouteKind = "pattern" // by a pattern of words: * is one word
 	RouteFanout  RouteKind = "fanout"  // to all
-	RouteHeaders RouteKind = "headers" // by headers that are equal
+	RouteHeaders RouteKind = "headers" // by equal headers
 )
 
 // Routing lists receivers and the messages that each of them receives.
@@ -128,7 +128,7 @@ const (
 	FeaturePriority Feature = "priority"
 )
 
-// Publisher publishes messages one by one to a place of its own.
+// Publisher publishes messages one by one to its own topic, queue or exchange.
 type Publisher interface {
 	// Post returns when the servers have the message.
 	Post(ctx context.Context, l Envelope) error
@@ -149,5 +149,5 @@ type BackPressure struct {
 	Accepted int           // messages
 	Refused  int           // messages
 	Refusal  string        // the server's words for the first refusal
-	Held     time.Duration // time that publishing took, or was told to pause
+	Held     time.Duration // time that publishing took, or that the server asked to pause
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// Hosted is a System some of whose targets are a provider's service, which is found without
-// endpoints and which plimsoll does not start.
+// Hosted is a System that may be a provider's service: a target can name it without endpoints, and
+// plimsoll does not start it.
 type Hosted interface {
 	// IsHosted reports whether a target names the service.
 	IsHosted(t *target.Target) bool
@@ -26,7 +26,7 @@ func RunsElsewhere(s System, t *target.Target) bool {
 	return len(t.Endpoints) > 0 || isHosted(s, t)
 }
 
-// Bill is what requests to a system cost.
+// Bill is the cost of requests to a system.
 type Bill struct {
 	Requests int64 // as the provider counts them
 	USD      float64
@@ -39,8 +39,8 @@ type Bill struct {
 // of cost is reached.
 var ErrExhausted = errors.New("the run has reached its limit of cost (--max-cost)")
 
-// Expected is a load whose cost is to be estimated. Counts of clients, partitions and
-// subscriptions are those of a topic.
+// Expected is a load whose cost is estimated. Counts of clients, partitions and subscriptions are
+// those of a topic.
 type Expected struct {
 	Messages                            int64 // of all topics
 	MessageBytes                        int64 // payload of a message
@@ -51,8 +51,8 @@ type Expected struct {
 
 // Priced is a System whose provider may charge for requests.
 type Priced interface {
-	// EstimateBill returns what a load on the target is going to cost; charged is false when
-	// the target costs nothing.
+	// EstimateBill returns the expected cost of a load on the target; charged is false when the
+	// target costs nothing.
 	EstimateBill(s Settings, t *target.Target, load Expected) (b Bill, charged bool)
 }
 

@@ -18,16 +18,16 @@ type Received struct {
 	Partition int32
 }
 
-// Redelivery is when the system delivers a message again although no server and no
-// consumer fails, for example after an acknowledgement time-out.
+// Redelivery says when the system redelivers a message although no server and no consumer fails,
+// for example after an acknowledgement time-out.
 type Redelivery struct {
 	Never bool          // the system never does
 	After time.Duration // longest time after the first delivery; 0: no limit is known
-	Why   string        // in the system's own words, with the setting that decides
+	Why   string        // in the system's own words, with the deciding setting
 }
 
-// Redeliverer is a System that knows when it delivers a message again. For other
-// systems nothing is known.
+// Redeliverer is a System that knows when it delivers a message again. Of other systems plimsoll
+// assumes nothing.
 type Redeliverer interface {
 	Redelivery(s Settings, d workload.Delivery) Redelivery
 }
@@ -35,16 +35,17 @@ type Redeliverer interface {
 // Returner is a System whose consumers can give a message back that they could not handle, so
 // that it is delivered again, to any consumer of the subscription.
 type Returner interface {
-	// RefuseReturns returns why consumers cannot give messages back with the settings, as a
-	// sentence without its first letter's capital; empty: they can.
+	// RefuseReturns returns the reason why consumers cannot give messages back with the settings,
+	// as a sentence with a lower-case first letter; empty: they can.
 	RefuseReturns(s Settings) (why string)
 }
 
-// RefuseReturns returns why consumers of a system cannot give messages back; empty: they can.
+// RefuseReturns returns the reason why consumers of a system cannot give messages back; empty:
+// they can.
 func RefuseReturns(s System, settings Settings) string {
 	r, able := s.(Returner)
 	if !able {
-		return "plimsoll's driver has no way to give one message back"
+		return "plimsoll's driver cannot give a single message back"
 	}
 	return r.RefuseReturns(settings)
 }
@@ -56,16 +57,16 @@ type PartitionOwner interface {
 	OwnsPartitions(s Settings) bool
 }
 
-// Unordered is a System that may keep no order: not even that of the messages of one producer
-// in one partition.
+// Unordered is a System that may not keep the order of messages, not even of one producer's in one
+// partition.
 type Unordered interface {
-	// Unordered returns why the settings keep no order, as a part of a sentence; empty: order
-	// is kept.
+	// Unordered returns the reason why order is not kept with the settings, as a part of a
+	// sentence; empty: it is kept.
 	Unordered(s Settings) (why string)
 }
 
-// WhyUnordered returns why a system keeps no order; empty: it keeps the order of each producer
-// in each partition.
+// WhyUnordered returns the reason why a system keeps no order; empty: it keeps the order of each
+// producer in each partition.
 func WhyUnordered(s System, settings Settings) string {
 	u, able := s.(Unordered)
 	if !able {
@@ -74,11 +75,10 @@ func WhyUnordered(s System, settings Settings) string {
 	return u.Unordered(settings)
 }
 
-// Spread is how the system's own client distributes messages without a key over
-// partitions.
+// Spread describes how the system's own client distributes messages without a key over partitions.
 type Spread struct {
 	How    string // one sentence
-	Source string // the documentation that says so
+	Source string // its documentation
 	// Stay is the span of due times for which the client stays with one partition;
 	// 0: StayBytes decides.
 	Stay time.Duration

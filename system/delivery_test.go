@@ -6,12 +6,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// unaware is a sender that embeds its message and keeps no transaction.
+// unaware is a sender that embeds its message and ignores transactions.
 type unaware struct{ system.Message }
 
 func (*unaware) Complete(error) {}
 
-// aware keeps it.
+// aware keeps the transaction's number.
 type aware struct {
 	unaware
 	transaction uint32

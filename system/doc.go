@@ -11,11 +11,11 @@
 //
 // # Exactly once
 //
-// Exactly once is the producer's transactions and readers that see committed messages
-// only. The acknowledgement of a message is the commit of its transaction, so publish
-// latency includes the wait for it. In Send the driver says which transaction a
-// message is part of (Message.InTransaction). The number goes into the stamp, and the
-// account compares the messages of each transaction with those received of it.
+// Exactly once means producers with transactions and readers that see committed messages only. The
+// acknowledgement of a message is the commit of its transaction, so publish latency includes the
+// wait for it. In Send the driver names the transaction of a message (Message.InTransaction). The
+// number goes into the stamp, and the account compares the messages of each transaction with those
+// that arrived.
 //
 // # Groups
 //
@@ -23,11 +23,11 @@
 // open is an AssignmentWaiter. The engine waits for the assignment after everything is
 // open and before the load.
 //
-// # Delivering again
+// # Redelivery
 //
-// A system that delivers a message again by itself declares the longest time until then
-// (Redeliverer). plimsoll claims nothing about duplicates or order beyond the time that
-// a run observed.
+// A system that redelivers messages by itself declares the longest time until a redelivery
+// (Redeliverer). plimsoll claims nothing about duplicates or order beyond the time that a run
+// observed.
 //
 // # Settings
 //

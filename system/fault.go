@@ -10,12 +10,12 @@ import (
 // LeaderReader is a Cluster that knows the leader of a partition.
 type LeaderReader interface {
 	// Leader returns the address, as in Node.Address, of the server that accepts the
-	// partition's messages now. It is an error when no such server is known.
+	// partition's messages now. It returns an error if no such server is known.
 	Leader(ctx context.Context, t Topic, partition int) (address string, err error)
 }
 
 // ErrNoTopic is wrapped by an error of Leader when the servers answer that they do not have the
-// partition: what they had acknowledged of it, and not delivered, is gone.
+// partition: its acknowledged and undelivered messages are lost.
 var ErrNoTopic = errors.New("the servers have no such topic")
 
 // Injector injects faults into servers, one at a time, and heals them.
@@ -29,12 +29,12 @@ type Injector interface {
 	Heal(ctx context.Context) error
 }
 
-// Roller is an Injector that can restart one machine after the other.
+// Roller is an Injector that can restart machines one by one.
 type Roller interface {
 	Injector
 	// Machines returns the name of one node of each machine, in the order in which they are
 	// restarted. A workload.FaultRollingRestart with that target stops all servers of the machine
-	// in good order.
+	// cleanly.
 	Machines() []string
 }
 

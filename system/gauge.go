@@ -2,8 +2,8 @@ package system
 
 import "context"
 
-// GaugeReader is a Cluster whose servers have figures of their own that explain a run, such
-// as the dead rows of a table.
+// GaugeReader is a Cluster whose servers have figures that explain a run, such as the dead rows of
+// a table.
 type GaugeReader interface {
 	// ReadGauges returns the figures of the topics, each time in the same order. It is
 	// called about once a second, by one goroutine, with a context that bounds it. It must
@@ -16,6 +16,6 @@ type Gauge struct {
 	Name  string // in the system's words
 	Unit  string // bytes, s, or empty for a count
 	Value float64
-	// Counter says that the figure counts events since a start, so that its growth says nothing.
+	// Counter says that the figure counts events since a start, so its growth is no leak.
 	Counter bool
 }

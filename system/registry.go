@@ -37,7 +37,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Get returns the system of that name. Its error suggests the nearest name.
+// Get returns the system with a name. Its error suggests the nearest name.
 func (r *Registry) Get(name string) (System, error) {
 	if s, ok := r.systems[name]; ok {
 		return s, nil

@@ -45,8 +45,8 @@ type Settings struct {
 	given    map[string]target.Setting // what the target sets, without the defaults
 }
 
-// Resolve lays the given settings over the declared defaults. The error is a
-// strict.Violations that names every unknown setting and bad value at once.
+// Resolve combines the given settings with the declared defaults. The error is a strict.Violations
+// with every unknown setting and bad value.
 func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 	s := Settings{declared: declared, values: make(map[string]string, len(declared)),
 		given: make(map[string]target.Setting, len(given))}

@@ -62,8 +62,8 @@ func mustSetting(line string) Setting {
 	return d
 }
 
-// bounds are the ends of a range as they are written, inclusive, and the end
-// of the message that refuses a value outside of it. An empty end is no bound.
+// bounds holds the inclusive ends of a range as written, and the end of the message that refuses a
+// value outside it. An empty end is no bound.
 type bounds struct{ least, most, hint string }
 
 func parseBounds(text string) bounds {
@@ -124,7 +124,7 @@ func (d Setting) number(value string) (float64, error) {
 	return n, nil
 }
 
-// check returns why the value is not one of the setting's kind.
+// check returns an error if the value is not of the setting's kind.
 func (d Setting) check(value string) error {
 	switch d.Kind {
 	case Bool:

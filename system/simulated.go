@@ -1,8 +1,8 @@
 package system
 
-// LatenessReporter is a Cluster that runs in this process and gives its answers and
-// deliveries by a schedule of its own, so it knows its own lateness. That lateness is
-// plimsoll's error and no latency of the system.
+// LatenessReporter is a Cluster that runs in this process. It answers and delivers by its own
+// schedule, so it knows its own lateness. That lateness is plimsoll's error, not the system's
+// latency.
 type LatenessReporter interface {
 	// ReportLateness registers add, which the cluster calls with the lateness, in
 	// nanoseconds, of each answer and each delivery. ReportLateness is called at most

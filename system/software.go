@@ -8,7 +8,7 @@ import (
 // Missing is the error of servers that need software which this machine lacks.
 type Missing struct {
 	Software string   // as in "this machine lacks Java"
-	Packages []string // that bring it, as Debian and Ubuntu call them
+	Packages []string // Debian's and Ubuntu's packages of it
 }
 
 func (m *Missing) Error() string {
@@ -20,15 +20,15 @@ func (m *Missing) Error() string {
 		"target the endpoints of running servers", m.Software, packages)
 }
 
-// SoftwareFinder is a Provisioner whose servers need software of this machine, such as a
-// package of the distribution.
+// SoftwareFinder is a Provisioner whose servers need software on this machine, such as a package
+// of the distribution.
 type SoftwareFinder interface {
 	// FindSoftware returns an error that wraps a *Missing when this machine lacks software
 	// that Provision, or Fetch before it, needs. It starts no server and downloads nothing.
 	FindSoftware(s Settings) error
 }
 
-// FindSoftware returns the error of a system's SoftwareFinder; nil where it has none.
+// FindSoftware returns the error of a system's SoftwareFinder, or nil if it has none.
 func FindSoftware(of System, s Settings) error {
 	if finder, needs := of.(SoftwareFinder); needs {
 		return finder.FindSoftware(s)

@@ -2,8 +2,8 @@ package system
 
 import "fmt"
 
-// NodesOf returns how many nodes Provision would start, in words such as "2 nodes". Some systems
-// start another number than the provision names, such as a pair of servers.
+// NodesOf returns the number of nodes that Provision would start, in words such as "2 nodes". It
+// may differ from the provision's number: some systems always start a pair of servers.
 func NodesOf(s Provisioner, p Provision) string {
 	n := len(s.NodeNames(p))
 	if n == 0 { // they run in this process

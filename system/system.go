@@ -36,7 +36,7 @@ type Description struct {
 // Term is one of plimsoll's words and its counterpart on a system.
 type Term struct{ Word, Means string }
 
-// Guarantee is how a system gives a durability level, or why it cannot.
+// Guarantee says how a system gives a durability level, or why it cannot.
 type Guarantee struct {
 	How     string // the settings that give it, in the system's words
 	Refusal string // not empty: why the system cannot give the level
@@ -66,8 +66,7 @@ type Credentials struct {
 // use.
 type Cluster interface {
 	// CreateTopic creates a topic at the options' durability level and returns
-	// when every partition accepts messages. It is an error when a topic of
-	// that name exists.
+	// when every partition accepts messages. It returns an error if a topic of that name exists.
 	CreateTopic(ctx context.Context, t Topic) error
 	OpenProducer(ctx context.Context, p ProducerOptions) (Producer, error)
 	// OpenConsumer returns when the subscription exists: it receives every
@@ -119,12 +118,12 @@ type ConsumerOptions struct {
 	Topic        Topic
 	Subscription string
 	Index        int // of this consumer among those of the subscription
-	// Members is the number of the subscription's consumers where other connections open some of
+	// Members is the number of the subscription's consumers if other connections open some of
 	// them; 0: this cluster opens all.
 	Members  int
 	Delivery workload.Delivery
-	// AtEnd has a new subscription begin at the topic's end; see TopicFinder. Otherwise what
-	// the topic holds from earlier may be delivered too.
+	// AtEnd lets a new subscription begin at the topic's end; see TopicFinder. Otherwise earlier
+	// messages of the topic may be delivered too.
 	AtEnd bool
 	// Receive is called for each message, by one goroutine at a time. The message
 	// is valid until Receive returns. With at_least_once and exactly_once, the
@@ -215,8 +214,8 @@ type Fact struct {
 	Source string // the way by which it was read
 }
 
-// StandIn is the name of a fact about a server that speaks the system's protocol and is not
-// the system's own. Its value is the server. Every result with such a fact has a warning.
+// StandIn is the name of a fact about a server that speaks the system's protocol but is not the
+// system itself. Its value is the server. Every result with such a fact has a warning.
 const StandIn = "stand-in"
 
 // VersionReader is a Cluster that knows its servers' versions.
@@ -241,8 +240,7 @@ type BatchAdmin interface {
 
 // Checker is a System that can refuse a request before anything starts.
 type Checker interface {
-	// Check returns everything that is wrong in one strict.Violations, or nil. It
-	// does not contact a server.
+	// Check returns all violations as one strict.Violations, or nil. It does not contact a server.
 	Check(c Check) error
 }
 
@@ -262,13 +260,13 @@ type Embedded interface {
 
 // Provisioner is a System of which plimsoll can start a cluster on this machine.
 type Provisioner interface {
-	// Provision starts a cluster, with whose request Check finds nothing wrong, and
-	// returns when it accepts connections. After an error it leaves nothing behind.
+	// Provision starts a cluster for a request that passed Check, and returns when it accepts
+	// connections. After an error it leaves nothing behind.
 	Provision(ctx context.Context, p Provision) (Provisioned, error)
 	// NodeNames returns the names of the nodes that Provision would start, as in
 	// Provisioned.Nodes. Each node keeps its data, and nothing else, in the folder of
-	// its name below the data directory. An empty folder of that name may exist
-	// before. No names: the nodes run in this process.
+	// its name below the data directory. An empty folder of that name may exist already. No names:
+	// the nodes run in this process.
 	NodeNames(p Provision) []string
 }
 
@@ -290,15 +288,15 @@ type Fetcher interface {
 // Provision describes the cluster to start.
 type Provision struct {
 	Nodes int
-	// DataDir is a directory of the caller's. Each node keeps its data in the folder
-	// of its name here. Such a folder may exist, when a file system is mounted on it,
-	// and may hold nothing but lost+found.
+	// DataDir is a directory of the caller. Each node keeps its data in the folder of its name
+	// there. Such a folder may exist, when a file system is mounted on it, and may hold nothing
+	// but lost+found.
 	DataDir    string
 	LogDir     string // directory of the nodes' logs
 	Durability workload.Level
 	Settings   Settings
-	// Breakable asks for nodes that are processes of their own, even where nodes usually run
-	// otherwise: faults can be injected into one of them, and CPUs given to them.
+	// Breakable requests nodes that are separate processes, even if the system's nodes usually are
+	// not, so that faults can be injected into them and CPUs assigned to them.
 	Breakable bool
 	// Groups maps the names of nodes to the group ids under which their processes
 	// run. A node without an entry runs under this process's group.
@@ -345,6 +343,6 @@ type Node struct {
 	Address string
 	PID     int // this process's when the node runs in it
 	Log     string
-	// Quit is the signal that asks the node to end in good order. 0 means SIGTERM.
+	// Quit is the signal that makes the node end cleanly. 0 means SIGTERM.
 	Quit syscall.Signal
 }

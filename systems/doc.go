@@ -1,3 +1,3 @@
 // Package systems lists the systems that plimsoll knows: one line for each, and the
-// default. All there is to know about a system stands in its own folder.
+// default. All there is to know about a system is in its own folder.
 package systems

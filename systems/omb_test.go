@@ -43,8 +43,8 @@ func driverFiles(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestOMBDrivers holds what becomes of every driver: the target with its notes, which its
-// system takes, or the error. Nothing of it may hold the secret of the inputs.
+// TestOMBDrivers compares the translation of every driver with a golden file: the target with its
+// notes, which its system must accept, or the error. None of it may contain the inputs' secret.
 func TestOMBDrivers(t *testing.T) {
 	dialects, took := omb.Of(All()), map[string]int{}
 	for file, src := range driverFiles(t) {
@@ -75,7 +75,7 @@ func TestOMBDrivers(t *testing.T) {
 	}
 }
 
-// isTaken checks that the target's system takes it, at the level that goes with it.
+// isTaken checks that the system accepts the target at its level.
 func isTaken(t *testing.T, d *omb.Driver) string {
 	t.Helper()
 	parsed, err := target.Parse("target.yaml", []byte(d.YAML()))
@@ -114,8 +114,8 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// Properties may hold any character by their escapes: none of it may reach a
-// terminal, or end a comment of the target.
+// Escapes in properties can produce any character. None may reach a terminal, or end a comment in
+// the target.
 func TestNotesArePrintable(t *testing.T) {
 	src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: " +
 		"3\nproducerConfig: |\n" +
@@ -133,8 +133,7 @@ func TestNotesArePrintable(t *testing.T) {
 	}
 }
 
-// A result says how OMB's driver of its system measured, and names that system as
-// plimsoll does.
+// A result says how OMB's driver measured, and uses plimsoll's name of the system.
 func TestCaveatsOfOMBDrivers(t *testing.T) {
 	named := map[string]string{"Kafka": "kafka", "Pulsar": "pulsar", "RabbitMQ": "rabbitmq",
 		"nats": "nats", "Redis": "redis"}

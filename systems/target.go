@@ -11,13 +11,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// builtIn holds systems/NAME/targets/TARGET.yaml, the targets that the system NAME has built in.
+// builtIn holds systems/NAME/targets/TARGET.yaml, the built-in targets of the system NAME.
 //
 //go:embed */targets/*.yaml
 var builtIn embed.FS
 
-// FindTarget returns the target that a name or a file stands for, and its source: a
-// system as it is without settings, a target that a system has built in, or a YAML file.
+// FindTarget returns the target for a name or a file, and its source: a system with default
+// settings, a built-in target of a system, or a YAML file.
 func FindTarget(nameOrPath string) (t *target.Target, source string, err error) {
 	for _, s := range All() {
 		for _, file := range targetFiles(s) {
@@ -35,12 +35,12 @@ func FindTarget(nameOrPath string) (t *target.Target, source string, err error) 
 	return target.Find(nameOrPath, Registry().Names())
 }
 
-// AllLocal stands for the targets of Local.
+// AllLocal is the name for all targets of Local.
 const AllLocal = "all"
 
 // Local returns the names of all targets whose servers plimsoll can start on a machine that
-// has their software: the built-in targets of a system that has such, and otherwise the
-// system itself.
+// has their software: the built-in targets of a system if it has some, and otherwise the system
+// itself.
 func Local() []string {
 	var names []string
 	for _, s := range All() {
@@ -56,8 +56,8 @@ func Local() []string {
 	return names
 }
 
-// Variants returns the names of the targets that a system has built in, or the system's own
-// name where it has none.
+// Variants returns the names of a system's built-in targets, or the system's own name if it has
+// none.
 func Variants(s system.System) []string {
 	if names := TargetNames(s); len(names) > 0 {
 		return names
@@ -65,7 +65,7 @@ func Variants(s system.System) []string {
 	return []string{s.Describe().Name}
 }
 
-// TargetNames are the names of the targets that a system has built in.
+// TargetNames returns the names of a system's built-in targets.
 func TargetNames(s system.System) []string {
 	var names []string
 	for _, file := range targetFiles(s) {
@@ -77,7 +77,7 @@ func TargetNames(s system.System) []string {
 func targetName(file string) string { return strings.TrimSuffix(path.Base(file), path.Ext(file)) }
 
 func targetFiles(s system.System) []string {
-	// The pattern is well formed, and the files are part of this program.
+	// Cannot fail: the pattern is well formed, and the files are embedded.
 	files, _ := fs.Glob(builtIn, s.Describe().Name+"/targets/*.yaml")
 	slices.Sort(files)
 	return files

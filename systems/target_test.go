@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Every target that is built in is found by its name, is of the system that has it, and
-// has settings that the system knows.
+// Every built-in target is found by its name, belongs to its system, and has settings that the
+// system knows.
 func TestBuiltInTargets(t *testing.T) {
 	found := 0
 	for _, s := range All() {
@@ -46,8 +46,8 @@ func TestTheDefaultIsASystem(t *testing.T) {
 	}
 }
 
-// Servers are started from software of the machine, and --skip-missing has to know which: a
-// system says so by a system.SoftwareFinder. Only servers that are part of plimsoll need none.
+// Every system whose servers need software of the machine implements system.SoftwareFinder, which
+// --skip-missing relies on. Only servers that are part of plimsoll need none.
 func TestStartedServersSayWhichSoftwareTheyNeed(t *testing.T) {
 	for _, s := range All() {
 		_, provisions := s.(system.Provisioner)
@@ -64,7 +64,7 @@ func TestLocal(t *testing.T) {
 	local := Local()
 	for name, want := range map[string]bool{
 		"kafka": true, "nats": true, "rabbitmq-quorum": true, "rabbitmq-stream": true,
-		"rabbitmq": false, // its targets stand for it
+		"rabbitmq": false, // its targets take its place
 		"sim":      false, // it has no servers
 	} {
 		if slices.Contains(local, name) != want {

@@ -20,8 +20,8 @@ var update = flag.Bool("update", false, "write the golden files")
 
 var systems = []string{"kafka", "nats", "pulsar", "rabbitmq"}
 
-// TestGolden holds the text of every error, as it reads in a terminal, and of
-// every target as it is printed.
+// TestGolden compares the text of every error, as in a terminal, and of every printed target with
+// golden files.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -16,8 +16,8 @@ type TLS struct {
 	// CAFile holds the certificates, in PEM, of the authorities that may sign the servers'
 	// certificates; empty: the authorities that this machine trusts.
 	CAFile string
-	// CertFile and KeyFile hold the client certificate and its key, in PEM; empty: the client
-	// shows none.
+	// CertFile and KeyFile hold the client certificate and its key, in PEM; empty: the client has
+	// none.
 	CertFile, KeyFile string
 	// ServerName is the name that the servers' certificates must hold; empty:
 	// the one in the endpoint.
@@ -48,7 +48,7 @@ func (t TLS) check(doc *strict.Document) {
 // secret as the key in it.
 type Trust struct {
 	CA               []byte // PEM; empty: the authorities that this machine trusts
-	Certificate, Key []byte // of the client, PEM; empty: it shows none
+	Certificate, Key []byte // of the client, PEM; empty: none
 	ServerName       string // empty: the one in the endpoint
 }
 

@@ -63,7 +63,7 @@ func (t *Target) checkProcesses(doc *strict.Document) {
 		path := fmt.Sprintf("processes[%d]", i)
 		switch message := strict.CheckName(p.Name, maxName); {
 		case p.Name == "":
-			doc.Reject(path+".name", "is missing: write what reports are to call it")
+			doc.Reject(path+".name", "is missing: write a name for reports")
 		case message != "":
 			doc.Reject(path+".name", message)
 		case p.PID < 1:
@@ -88,7 +88,7 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 		switch {
 		case endpoint == "":
 			doc.Reject(path, "is empty: write host:port or remove it")
-		// A password may itself hold a slash, so an @ is refused wherever it stands.
+		// A password may contain a slash, so an @ is refused anywhere.
 		case strings.Contains(endpoint, "@"):
 			doc.RejectSecret(path,
 				"holds a user or password: remove all up to the @ and write credentials: "+

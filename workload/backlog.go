@@ -80,13 +80,13 @@ func (w *Workload) limitBacklog() {
 	w.Backlog.Limit = min(limit, MaxDuration)
 }
 
-// fitBacklog makes the window as long as building, reading and the time after may take at most.
-// The run ends the window earlier when the readers have caught up.
+// fitBacklog sets the window to the longest total of building, reading and the time after. The run
+// ends the window earlier when the readers have caught up.
 func (w *Workload) fitBacklog() {
 	build := float64(w.BacklogBuild()) * SlowBuild
 	longest := build + float64(w.Backlog.Limit) + float64(w.Backlog.After)
 	if !(longest > 0 && longest <= float64(MaxDuration)) {
-		longest = float64(MaxDuration) + 1 // checkBacklog says what is wrong
+		longest = float64(MaxDuration) + 1 // checkBacklog reports the error
 	}
 	w.Duration = time.Duration(longest)
 	if longest <= float64(MaxDuration) {
@@ -193,7 +193,7 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	}
 	if w.Settle {
 		doc.Reject("warmup",
-			"cannot be auto beside backlog: what is sent in it is part of the backlog, give its "+
+			"cannot be auto with a backlog: its messages are part of the backlog, give its "+
 				"length")
 	}
 	oneOf(doc, "backlog.then", b.Then, []BacklogThen{BacklogDrain, BacklogReplay})
@@ -201,7 +201,7 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	checkTime(doc, "backlog.after", b.After, 0, MaxDuration)
 	if doc.Failed("backlog") || doc.Failed("load") || doc.Failed("message") ||
 		doc.Failed("warmup") {
-		return // what follows would say the same thing twice
+		return // further checks would repeat the error
 	}
 	if given := positives(b.Bytes, b.Messages, int64(b.For)); given != 1 {
 		doc.Reject("backlog",

@@ -30,7 +30,7 @@ func (f *file) checkExistingSpelling(doc *strict.Document) {
 	}
 }
 
-// checkExisting checks the names of existing topics, and what cannot be measured on them.
+// checkExisting checks the names of existing topics, and refuses keys that do not work with them.
 func (w *Workload) checkExisting(doc *strict.Document) {
 	if w.Existing == nil {
 		return

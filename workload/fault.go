@@ -33,7 +33,7 @@ const (
 	FaultCutClients FaultKind = "cut-clients" // from all clients; nodes reach it still
 	FaultSlowDisk   FaultKind = "slow-disk"   // each sync to disk takes longer
 	FaultFullDisk   FaultKind = "full-disk"   // no space is left
-	// what was not synced to disk is gone; healed by a start on what is left.
+	// unsynced data is lost; healed by a start with the remaining data.
 	FaultPowerCut FaultKind = "power-cut"
 
 	// FaultRollingRestart is a scenario: an orderly stop and a start of one machine after the
@@ -82,7 +82,7 @@ const (
 	// the node that leads the first partition of the first topic.
 	TargetLeader   FaultTarget = "leader"
 	TargetFollower FaultTarget = "follower" // a node that does not lead it
-	// as many as may fail while a majority is left, the leader among them.
+	// as many nodes as may fail while a majority is left, including the leader.
 	TargetMinority FaultTarget = "minority"
 	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them
 	TargetAll      FaultTarget = "all"

@@ -130,7 +130,7 @@ var loadFields = []Field{
 		at:      func(f *file) any { return &f.steps },
 		printed: func(f *file) bool { return f.curve == "load.steps" }},
 	{Path: "load.closed.in_flight", Name: "sends under way, per producer",
-		Means: "Closed loop: the number of sends that each producer has under way.", Default: "1",
+		Means: "Closed loop: the number of sends that each producer has in flight.", Default: "1",
 		Role: Offered, block: true,
 		at:      func(f *file) any { return (*quantity.Whole)(&f.closed.InFlight) },
 		printed: func(f *file) bool { return f.Load.Closed != nil }},
@@ -187,7 +187,7 @@ var runFields = []Field{
 		Default: "false", at: func(f *file) any { return &f.Isolate.DropPageCache }},
 	{Path: "isolate.cpus", Name: "CPUs of servers and load",
 		Means: "Whether servers and load on one machine are shared on all CPUs, or split: each " +
-			"has CPUs of its own.",
+			"has its own CPUs.",
 		Default: string(CPUsShared), at: func(f *file) any { return &f.Isolate.CPUs },
 		printed: func(f *file) bool {
 			return f.Isolate.CPUs != CPUsShared && f.Isolate.CPUs != ""

@@ -32,8 +32,8 @@ func everything() []*Workload {
 		existing, histogram, lognormal}
 }
 
-// leaves calls each with every single value of a struct, of what its pointers point to, and
-// of the first elements of its slices, by name.
+// leaves calls each with every single value of a struct, of its pointers' targets, and of the
+// first elements of its slices, by name.
 func leaves(name string, v reflect.Value, each func(name string, v reflect.Value)) {
 	switch {
 	case v.Kind() == reflect.Struct:
@@ -49,7 +49,8 @@ func leaves(name string, v reflect.Value, each func(name string, v reflect.Value
 	}
 }
 
-// Whatever of a workload changes, its printed keys do: so it is told where two runs differ.
+// Every change of a workload changes its printed keys, so differences between two runs are always
+// reported.
 func TestEveryFieldOfAWorkloadIsAmongTheDifferences(t *testing.T) {
 	told := map[string][]string{}
 	for _, w := range everything() {

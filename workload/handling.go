@@ -109,8 +109,8 @@ func (t HandlingTime) At(random uint64) time.Duration {
 	return 0
 }
 
-// checkHandling refuses what consumers cannot do, and a load that they cannot handle: messages
-// that nobody takes for lack of time would count against the system.
+// checkHandling refuses impossible handling, and a load that the consumers cannot handle: messages
+// left for lack of consumers' time would count against the system.
 func (w *Workload) checkHandling(doc *strict.Document) {
 	h := w.Handling
 	if t := h.Time; t.Parts != nil {

@@ -2,8 +2,8 @@ package workload
 
 import "time"
 
-// The bounds of a workload. They keep a typing error from asking for more than a machine can
-// count, and are far above what any study has used.
+// The bounds of a workload. They catch typing errors that ask for more than a machine can count,
+// and are far above the values of any study.
 const (
 	// MaxCount bounds the topics, the partitions and the producers of a topic, and the consumers
 	// of a subscription. MaxTotal bounds the products of such counts. Within both, no sum

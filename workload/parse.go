@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// file is a workload as a file has it. Keys with several spellings have fields of their own.
+// file is a workload as a file has it. Keys with several spellings have separate fields.
 type file struct {
 	*Workload
 	curve   string // the key of the rate curve; empty: a closed loop
@@ -96,8 +96,8 @@ func Default() *Workload {
 }
 
 // Parse reads a workload from YAML and checks every rule. Keys that are absent
-// take their defaults. The file is named in errors only. The error is a
-// strict.Violations with everything that is wrong.
+// take their defaults. The file is named in errors only. The error is a strict.Violations with all
+// errors.
 func Parse(fileName string, src []byte) (*Workload, error) {
 	f := defaults()
 	keys := f.keys()

@@ -27,7 +27,7 @@ func (w *Workload) SetDuration(d time.Duration) error {
 	if w.Backlog != nil {
 		return fmt.Errorf(
 			"the window of workload %q lasts until its backlog has been read: change backlog in "+
-				"its file, or take it out", w.Name)
+				"its file, or remove it", w.Name)
 	}
 	if w.Load.Closed != nil && len(w.Load.Segments) == 0 {
 		w.Duration = d

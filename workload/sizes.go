@@ -162,7 +162,7 @@ func (s *Sizes) readParts(text string) error {
 	return nil
 }
 
-// part is a share of the messages, and the text of what has the share.
+// part is a share of the messages, with the text of its size.
 type part struct {
 	share float64
 	of    string
@@ -270,7 +270,7 @@ func (s *Sizes) quantiles() []int64 {
 	for i := range sizes {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/lognormalSizes-1)
 		size := math.Round(float64(s.Median) * math.Exp(sigma*z))
-		// Written so that a value that is no number becomes the least size.
+		// Written so that NaN becomes the least size.
 		if !(size > StampBytes) {
 			size = StampBytes
 		}

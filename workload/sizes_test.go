@@ -108,7 +108,7 @@ func TestWrongSizesAreRefused(t *testing.T) {
 	}
 }
 
-// A table draws sizes of its distribution only, whatever the random numbers.
+// A table draws only sizes of its distribution, for any random numbers.
 func TestEverySizeIsOfItsDistribution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Sizes

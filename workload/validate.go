@@ -181,7 +181,7 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 	}
 	if wrong || doc.Failed("load") || doc.Failed("duration") || w.Duration <= 0 ||
 		w.Backlog != nil {
-		return // what follows would say the same thing twice
+		return // further checks would repeat the error
 	}
 	if total := w.Load.length(); total != w.Duration {
 		doc.Reject("duration",

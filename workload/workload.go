@@ -62,8 +62,8 @@ type CPUs string
 // The uses of CPUs.
 const (
 	CPUsShared CPUs = "shared" // each may run on all
-	// CPUsSplit gives servers and load CPUs of their own where there are two or more: the load
-	// half of them, rounded down to whole cores.
+	// CPUsSplit gives servers and load separate CPUs if there are two or more: the load gets half
+	// of them, rounded down to whole cores.
 	CPUsSplit CPUs = "split"
 )
 
@@ -109,8 +109,8 @@ const (
 
 // Load is one of two models. Open loop, the usual one, is a rate curve: a list
 // of segments run one after another, together exactly as long as the measured
-// window; the warm-up is offered at the first segment's opening rate. Closed
-// loop has no rate and no arrivals of its own.
+// window; the warm-up is offered at the first segment's opening rate. Closed loop has neither rate
+// nor arrivals.
 type Load struct {
 	Arrivals Arrivals
 	Segments []Segment

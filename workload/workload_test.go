@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestGolden holds the text of every error, as it reads in a terminal, and of
-// every workload as it is printed.
+// TestGolden compares the text of every error, as in a terminal, and of every printed workload
+// with golden files.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -79,8 +79,8 @@ func TestAnEmptyMappingIsTheDefault(t *testing.T) {
 	}
 }
 
-// TestTheLibraryKeepsItsPromises holds what makes the library usable without
-// thought: valid, short, described, and named like its file.
+// TestTheLibraryKeepsItsPromises checks that every built-in workload is valid, short, described,
+// and named like its file.
 func TestTheLibraryKeepsItsPromises(t *testing.T) {
 	entries := Library()
 	if len(entries) < 8 {

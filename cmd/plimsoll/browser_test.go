@@ -54,7 +54,7 @@ func openBrowser(t *testing.T) *browser {
 	return b
 }
 
-// hear takes an event of the browser.
+// hear handles an event of the browser.
 func (b *browser) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +118,7 @@ func (b *browser) press(t *testing.T, keys, selector string) {
 	t.Fatalf("the focus does not reach %s", selector)
 }
 
-// check holds that nothing failed and that no other host was asked.
+// check requires that nothing failed and that no other host was contacted.
 func (b *browser) check(t *testing.T, servers ...string) {
 	t.Helper()
 	b.mu.Lock()
@@ -248,7 +248,7 @@ func endUnseen(t *testing.T, b *browser, address string, run *exec.Cmd) {
 	b.await(t, `document.querySelector("#live").dataset.state === "over"`)
 }
 
-// checkSaved holds that the page in the browser is the saved one, but for what was unfolded.
+// checkSaved checks that the page in the browser is the saved one, except for unfolded parts.
 func checkSaved(t *testing.T, b *browser, path string) {
 	t.Helper()
 	raw, err := os.ReadFile(path)

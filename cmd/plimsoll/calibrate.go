@@ -19,7 +19,7 @@ type calibrateCommand struct {
 	JSON bool   `name:"json" help:"Print the limits as JSON instead of a table."`
 }
 
-// Run measures this machine and keeps what it found.
+// Run measures this machine and stores the limits.
 func (c *calibrateCommand) Run(con console) error {
 	calibration, err := observe.Prepare(c.Dir, observe.FullEffort())
 	if err != nil {
@@ -74,7 +74,7 @@ func limitsOf(l *result.Limits) document.Document {
 	return listing("The limits of this machine", t)
 }
 
-// latencyText is a distribution in a few words.
+// latencyText describes a distribution in a few words.
 func latencyText(all []result.Latency) string {
 	if len(all) == 0 || all[0].Count == 0 {
 		return "not measured"

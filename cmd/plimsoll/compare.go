@@ -17,8 +17,8 @@ import (
 type compareCommand struct {
 	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials: its two targets are compared."`
 	Primary  string   `default:"publish.p99,e2e.p99" placeholder:"FIGURES" help:"The figures that decide, with commas between: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
-	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when it holds beyond doubt: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0'; may be repeated."`
-	Anyway   bool     `help:"Compare runs that should not be: of different loads or durability, or limited by plimsoll itself. The output says so."`
+	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0'; may be repeated."`
+	Anyway   bool     `help:"Compare runs that are not comparable: of different loads or durability, or limited by plimsoll itself. The output says so."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`
 	Markdown bool     `xor:"form" help:"Print Markdown instead of a table."`
 }
@@ -36,7 +36,7 @@ func (c *compareCommand) Run(con console) error {
 	v := report.Versus{Objections: compare.Objections(a, b), Notes: append(notes, unsound(a, b)...)}
 	if len(v.Objections) > 0 && !c.Anyway {
 		return inputError{
-			fmt.Errorf("%s; --anyway compares them all the same", strings.Join(v.Objections, "; "))}
+			fmt.Errorf("%s; --anyway compares them nevertheless", strings.Join(v.Objections, "; "))}
 	}
 	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
 		return inputError{err}
@@ -53,7 +53,7 @@ func (c *compareCommand) Run(con console) error {
 	return nil
 }
 
-// asked reads the flags; the error names everything that is wrong with the gates.
+// asked reads the flags; the error names all mistakes in the gates.
 func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate, err error) {
 	primary, err = compare.FindPrimary(c.Primary)
 	if err != nil {
@@ -70,15 +70,15 @@ func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate
 	return primary, gates, errors.Join(errs...)
 }
 
-// unsound says which runs broke a promise, whatever their figures.
+// unsound names the runs that broke a promise, whatever their figures.
 func unsound(sides ...compare.Side) []string {
 	var out []string
 	for _, side := range sides {
 		for _, s := range side.Runs {
 			if !verdict.Sound(&s.Run) {
 				out = append(out, fmt.Sprintf(
-					"run %s lost or damaged messages, or was not at the durability asked for: "+
-						"fast figures are no merit of it", s.Run.ID))
+					"run %s lost or damaged messages, or did not have the requested durability: "+
+						"its fast figures do not count", s.Run.ID))
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func showTrials(con console, runs []*result.Saved) error {
 	return nil
 }
 
-// argumentOf are the runs of a side as an argument of compare.
+// argumentOf returns the runs of a side as an argument of compare.
 func argumentOf(side compare.Side) string {
 	var dirs []string
 	for _, s := range side.Runs {

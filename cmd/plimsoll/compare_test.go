@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// saved writes a run of 100,000 messages of which so many took 50 ms and so many
-// were refused, the others taking 200 us.
+// saved writes a run of 100,000 messages, with given numbers of messages that took 50 ms or were
+// refused. The others took 200 us.
 func saved(t *testing.T, root, name string, slow, refused int64) string {
 	t.Helper()
 	run := result.Run{
@@ -36,8 +36,8 @@ func saved(t *testing.T, root, name string, slow, refused int64) string {
 	return w.Dir()
 }
 
-// B refuses exactly the messages that are slow in A. That is no improvement: the
-// comparison is refused, and where it is made anyway the gate fails.
+// B refuses exactly the messages that are slow in A. That is no improvement: the comparison is
+// refused, and with --anyway the gate fails.
 func TestRefusingSlowMessagesPassesNoGate(t *testing.T) {
 	root := t.TempDir()
 	a, b := saved(t, root, "a", 1500, 0), saved(t, root, "b", 0, 1500)

@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The scripts hold nothing about plimsoll's commands: they ask 'plimsoll
-// complete', so a script that was installed once fits every later version.
+// The scripts contain no commands of plimsoll: they call 'plimsoll complete', so an installed
+// script fits every later version.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -48,8 +48,8 @@ type completeCommand struct {
 	Words []string `arg:"" optional:"" passthrough:"" help:"The words after plimsoll."`
 }
 
-// Run prints what the last word can become, a line each. It exits with 1 when
-// the word can also be the name of a file, which the shell completes itself.
+// Run prints the completions of the last word, a line each. It exits with 1 when the word can also
+// be the name of a file, which the shell completes itself.
 func (c *completeCommand) Run(con console, parsed *kong.Context) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {
@@ -71,7 +71,7 @@ func (c *completeCommand) Run(con console, parsed *kong.Context) error {
 	return nil
 }
 
-// joinAssignments undoes that bash ends a word at each equals sign.
+// joinAssignments rejoins words that bash has split at equals signs.
 func joinAssignments(words []string) []string {
 	var joined []string
 	for i, word := range words {
@@ -84,13 +84,13 @@ func joinAssignments(words []string) []string {
 	return joined
 }
 
-// candidate is a word that may stand at the cursor.
+// candidate is a possible word at the cursor.
 type candidate struct {
 	word string
 	help string
 }
 
-// line is the candidate as a shell's script expects it.
+// line returns the candidate in the form that a shell's script expects.
 func (c candidate) line(shell string) string {
 	switch {
 	case shell == "bash":
@@ -112,7 +112,7 @@ func (c candidate) line(shell string) string {
 	return word + ":" + c.help
 }
 
-// complete returns what the last word can become, and whether it can be a file.
+// complete returns the completions of the last word, and whether it can be a file.
 func complete(root *kong.Node, words []string) (candidates []candidate, files bool) {
 	at := position{node: root}
 	last := len(words) - 1
@@ -133,7 +133,7 @@ type position struct {
 	literal   bool        // after --, nothing is a flag
 }
 
-// pass moves beyond a finished word.
+// pass moves past a finished word.
 func (p *position) pass(word string) {
 	switch {
 	case p.awaiting != nil:
@@ -158,7 +158,7 @@ func (p *position) pass(word string) {
 	}
 }
 
-// flag finds a flag by a word that is nothing but its name.
+// flag finds a flag by a word that is exactly its name.
 func (p *position) flag(word string) *kong.Flag {
 	for _, flag := range p.flags() {
 		if word == "--"+flag.Name || flag.Short != 0 && word == "-"+string(flag.Short) {
@@ -168,7 +168,7 @@ func (p *position) flag(word string) *kong.Flag {
 	return nil
 }
 
-// flags are those that may stand here, the default command's included.
+// flags returns the possible flags here, including the default command's.
 func (p *position) flags() []*kong.Flag {
 	node := p.node
 	if node.DefaultCmd != nil {
@@ -217,7 +217,7 @@ func (p *position) flagCandidates() (found []candidate) {
 	return found
 }
 
-// argument is the positional argument that stands here, nil without one.
+// argument returns the positional argument at this position, or nil.
 func (p *position) argument() *kong.Value {
 	all := p.node.Positional
 	switch {
@@ -231,7 +231,7 @@ func (p *position) argument() *kong.Value {
 	return nil
 }
 
-// takesFile says whether a value may be the name of a file or a folder.
+// takesFile reports whether a value may be the name of a file or a folder.
 func takesFile(v *kong.Value) bool {
 	hint := v.Name
 	if v.Flag != nil {
@@ -241,7 +241,7 @@ func takesFile(v *kong.Value) bool {
 	return v.Tag.Type == "path" || strings.Contains(hint, "FILE") || v.Name == "set"
 }
 
-// valuesOf are the values of a flag or an argument that are known by name.
+// valuesOf returns the known values of a flag or an argument.
 func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
 	if v.Enum != "" {
 		return named(v.EnumSlice())
@@ -283,7 +283,8 @@ func knownValues() map[string]func() []candidate {
 	}
 }
 
-// targetCandidates are the systems, their built-in targets, and the word for all local ones.
+// targetCandidates returns the systems, their built-in targets, and the word for all local
+// targets.
 func targetCandidates() []candidate {
 	names := systems.Registry().Names()
 	for _, s := range systems.All() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every list of names belongs to a flag or an argument that there is.
+// Every list of names belongs to an existing flag or argument.
 func TestKnownValuesBelongToTheCommandLine(t *testing.T) {
 	parser, err := newParser(io.Discard, io.Discard, func(int) {})
 	if err != nil {

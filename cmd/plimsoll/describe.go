@@ -38,7 +38,7 @@ func yamlOf(title, yaml string) document.Block {
 	return document.Block{Code: &document.Code{Title: "# " + title, Words: strings.TrimSpace(yaml)}}
 }
 
-// explained are the target of a job, its settings, and what the run would take.
+// explained returns a job's target, its settings, and what the run would need.
 func explained(job *bench.Job) []document.Block {
 	blocks := []document.Block{
 		{For: document.AtLength, Heading: &document.Heading{Level: 2, Words: job.Target.Name}},
@@ -54,7 +54,7 @@ func explained(job *bench.Job) []document.Block {
 	return append(blocks, document.Block{Facts: totals(job)})
 }
 
-// totals say what the run of a job would take.
+// totals returns what the run of a job would need.
 func totals(job *bench.Job) (all []document.Fact) {
 	e, level := job.Estimate(), job.Workload.Durability
 	row := func(name, value string) {
@@ -69,13 +69,13 @@ func totals(job *bench.Job) (all []document.Fact) {
 	}
 	if e.Guessed {
 		row("closed loop",
-			fmt.Sprintf("how much is sent depends on the system: what follows is for sends that "+
-				"take %s each", bench.GuessedSend))
+			fmt.Sprintf("the number of messages depends on the system: these figures assume sends "+
+				"of %s each", bench.GuessedSend))
 	}
 	if b := job.Workload.Backlog; b != nil {
 		row("backlog",
 			fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at "+
-				"most %s to read it: what follows is for the longest run",
+				"most %s to read it: these figures are for the longest run",
 				quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(
 					time.Millisecond), b.Limit))
 	}

@@ -17,8 +17,8 @@ type failure struct {
 	err    error
 }
 
-// end returns the error of the command. Where there are several targets, the error names the
-// failed ones, and the runs of the others record each target of which nothing was measured.
+// end returns the error of the command. With several targets, the error names the failed ones, and
+// the runs of the others record each target without a run.
 func (f failures) end(targets int, runs []*result.Saved) error {
 	if len(f) == 0 {
 		return nil

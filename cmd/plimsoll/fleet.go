@@ -26,16 +26,16 @@ const (
 	leaveLimit  = 15 * time.Second // until local workers have ended
 )
 
-// fleetFlags are the flags of commands whose load other processes can offer.
+// fleetFlags are the flags of commands whose load can be offered by other processes.
 type fleetFlags struct {
 	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
-	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers whose names a file has, one on a line."`
+	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers that a file names, one on a line."`
 	Pair          bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
-	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where workers join: an address of this machine that theirs reach. Port 0: a free one."`
+	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers join: one of this machine that theirs can reach. Port 0: a free one."`
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
-// machines is how many other machines share the load; 0: none.
+// machines returns the number of other machines that share the load; 0: none.
 func (f *fleetFlags) machines() int {
 	o, local, err := f.read()
 	if err != nil || local {
@@ -53,8 +53,8 @@ type crew struct {
 	folder      string // of the join token and the local workers' logs
 }
 
-// hired opens the fleet that the flags ask for, waits for its workers and gives it to the jobs,
-// calls do, and ends the fleet. Without the flags it only calls do.
+// hired opens the fleet of the flags, waits for its workers, gives the fleet to the jobs, calls
+// do, and ends the fleet. Without the flags it only calls do.
 func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	do func(c *crew) error,
 ) error {
@@ -181,7 +181,7 @@ func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 	return o, local, nil
 }
 
-// invite writes the join token to a file and says how workers join.
+// invite writes the join token to a file and prints how workers join.
 func (c *crew) invite(con console) error {
 	path := filepath.Join(c.folder, "join-token")
 	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
@@ -215,7 +215,7 @@ func (c *crew) start(n int) error {
 	return nil
 }
 
-// end ends the fleet. Local workers end by themselves; one that does not is stopped.
+// end ends the fleet. Local workers end by themselves; those that do not are stopped.
 func (c *crew) end(con console) {
 	if c.coordinator != nil {
 		_ = c.coordinator.Close()

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// fleetWorkload is a load of two topics, a worker's each.
+// fleetWorkload is a load of two topics, one for each worker.
 var fleetWorkload = map[string]string{"w.yaml": "name: w\ntopics: 2\nproducers: 1\nload: {rate: 500/s}\n" +
 	"warmup: 0s\nduration: 60s\n"}
 
@@ -34,7 +34,7 @@ func workersOf(t *testing.T, cmd *exec.Cmd) (all []int) {
 }
 
 // A worker that is killed, or hangs, at any moment ends the run within seconds. The run is marked
-// and can be read, and no process is left.
+// and readable, and no process is left.
 func TestWorkerIsKilled(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{
 		"killed": syscall.SIGKILL, "hanging": syscall.SIGSTOP,
@@ -81,8 +81,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	}
 }
 
-// The coordinator is killed: a worker of another machine, which it did not start, ends its load
-// and itself within ten seconds and says why. The run can be read and is marked.
+// The coordinator is killed. A worker that it did not start, as on another machine, ends its load
+// and itself within ten seconds and says why. The run is marked and readable.
 func TestCoordinatorIsKilled(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t, fleetWorkload)

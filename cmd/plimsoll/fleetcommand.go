@@ -12,9 +12,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// fleetCommand has what a fleet needs before and after its run.
+// fleetCommand holds the commands for before and after a fleet's run.
 type fleetCommand struct {
-	Identity fleetIdentityCommand `cmd:"" help:"Print the identity of a coordinator that is still to be started, for --fleet-identity: a secret."`
+	Identity fleetIdentityCommand `cmd:"" help:"Print the identity of a coordinator to be started later, for --fleet-identity: a secret."`
 	Token    fleetTokenCommand    `cmd:"" help:"Print the join token of an identity, for workers: a secret."`
 	Manifest manifestCommand      `cmd:"" help:"Print what kubectl apply takes to run an experiment on a fleet in Kubernetes."`
 	Pack     packCommand          `cmd:"" help:"Write a folder of run directories to standard output, as a compressed tar archive: for kubectl exec."`
@@ -57,8 +57,8 @@ type packCommand struct {
 // Run packs a folder.
 func (c *packCommand) Run(con console) error { return kubernetes.Pack(con.out, c.Dir) }
 
-// readIdentity reads the file with a coordinator's identity, which only this user may read. The
-// files of a pod belong to another user, who gives them to the pod's group.
+// readIdentity reads the file with a coordinator's identity, which only this user may read. A
+// pod's files belong to another user and are readable by the pod's group.
 func readIdentity(path string) (*fleet.Identity, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().IsRegular() {

@@ -31,7 +31,7 @@ drain: 5s
 `
 
 // A Prometheus that scrapes a run has data for every query of the dashboard, and its
-// histogram_quantile is that of the run, in both forms of histograms.
+// histogram_quantile agrees with the run, for both kinds of histograms.
 func TestDashboardOnAScrapedRun(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -87,7 +87,7 @@ func TestDashboardOnAScrapedRun(t *testing.T) {
 	}
 }
 
-// measureScraped makes a run of a system whose servers are in its process.
+// measureScraped makes a run of a system with embedded servers.
 func measureScraped(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(scraped), 0o644); err != nil {
@@ -100,7 +100,7 @@ func measureScraped(t *testing.T, dir string) {
 	}
 }
 
-// dashboardQueries are the queries of all panels, as Grafana sends them for all runs.
+// dashboardQueries returns the queries of all panels, as Grafana sends them for all runs.
 func dashboardQueries(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile("../../docs/grafana/plimsoll.json")
@@ -129,7 +129,7 @@ func dashboardQueries(t *testing.T) []string {
 	return out
 }
 
-// server is the address of a Prometheus.
+// server returns the address of a Prometheus.
 type server string
 
 // startPrometheus starts a Prometheus that scrapes a page each second, until the test ends.
@@ -186,7 +186,7 @@ func within(t *testing.T, most time.Duration, what string, done func() bool) {
 	}
 }
 
-// values are the numbers that a query has had since a time, a second apart.
+// values returns a query's numbers since a time, a second apart.
 func (s server) values(t *testing.T, query string, since time.Time) []float64 {
 	t.Helper()
 	form := url.Values{"query": {query}, "step": {"1"},

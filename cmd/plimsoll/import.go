@@ -13,20 +13,20 @@ import (
 )
 
 type importCommand struct {
-	Omb       importResults `cmd:"" help:"Make a run directory of each OMB result file, for report and its like."`
-	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target of an OMB driver file."`
-	Rates     importRates   `cmd:"" help:"Make a workload of the rates of a system: a CSV file with a time and a rate in each row."`
-	Keys      importKeys    `cmd:"" help:"Make a workload of how often keys occur: a CSV file with a key and its number of messages in each row."`
+	Omb       importResults `cmd:"" help:"Make a run directory from each OMB result file, for report and similar commands."`
+	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target from an OMB driver file."`
+	Rates     importRates   `cmd:"" help:"Make a workload from the rates of a system: a CSV file with a time and a rate in each row."`
+	Keys      importKeys    `cmd:"" help:"Make a workload from the frequencies of keys: a CSV file with a key and its number of messages in each row."`
 }
 
 type importResults struct {
 	Files       []string `arg:"" name:"file" type:"path" help:"OMB result files (JSON)."`
-	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that run directories are made in."`
+	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder for the run directories."`
 	MessageSize string   `placeholder:"1KB" help:"Size of the messages, for files that do not say it, such as those of 2020."`
 }
 
-// Run imports results. All are read before the first directory is made, so that
-// a wrong one leaves nothing behind.
+// Run imports results. All are read before the first directory is created, so that a wrong file
+// leaves nothing behind.
 func (c *importResults) Run(con console) error {
 	known := omb.Known{Dialects: omb.Of(systems.All())}
 	if c.MessageSize != "" {
@@ -79,7 +79,7 @@ func (c *importDriver) Run(con console) error {
 		fmt.Sprintf("plimsoll run -t %%s --durability %d", d.Level))
 }
 
-// written writes what was imported to a file, and says how it is used, or prints it.
+// written writes an imported file and prints how to use it, or prints the content.
 func written(con console, file, kind, text, use string) error {
 	if file == "" {
 		_, err := fmt.Fprint(con.out, text)

@@ -13,10 +13,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// intoWorkload are the flags of a CSV file that becomes a part of a workload.
+// intoWorkload are the flags of commands that turn a CSV file into a part of a workload.
 type intoWorkload struct {
 	File     string `arg:"" type:"path" help:"The CSV file."`
-	Workload string `short:"w" default:"default" placeholder:"NAME|FILE" help:"The workload that has all else: a built-in one, or a YAML file."`
+	Workload string `short:"w" default:"default" placeholder:"NAME|FILE" help:"The workload with everything else: a built-in one, or a YAML file."`
 	Output   string `short:"o" type:"path" placeholder:"FILE" help:"Write the workload there; without it, to standard output."`
 }
 

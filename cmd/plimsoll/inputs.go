@@ -21,7 +21,7 @@ import (
 // inputs are the flags for the workload and the targets.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure one after the other; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
@@ -75,8 +75,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	return jobs, nil
 }
 
-// limit limits what the requests of a job's run may cost. It refuses a run that is estimated at
-// more.
+// limit limits the cost of the requests of a job's run. It refuses a run whose estimate is higher.
 func (in *inputs) limit(job *bench.Job) error {
 	if in.MaxCost < 0 {
 		return errors.New("--max-cost: an amount in USD is positive")
@@ -106,7 +105,7 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 	return w, string(src), notes, err
 }
 
-// tellBills writes what runs are going to cost, where a provider charges for requests.
+// tellBills prints the estimated cost of runs, if a provider charges for requests.
 func tellBills(con console, jobs []*bench.Job) {
 	for _, job := range jobs {
 		if sentence := billOf(job); sentence != "" {
@@ -115,7 +114,7 @@ func tellBills(con console, jobs []*bench.Job) {
 	}
 }
 
-// billOf says what a run is going to cost; empty: nothing.
+// billOf returns the estimated cost of a run as text; empty: none.
 func billOf(job *bench.Job) string {
 	b, charged := job.EstimateBill()
 	if !charged {
@@ -133,7 +132,7 @@ func (in *inputs) targets() []string {
 	return expanded(in.Target)
 }
 
-// override changes the workload as the flags ask.
+// override applies the flags to the workload.
 func (in *inputs) override(w *workload.Workload) error {
 	if in.Durability != nil {
 		w.Durability = workload.Level(*in.Durability)

@@ -18,14 +18,12 @@ var kafkaTools = maven.Artifacts{
 	Coordinates: []string{"org.apache.kafka:kafka-tools:4.3.1", "org.slf4j:slf4j-simple:1.7.36"},
 }
 
-// kafkaPrinted is the producer's last line; there is none about the time from
-// end to end.
+// kafkaPrinted matches the producer's last line. The tools print no end-to-end latency.
 var kafkaPrinted = regexp.MustCompile(
 	`ms max latency, ([\d.]+) ms 50th, [\d.]+ ms 95th, ([\d.]+) ms 99th`)
 
-// BenchmarkKafkaTools is plimsoll beside kafka-producer-perf-test and
-// kafka-consumer-perf-test: acks=all, idempotent, batches of 5 ms or 1 MB, not
-// compressed.
+// BenchmarkKafkaTools compares plimsoll with kafka-producer-perf-test and
+// kafka-consumer-perf-test: acks=all, idempotent, batches of 5 ms or 1 MB, not compressed.
 func BenchmarkKafkaTools(b *testing.B) {
 	duel{
 		system: kafka.New(), rival: "Kafka's tools", rate: 20_000, partitions: 12,

@@ -14,7 +14,7 @@ import (
 // offer says which durability levels a target can give.
 type offer struct {
 	name     string
-	refusals []string // by level, from level 1 on; empty: it can be had
+	refusals []string // by level, from level 1 on; empty: the level is available
 }
 
 // offersOf asks a system's driver for the levels of each of its targets.
@@ -40,7 +40,7 @@ func offersOf(s system.System) ([]offer, error) {
 	return all, nil
 }
 
-// refusal returns why a job's target cannot give the job's level; empty when it can.
+// refusal returns the reason why a job's target cannot give the job's level; empty: it can.
 func refusal(job *bench.Job) string {
 	described := job.System.Describe().Levels[job.Workload.Durability].Refusal
 	err := job.CheckLevel()
@@ -53,7 +53,7 @@ func refusal(job *bench.Job) string {
 	return reason(err)
 }
 
-// levelsOf has a table of targets by levels, and the reasons for the levels that cannot be had.
+// levelsOf returns a table of targets by levels, and the reasons for refused levels.
 func levelsOf(all []system.System) (document.Document, error) {
 	t := document.Table{ID: "levels", Corner: "target", Head: document.Heads("1", "2", "3", "4")}
 	var notes []string

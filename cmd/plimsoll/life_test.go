@@ -30,12 +30,12 @@ const (
 )
 
 // TestRealSystems drives each real system once through the command line. A testbed comes up at
-// durability level 1. One of its nodes is killed amid a run and started again on its data: the run
-// goes on, its time line shows both, every message is counted once, nothing acknowledged is lost,
-// and the node becomes a full member again. Then the testbed's owner is killed, and nothing of it
-// stays.
+// durability level 1. One of its nodes is killed during a run and restarted with its data: the run
+// goes on, its time line shows both events, every message is counted once, no acknowledged message
+// is lost, and the node becomes a full member again. Then the testbed's owner is killed, and
+// nothing of the testbed is left.
 //
-// The systems run side by side, because each waits most of the time.
+// The systems run in parallel, because each mostly waits.
 func TestRealSystems(t *testing.T) {
 	home, err := systemtest.QuickJava(t.TempDir())
 	if err != nil {
@@ -48,12 +48,12 @@ func TestRealSystems(t *testing.T) {
 		member                 func(*testing.T, *bench.Job) error // nil: the victim is a member
 		fine                   bool                               // latencies are well below a second
 	}{
-		// The messages that the dead server had delivered come again after ack_wait.
+		// Messages that the killed server had delivered are redelivered after ack_wait.
 		{"nats", "{servers: processes, ack_wait: 3s}", "n2", func() error { return nil },
 			allCurrent, false},
 		{"kafka", "{security: sasl_ssl, linger: 2ms}", "n2", maven.Available, allInSync, false},
 		{"rabbitmq", "{}", "n2", rabbitmq.Installed, allOnline, true},
-		// With three bookies all writes wait until the dead one is back.
+		// With three bookies all writes wait until the killed one is back.
 		{"pulsar", "{bookies: 4}", "bookie-2", maven.Available, allWritable, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestRealSystems(t *testing.T) {
 					"warmup: 2s\nduration: 12s\ndrain: 2m\ndurability: 1\n",
 			})
 			plimsoll(t, dir, "testbed", "up", "bed.yaml", "--durability", "1")
-			// Whatever fails here, no server must stay.
+			// Whatever fails here, no server may be left.
 			t.Cleanup(func() { _ = self(t, dir, "testbed", "down").Run() })
 			job := witness(t, dir)
 			first, second := killAndStartAmid(t, dir, c.victim)
@@ -108,7 +108,7 @@ func killOwner(t *testing.T, dir string) {
 	}
 }
 
-// onlyBed is the state of the one testbed that is up.
+// onlyBed returns the state of the only running testbed.
 func onlyBed(t *testing.T, dir string) testbed.State {
 	t.Helper()
 	var all []testbed.State
@@ -128,9 +128,9 @@ func savedRun(t *testing.T, dir string) *result.Saved {
 	return saved
 }
 
-// checkFine holds that latency is measured in far less than milliseconds: a clock of whole
-// milliseconds leaves one remainder, a clock of seconds none, and other tools take RabbitMQ's.
-// Where the values lie depends on the machine; how finely they lie, below a second, does not.
+// checkFine checks that latency has a resolution far below a millisecond. A clock of whole
+// milliseconds, or of seconds like RabbitMQ's, would leave a single remainder. The values depend
+// on the machine, but their resolution does not.
 func checkFine(t *testing.T, saved *result.Saved) {
 	t.Helper()
 	const (
@@ -160,9 +160,8 @@ func checkFine(t *testing.T, saved *result.Saved) {
 	}
 }
 
-// killAndStartAmid runs plimsoll against the testbed, kills the victim in the
-// measured window, starts it again, and waits for the end. It returns the victim
-// as it was in both its lives.
+// killAndStartAmid runs plimsoll against the testbed, kills the victim in the measured window,
+// restarts it, and waits for the end. It returns the victim's state before and after.
 func killAndStartAmid(t *testing.T, dir, victim string) (first, second testbed.Node) {
 	t.Helper()
 	bed := filepath.Join("runs", ".testbed", "bed", "target.yaml")
@@ -194,7 +193,7 @@ func killAndStartAmid(t *testing.T, dir, victim string) (first, second testbed.N
 	return first, second
 }
 
-// bedNode is how a server of the testbed is now.
+// bedNode returns the current state of a server of the testbed.
 func bedNode(t *testing.T, dir, name string) testbed.Node {
 	t.Helper()
 	bed := onlyBed(t, dir)
@@ -241,8 +240,7 @@ func checkSurvived(t *testing.T, saved *result.Saved, first, second testbed.Node
 	}
 }
 
-// witness makes a topic that outlives the run, whose copies show who is a
-// member.
+// witness creates a topic that outlives the run, whose copies show which servers are members.
 func witness(t *testing.T, dir string) *bench.Job {
 	t.Helper()
 	registered := systems.Registry()

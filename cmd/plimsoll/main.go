@@ -34,10 +34,10 @@ var began = time.Now()
 // commands is the command line.
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
-	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs, its answer a confirmed bracket and what limited it."`
-	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and what else was promised; offers the built-in workload verify unless told otherwise."`
+	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
+	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold; offers the built-in workload verify unless told otherwise."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
-	Study     studyCommand     `cmd:"" help:"Ask the questions of four published comparisons again: their grids measured here, the figures beside theirs."`
+	Study     studyCommand     `cmd:"" help:"Repeat four published comparisons: measure their grids here and show the figures beside theirs."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
@@ -45,13 +45,13 @@ type commands struct {
 	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
 	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
-	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and results on their way home."`
+	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and the transfer of results."`
 	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
 	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`
-	Calibrate calibrateCommand `cmd:"" help:"Find this machine's limits once, so that results show their share of them; takes about 10 seconds."`
-	Prove     proveCommand     `cmd:"" help:"Hold plimsoll's own figures against planted truths on this machine; takes about two minutes."`
+	Calibrate calibrateCommand `cmd:"" help:"Measure this machine's limits once, so that results show their share of them; takes about 10 seconds."`
+	Prove     proveCommand     `cmd:"" help:"Compare plimsoll's own figures with planted truths on this machine; takes about two minutes."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes plimsoll's words in bash, zsh or fish."`
@@ -67,24 +67,24 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// inputError is an error in what the user gave.
+// inputError is an error in the user's input.
 type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// exitError ends the program with a code, with nothing more to say.
+// exitError ends the program with an exit code and without a message.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// console is where a command talks: results to out, the rest to err.
+// console holds a command's outputs: out for results, err for the rest.
 type console struct {
 	out io.Writer
 	err io.Writer
 }
 
-// newParser returns the parser of the command line. exit is called with the exit code after
-// a flag, such as --help, that ends the program.
+// newParser returns the parser of the command line. After a flag that ends the program, such as
+// --help, it calls exit with the exit code.
 func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.Description(description),
@@ -118,8 +118,7 @@ func run(args []string, out, errOut io.Writer) int {
 	return exitCode(err, errOut)
 }
 
-// checkedWriter keeps the first error of writing, so that a result which went
-// nowhere does not pass for one.
+// checkedWriter keeps the first error of writing, so that a lost result is an error.
 type checkedWriter struct {
 	io.Writer
 	failed error
@@ -133,7 +132,7 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// exitCode says what went wrong and returns the code for it.
+// exitCode prints the error and returns its exit code.
 func exitCode(err error, errOut io.Writer) int {
 	var code exitError
 	var input inputError

@@ -21,19 +21,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"plimsoll": main})
 }
 
-// The command line as people meet it: words, files and exit codes.
+// The command line as users see it: output, files and exit codes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
-			// The folder of the program alone is the PATH of a machine without servers.
+			// With only the program's folder as PATH, the machine has no servers.
 			path, err := exec.LookPath("plimsoll")
 			e.Setenv("PROGRAM", filepath.Dir(path))
 			return err
@@ -44,8 +44,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits runs a command and holds its exit code, that stderr is short, and that
-// it shows no stack: exits 2 plimsoll run -w nowhere.
+// exits runs a command and checks its exit code, that stderr is short, and that it has no stack
+// trace: exits 2 plimsoll run -w nowhere.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code command [arguments]")
@@ -76,7 +76,7 @@ func self(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Killed with -9 at any moment, a run must read back and say what it is.
+// A run that was killed with -9 at any moment must be readable and marked.
 func TestKilledRunsReadBack(t *testing.T) {
 	t.Parallel()
 	const kills = 12
@@ -155,7 +155,7 @@ func checkKilled(t *testing.T, dir string, formats []string) {
 	}
 }
 
-// One interrupt stops cleanly and keeps what was measured; two stop at once.
+// One interrupt stops cleanly and keeps the measurements; two stop at once.
 func TestInterrupts(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -28,10 +28,10 @@ type manifestCommand struct {
 	Target   []string `short:"t" sep:"none" required:"" placeholder:"NAME|FILE" help:"The target of the load: a YAML file with endpoints that pods reach; repeat it to measure one after the other."`
 	Workers  int      `required:"" placeholder:"N" help:"The number of workers, each a pod."`
 
-	Name            string `default:"plimsoll" help:"What the names of all objects begin with."`
-	Namespace       string `placeholder:"NAME" help:"Where the objects live. Default: where kubectl applies them."`
-	CreateNamespace bool   `help:"Make the namespace too. kubectl delete -f then deletes it, with all that is in it."`
-	Image           string `default:"${default_image}" help:"The image: what the Dockerfile builds, where the cluster finds it."`
+	Name            string `default:"plimsoll" help:"The prefix of all objects' names."`
+	Namespace       string `placeholder:"NAME" help:"The namespace of the objects. Default: kubectl's."`
+	CreateNamespace bool   `help:"Create the namespace too. kubectl delete -f then deletes it with everything in it."`
+	Image           string `default:"${default_image}" help:"The image that the Dockerfile builds, under a name that the cluster can pull."`
 	Secret          string `placeholder:"NAME" help:"Your Secret with the credentials of targets: a variable that a target names is a key of it, and each key is a file in /etc/plimsoll/secret."`
 
 	CPU               string `name:"cpu" default:"2" help:"The CPU of each worker, its request and its limit."`
@@ -61,8 +61,8 @@ func (c *manifestCommand) Run(con console) error {
 	if _, err := fmt.Fprint(con.out, text); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(con.err, "the manifest holds the fleet's secrets: let nobody else read "+
-		"it, and delete it with what it made")
+	_, err = fmt.Fprintln(con.err, "the manifest holds the fleet's secrets: keep it private, "+
+		"and delete it with the objects that it created")
 	return err
 }
 
@@ -150,7 +150,7 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 			"endpoints of servers that pods reach")
 	}
 	if len(t.Processes) > 0 {
-		return errors.New("its processes are those of one machine: take them out")
+		return errors.New("processes belong to one machine: remove them")
 	}
 	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 	return job.Check()
 }
 
-// variables are those of the environment that hold a target's secrets.
+// variables returns the environment variables that hold a target's secrets.
 func variables(t *target.Target) (all []string) {
 	c := t.Credentials
 	for _, name := range []string{c.UserEnv, c.PasswordEnv, c.AdminUserEnv, c.AdminPasswordEnv} {
@@ -190,7 +190,7 @@ func checkArguments(args []string) error {
 		return err
 	}
 	if _, err = parser.Parse(args); err == nil && ended {
-		err = errors.New("it is no experiment")
+		err = errors.New("it is not an experiment")
 	}
 	if err != nil {
 		return fmt.Errorf("the command %s: %w", strict.Quote(args[0]), err)

@@ -20,8 +20,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 )
 
-// allCurrent asks NATS whether every replica of every stream is there and
-// current.
+// allCurrent returns nil when every replica of every stream of NATS is online and current.
 func allCurrent(t *testing.T, job *bench.Job) error {
 	conn, err := nats.Connect(strings.Join(job.Target.Endpoints, ","),
 		nats.UserInfo(job.Secrets.User, job.Secrets.Password))
@@ -55,7 +54,7 @@ func allCurrent(t *testing.T, job *bench.Job) error {
 	return all.Err()
 }
 
-// allInSync asks Kafka whether every replica of every partition is in sync.
+// allInSync returns nil when every replica of every partition of Kafka is in sync.
 func allInSync(t *testing.T, job *bench.Job) error {
 	password := plain.Auth{User: job.Secrets.User, Pass: job.Secrets.Password}
 	encrypted, err := job.Trust.Config()
@@ -86,7 +85,7 @@ func allInSync(t *testing.T, job *bench.Job) error {
 	return nil
 }
 
-// allOnline asks RabbitMQ whether every member of every quorum queue is online.
+// allOnline returns nil when every member of every quorum queue of RabbitMQ is online.
 func allOnline(t *testing.T, job *bench.Job) error {
 	var queues []struct {
 		Name            string
@@ -107,7 +106,7 @@ func allOnline(t *testing.T, job *bench.Job) error {
 	return nil
 }
 
-// allWritable asks a bookie whether all are known as writable.
+// allWritable returns nil when a bookie lists all bookies as writable.
 func allWritable(t *testing.T, job *bench.Job) error {
 	var bookies map[string]any
 	if err := getJSON(t, job, job.Target.Endpoints[0], "8000",
@@ -126,7 +125,7 @@ func allWritable(t *testing.T, job *bench.Job) error {
 	return nil
 }
 
-// getJSON asks the host of an endpoint at another port.
+// getJSON sends a request to another port of an endpoint's host.
 func getJSON(t *testing.T, job *bench.Job, endpoint, port, path string, into any) error {
 	host, _, err := net.SplitHostPort(endpoint)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
-// nodeCommand makes this program one server of a cluster. What is on its command line
-// tells the servers apart, for people and for resource observation.
+// nodeCommand makes this program one server of a cluster. Its command line identifies the server,
+// for people and for resource observation.
 type nodeCommand struct {
 	Name string `arg:"" help:"The server's name."`
 	Dir  string `arg:"" help:"The server's folder."`
@@ -27,14 +27,14 @@ func nodeCommands() []kong.Option {
 	for _, s := range systems.All() {
 		if n, ok := s.(system.NodeServer); ok {
 			all = append(all, kong.DynamicCommand(n.NodeCommand(),
-				"Be one server; only plimsoll itself starts this.", "", &nodeCommand{serve: n},
+				"Run one server; only plimsoll itself starts this.", "", &nodeCommand{serve: n},
 				`hidden:""`))
 		}
 	}
 	return all
 }
 
-// Run is a server until it is told to end.
+// Run runs a server until it is told to end.
 func (c *nodeCommand) Run(console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

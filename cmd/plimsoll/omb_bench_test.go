@@ -19,13 +19,14 @@ import (
 var ombPrinted = regexp.MustCompile(
 	`Aggregated Pub Latency \(ms\) avg: +[\d.]+ - 50%: +([\d.]+) - 95%: +[\d.]+ - 99%: +([\d.]+)`)
 
-// ombBegins is in the line that OMB prints when its load, already under way, begins to count.
+// ombBegins is part of the line that OMB prints when it begins to count its load, which is already
+// under way.
 const ombBegins = "Starting benchmark traffic"
 
 // ombStart bounds the time until that line: OMB waits up to a minute for its consumers.
 const ombStart = 2 * time.Minute
 
-// BenchmarkOMB is plimsoll beside a worker of the OpenMessaging Benchmark on Kafka: acks=all,
+// BenchmarkOMB compares plimsoll with a worker of the OpenMessaging Benchmark on Kafka: acks=all,
 // batches of 5 ms or 1 MB, not compressed, messages without a key spread as Kafka's client does.
 func BenchmarkOMB(b *testing.B) {
 	home := os.Getenv("OMB_HOME")
@@ -49,8 +50,8 @@ func BenchmarkOMB(b *testing.B) {
 	}
 }
 
-// startOMB returns when OMB's load is under way. OMB makes a topic of its own, which stays until
-// the cluster ends.
+// startOMB starts OMB, and returns when its load is under way. OMB makes a topic of its own, which
+// stays until the cluster ends.
 func startOMB(r *ring, home string) []*exec.Cmd {
 	payload := make([]byte, duelBytes)
 	_, _ = rand.Read(payload) // never fails
@@ -105,8 +106,8 @@ testDurationMinutes: 1
 	return []*exec.Cmd{cmd}
 }
 
-// heard keeps what a process prints, and tells when a text came. One goroutine writes; others read
-// after the process's end.
+// heard keeps a process's output, and reports when a text has come. One goroutine writes; others
+// read after the process's end.
 type heard struct {
 	printed bytes.Buffer // not embedded: io.Copy would fill it without a Write
 	line    []byte

@@ -27,8 +27,8 @@ type peakCommand struct {
 	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
 	Confirm   int        `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
 	Trial     string     `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
-	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long servers that the search starts are under load before the first trial."`
-	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The greatest time for the search of one target, after its servers are warm."`
+	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long the servers that the search starts are under load before the first trial."`
+	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
 	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
 	Curve     bool       `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
 	Resume    resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
@@ -193,12 +193,12 @@ func (c *peakCommand) show(con console, found []*peak.Saved) error {
 	return con.print(all, c.JSON, path)
 }
 
-// peakWatch shows a search: a picture on a terminal, a line for each trial elsewhere.
+// peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial.
 type peakWatch struct {
 	roundsWatch
 	page  *serve.Live // nil: none, or a study's
 	phase result.PhaseName
-	brief bool // a new phase is not a line of its own
+	brief bool // a new phase gets no line
 }
 
 func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {

@@ -8,9 +8,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// priced is the flag of commands that print what a run cost.
+// priced is the flag of commands that print the cost of a run.
 type priced struct {
-	Prices string `type:"path" placeholder:"FILE" help:"Print what the servers spent in money, at the prices of a YAML file."`
+	Prices string `type:"path" placeholder:"FILE" help:"Print the cost of the servers' resources, at the prices of a YAML file."`
 }
 
 // price gives runs their price, if a file of prices is named.

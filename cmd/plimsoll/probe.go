@@ -21,11 +21,11 @@ type probeCommand struct {
 	SkipMissing bool     `help:"Leave out targets whose servers need software that this machine lacks, and name them with the package to install."`
 	JSON        bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
 	Markdown    bool     `xor:"form" help:"Print the findings as Markdown."`
-	From        string   `placeholder:"FILE" help:"Try nothing: print what --json wrote."`
-	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder that clusters which are started keep their data under."`
+	From        string   `placeholder:"FILE" help:"Try nothing: print findings that --json wrote."`
+	Runs        string   `default:"runs" type:"path" placeholder:"DIR" help:"The folder for the data of started clusters."`
 }
 
-// Run tries every probe on each target in turn and prints what was found.
+// Run tries every probe on each target in turn and prints the findings.
 func (c *probeCommand) Run(con console) error {
 	if c.From != "" {
 		return c.reprint(con)
@@ -64,7 +64,7 @@ func (c *probeCommand) Run(con console) error {
 	return nil
 }
 
-// reprint shows findings of before.
+// reprint shows earlier findings.
 func (c *probeCommand) reprint(con console) error {
 	if len(c.Target) > 0 {
 		return inputError{

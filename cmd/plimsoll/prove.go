@@ -12,7 +12,7 @@ import (
 )
 
 type proveCommand struct {
-	Only    []string `sep:"none" placeholder:"NAME" help:"Try this truth alone; repeat it for several. The summary is then not stored."`
+	Only    []string `sep:"none" placeholder:"NAME" help:"Try only this truth; repeat it for several. The summary is then not stored."`
 	Verbose bool     `short:"v" help:"Print every figure, not only the deciding one of each truth."`
 	JSON    bool     `name:"json" help:"Print every figure as JSON instead of a table."`
 }
@@ -62,7 +62,7 @@ func (c *proveCommand) Run(con console) error {
 	return nil
 }
 
-// truths are those that were asked for.
+// truths returns the requested truths.
 func (c *proveCommand) truths() ([]prove.Truth, error) {
 	all := prove.Truths()
 	names := make([]string, len(all))

@@ -14,17 +14,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 )
 
-// pulsarPrinted is what a pulsar-perf process says when it ends, in ms: the
-// producer's of publishing, the consumer's from end to end.
+// pulsarPrinted matches the last report of a pulsar-perf process, in ms: publish latency of the
+// producer, end-to-end latency of the consumer.
 var pulsarPrinted = regexp.MustCompile(`Aggregated latency stats --- Latency: mean: +[\d.]+ ms - med: +([\d.]+) - 95pct: +[\d.]+ - 99pct: +([\d.]+)`)
 
-// BenchmarkPulsarTools is plimsoll beside pulsar-perf: batches of 1 ms or 1 MB,
-// not compressed, a receiver queue of 1,000 messages for each partition, each
-// message acknowledged by itself.
+// BenchmarkPulsarTools compares plimsoll with pulsar-perf: batches of 1 ms or 1 MB, not
+// compressed, a receiver queue of 1,000 messages for each partition, each message acknowledged
+// separately.
 func BenchmarkPulsarTools(b *testing.B) { besidePulsarPerf(10_000, 3, 10_000).run(b) }
 
-// BenchmarkPulsarStall has all servers stand still for a second, while both
-// sides keep at most 50 messages under way.
+// BenchmarkPulsarStall stops all servers for a second, while both sides have at most 50 messages
+// in flight.
 func BenchmarkPulsarStall(b *testing.B) {
 	d := besidePulsarPerf(1_000, 1, 50)
 	d.stall = time.Second
@@ -67,7 +67,7 @@ func startPulsarPerf(r *ring, topic string) []*exec.Cmd {
 			"-Dpulsar.allocator.exit_on_oom=true", "-Dio.netty.recycler.maxCapacityPerThread=4096",
 			"-Dlog4j.configurationFile=log4j2.yaml", "-Dpulsar.log.appender=Console",
 			"-Dpulsar.log.dir=" + r.dir,
-			// What it says last it says while it ends.
+			// Its last output comes while it ends.
 			"-Dpulsar.log.immediateFlush=true", "-Dlog4j.shutdownHookEnabled=false",
 			"-cp", filepath.Join(dist, "conf") + string(filepath.ListSeparator) +
 				maven.Classpath(filepath.Join(dist, "lib")),

@@ -17,17 +17,17 @@ import (
 var perfTest = maven.Artifacts{Name: "perf-test-2.22.1",
 	Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
 
-// perfTestInterval is how often it reports: the first time after its warm-up,
-// the second time of what came since, and a third time is none.
+// perfTestInterval is PerfTest's reporting interval: the first report ends the warm-up, the second
+// covers the window, and there is no third.
 const perfTestInterval = rivalTime * 4 / 9
 
-// perfTestPrinted is its report of an interval, in us.
+// perfTestPrinted matches its report of an interval, in us.
 var perfTestPrinted = regexp.MustCompile(
 	`consumer latency: \d+/(\d+)/\d+/\d+/(\d+) µs, confirm latency: \d+/(\d+)/\d+/\d+/(\d+) µs`)
 
-// BenchmarkRabbitMQTools is plimsoll beside RabbitMQ PerfTest: one quorum
-// queue of three members, persistent and mandatory messages, confirms with up to
-// 10,000 under way, a prefetch of 500, an acknowledgement of each message.
+// BenchmarkRabbitMQTools compares plimsoll with RabbitMQ PerfTest: one quorum queue of three
+// members, persistent and mandatory messages, confirms with up to 10,000 in flight, a prefetch of
+// 500, an acknowledgement of each message.
 func BenchmarkRabbitMQTools(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)
@@ -35,9 +35,8 @@ func BenchmarkRabbitMQTools(b *testing.B) {
 	besidePerfTest(5_000, 10_000).run(b)
 }
 
-// BenchmarkRabbitMQStall has all servers stand still for a second, while both
-// sides keep at most 50 messages under way: what each side says of the second
-// in which it could not send.
+// BenchmarkRabbitMQStall stops all servers for a second, while both sides have at most 50 messages
+// in flight, to see what each side reports about the second in which it could not send.
 func BenchmarkRabbitMQStall(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)

@@ -37,7 +37,7 @@ func (c *reportCommand) Run(con console) error {
 	})
 }
 
-// canPrice refuses prices for what has none.
+// canPrice refuses prices for formats and folders without prices.
 func (c *reportCommand) canPrice() error {
 	if c.Prices == "" {
 		return nil

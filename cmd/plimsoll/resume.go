@@ -17,7 +17,7 @@ type resumeFlag struct {
 // IsBool lets the flag stand without a value.
 func (*resumeFlag) IsBool() bool { return true }
 
-// Decode takes what follows the flag as its value, unless it is another flag.
+// Decode takes the next word as the flag's value, unless it is another flag.
 func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 	r.given = true
 	if next := ctx.Scan.Peek(); next.Type == kong.FlagValueToken || !next.IsEOL() &&
@@ -27,8 +27,8 @@ func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// folders sets the folders that requests continue. Without a directory each request continues
-// its newest folder, and begins anew where it has none.
+// folders sets the folders that requests continue. Without a directory each request continues its
+// newest folder, or starts a new one if there is none.
 func (r *resumeFlag) folders(requests int, find func(i int) (dir string, err error),
 	set func(i int, dir string)) error {
 	switch {
@@ -51,7 +51,7 @@ func (r *resumeFlag) folders(requests int, find func(i int) (dir string, err err
 		none = none && dir == ""
 	}
 	if none {
-		return errors.New("--resume: nothing of this command was begun: leave the flag out")
+		return errors.New("--resume: nothing of this command can be continued: leave the flag out")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type runCommand struct {
 	uiFlags
 	fleetFlags
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
-	Resume bool   `help:"Go on with the newest set of trials of the same command, whose complete runs are not made again."`
+	Resume bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
 	priced
@@ -72,8 +72,8 @@ func (c *runCommand) Run(con console) error {
 	})
 }
 
-// exit returns how the command ends. Runs that nobody interrupted and that are not complete have
-// stopped themselves.
+// exit returns how the command ends. Incomplete runs that were not interrupted have stopped
+// themselves.
 func (*runCommand) exit(ctx context.Context, runs []*result.Saved, failed error) error {
 	err := exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
 	if err == nil && slices.ContainsFunc(runs, stoppedItself) {
@@ -88,8 +88,8 @@ func stoppedItself(r *result.Saved) bool { return r.Run.State == result.Interrup
 // isUnsound reports whether a run shows that the system broke a promise.
 func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
 
-// measure runs each job as often as asked, until the user interrupts. A target whose run fails has
-// no further run. It returns the runs that were made, also with an error.
+// measure runs each job the requested number of times, until the user interrupts. A target whose
+// run failed gets no further run. It returns the runs that were made, also with an error.
 func (c *runCommand) measure(ctx context.Context, con console,
 	jobs []*bench.Job) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
@@ -161,7 +161,7 @@ func relative(path string) string {
 	return short
 }
 
-// planOf returns what the live view knows of a run before it starts.
+// planOf returns the live view's information about a run before it starts.
 func planOf(job *bench.Job) report.Plan {
 	w := job.Workload
 	return report.Plan{

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// A run that stopped at its limit of cost has an exit code of its own, which gives way to worse.
+// A run that stopped at its limit of cost has its own exit code. Worse results take precedence.
 func TestExitOfRuns(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

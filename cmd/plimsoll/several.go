@@ -57,8 +57,8 @@ func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 
 var errNothingLeft = errors.New("no target is left: install what one of them needs")
 
-// lacking judges the error of looking for a target's software: it returns why the target is
-// left out where skip allows it, and otherwise the error.
+// lacking judges the error of looking for a target's software: it returns the reason to leave the
+// target out if skip allows it, and otherwise the error.
 func lacking(skip bool, name string, err error) (leftOut string, _ error) {
 	var missing *system.Missing
 	switch {
@@ -92,9 +92,9 @@ func tell(con console, jobs []*bench.Job, leftOut []string) {
 	}
 }
 
-// strongest returns the job's workload at the strongest durability level, from its own on,
-// that the target can give. why says why that level is not the workload's own. A target that
-// can give none keeps the workload.
+// strongest returns the job's workload at its own durability level, or at the strongest weaker
+// level that the target can give. why says why the level differs. If the target can give none, the
+// workload is unchanged.
 func strongest(job *bench.Job) (w *workload.Workload, why string) {
 	refused := job.CheckLevel()
 	if refused == nil {
@@ -125,7 +125,7 @@ func reason(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// expanded returns the names with the name that stands for all local targets spelled out.
+// expanded returns the names, with the name for all local targets replaced by those targets.
 func expanded(names []string) []string {
 	var out []string
 	for _, name := range names {

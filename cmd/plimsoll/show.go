@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// layoutOf is the layout of text on a terminal or elsewhere.
+// layoutOf returns the layout of text for a terminal or another output.
 func layoutOf(to io.Writer) document.Layout {
 	width, isTerminal := terminal(to)
 	return document.Layout{Width: width, Color: report.WantColor(isTerminal)}
@@ -123,8 +123,8 @@ func exitOf(ctx context.Context, failed error, held bool) error {
 	return nil
 }
 
-// roundsWatch shows several runs of one question. A terminal shows the picture of each run;
-// other outputs leave the runs' intervals out.
+// roundsWatch shows several runs of one question. A terminal shows a live picture of each run;
+// other outputs omit the runs' intervals.
 type roundsWatch struct {
 	*report.Live
 	terminal bool

@@ -49,7 +49,7 @@ type studyInputs struct {
 	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 }
 
-// wanted returns the study, the plan that the flags ask for, and an estimate of its cost.
+// wanted returns the study, the plan for the flags, and an estimate of its cost.
 func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, error) {
 	s, err := study.Find(in.Name)
 	if err != nil {
@@ -71,7 +71,7 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 	return s, p, e, nil
 }
 
-// jobMaker makes the jobs of a study's cells, for a crew or, with nil, for none.
+// jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one.
 func jobMaker(crew *crew) study.NewJob {
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
 		job, err := newJob(w, t, runs)
@@ -206,7 +206,7 @@ func studyCost(p *study.Plan, e study.Estimate) (all []document.Fact) {
 	}
 	cells := fmt.Sprintf("%d, %d to be measured", len(p.Cells), e.Cells-e.Same)
 	if e.Same > 0 {
-		cells += fmt.Sprintf(", %d the same as others", e.Same)
+		cells += fmt.Sprintf(", %d equal to others", e.Same)
 	}
 	if e.Absent > 0 {
 		cells += fmt.Sprintf(", %d cannot be measured here or are left out", e.Absent)

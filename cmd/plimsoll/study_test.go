@@ -12,9 +12,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 )
 
-// A smoke of each published study takes less than three quarters of an hour by its own estimate,
-// and no cell of it is refused for what stands in its file. A smoke of every system at each level
-// takes less than 90 minutes; systems do not have every level.
+// At scale smoke each published study takes less than three quarters of an hour by its own
+// estimate, and no cell is refused because of its file. The smoke of every system at each of its
+// levels takes less than 90 minutes.
 func TestSmokesAreShort(t *testing.T) {
 	for _, name := range study.Names() {
 		in := studyInputs{Name: name, Scale: study.Smoke, Runs: t.TempDir()}
@@ -58,7 +58,7 @@ tables:
       - {name: system, values: [{name: sim, target: sim}]}
 `
 
-// studyBelow is the one study's folder below dir, and its plan.
+// studyBelow returns the only study's folder below dir, and its plan.
 func studyBelow(t *testing.T, dir string) (string, *study.Plan) {
 	t.Helper()
 	folders, _ := filepath.Glob(filepath.Join(dir, "runs", "*-study-own-smoke"))
@@ -72,7 +72,7 @@ func studyBelow(t *testing.T, dir string) (string, *study.Plan) {
 	return folders[0], plan
 }
 
-// A study that is interrupted, then killed with -9, goes on where it was.
+// A study that is interrupted, then killed with -9, continues where it stopped.
 func TestStoppedStudyGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures four cells in three processes, for about 10 s")

@@ -146,8 +146,8 @@ func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 	return folder, nil
 }
 
-// wanted returns the plan that the flags ask for. The plan has no cells when the flags only name
-// a folder to continue.
+// wanted returns the plan for the flags. The plan has no cells if the flags only name a folder to
+// continue.
 func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 	if len(c.Vary) == 0 {
 		if !c.Resume.given {
@@ -209,7 +209,7 @@ func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
 		for _, a := range varied {
 			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
 				return fmt.Errorf(
-					"%s cannot stand beside --vary %s: it would give all cells the same value, "+
+					"%s conflicts with --vary %s: it would give all cells the same value, "+
 						"leave it out", flag.name, a.Key)
 			}
 		}
@@ -259,7 +259,8 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 	return jobs
 }
 
-// sweepCost are the time and the disk space that a plan needs, and its cells, if they are wanted.
+// sweepCost returns the time and the disk space that a plan needs, and its cells, if they are
+// wanted.
 func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all []document.Fact) {
 	var length, drain time.Duration
 	var disk, messages int64

@@ -16,7 +16,7 @@ import (
 
 const sweptWorkload = "name: swept\nload: {rate: 1k/s}\nwarmup: 100ms\nduration: 1s\ndrain: 5s\n"
 
-// sweepArgs are of a sweep of six cells.
+// sweepArgs are the arguments of a sweep of six cells.
 var sweepArgs = []string{"sweep", "-w", "swept.yaml", "-t", "sim", "--vary", "partitions=1,10",
 	"--vary", "message.size=100B,1KB,2KB"}
 
@@ -34,8 +34,8 @@ func planBelow(t *testing.T, dir string) (string, *sweep.Plan) {
 	return folders[0], plan
 }
 
-// completeRuns are the complete runs in a sweep's folder, by the workload that
-// they were asked for, with when they began.
+// completeRuns returns the begin times of the complete runs in a sweep's folder, by their
+// workload.
 func completeRuns(t *testing.T, folder string) map[string][]time.Time {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -55,8 +55,7 @@ func completeRuns(t *testing.T, folder string) map[string][]time.Time {
 	return out
 }
 
-// A sweep that is killed with -9 in the middle, again and again, completes
-// without measuring a finished cell twice.
+// A sweep that is repeatedly killed with -9 completes without measuring a finished cell twice.
 func TestKilledSweepGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures six cells and kills three processes, for about 15 s")
@@ -102,7 +101,7 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, result.ReportFile)); err != nil {
 		t.Error(err)
 	}
-	// Done is done: once more measures nothing.
+	// Another resume of a complete sweep measures nothing.
 	if out, err := self(t, dir, "sweep", "--resume="+folder).CombinedOutput(); err != nil ||
 		!strings.Contains(string(out), "6 of 6 cells measured") ||
 		strings.Contains(string(out), "cell 1 of 6") {
@@ -110,8 +109,7 @@ func TestKilledSweepGoesOn(t *testing.T) {
 	}
 }
 
-// killAmid starts a sweep and kills it while a cell is measured, after so many
-// are done.
+// killAmid starts a sweep and kills it while a cell is measured, after a number of complete cells.
 func killAmid(t *testing.T, dir string, args []string, done int) {
 	t.Helper()
 	cmd := self(t, dir, args...)
@@ -140,7 +138,7 @@ func killAmid(t *testing.T, dir string, args []string, done int) {
 	t.Fatal("no cell was finished within a minute")
 }
 
-// One interrupt keeps what was measured and says how to go on.
+// One interrupt keeps the measurements and prints how to continue.
 func TestInterruptedSweep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

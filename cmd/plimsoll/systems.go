@@ -44,7 +44,8 @@ func (c *systemsCommand) Run(con console) error {
 	return c.print(con, d)
 }
 
-// listed has a row for each system: its name, where its servers come from, and a sentence.
+// listed returns a table with a row for each system: its name, where its servers come from, and a
+// sentence.
 func listed(all []system.System) document.Document {
 	t := document.Table{ID: "systems", Corner: "system", Head: document.Heads("servers", "what")}
 	for _, s := range all {
@@ -76,7 +77,7 @@ func serversOf(s system.System) string {
 	return "can start here"
 }
 
-// described has all that is known of a system.
+// described returns all that is known about a system.
 func described(s system.System) (document.Document, error) {
 	d := s.Describe()
 	defaults, err := system.Resolve(d.Settings, nil)
@@ -113,7 +114,7 @@ func described(s system.System) (document.Document, error) {
 		tried...)}, nil
 }
 
-// settingsOf are the settings that a system declares, those of its servers last.
+// settingsOf returns a table of a system's settings, those of its servers last.
 func settingsOf(all []system.Setting) *document.Table {
 	t := &document.Table{ID: "settings", Corner: "setting", Words: true,
 		Head: document.Heads("default", "what it sets")}
@@ -131,7 +132,7 @@ func settingsOf(all []system.Setting) *document.Table {
 	return t
 }
 
-// triedOn says what was found on a system by trying it.
+// triedOn returns what the probes found on a system.
 func triedOn(name string) (blocks []document.Block, err error) {
 	columns, err := probe.Observed(name)
 	for _, c := range columns {
@@ -146,7 +147,7 @@ func triedOn(name string) (blocks []document.Block, err error) {
 	return blocks, err
 }
 
-// spreadOf says how the system's own client deals messages without a key.
+// spreadOf says how the system's own client distributes messages without a key.
 func spreadOf(s system.System, settings system.Settings) string {
 	spreader, has := s.(system.Spreader)
 	if !has {

@@ -8,14 +8,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// ownRuns are the runs that this process makes below a folder.
+// ownRuns finds the runs that this process makes below a folder.
 func ownRuns(runs string) metrics.Options {
 	return metrics.Options{Source: metrics.Below(runs),
 		Only: func(r *result.Run) bool { return r.PID == os.Getpid() }}
 }
 
 // sendMetrics sends metrics of the runs that this process makes below a folder, if the
-// environment asks for it. A run does not fail for metrics that cannot be sent.
+// environment asks for it. A run does not fail because of metrics that cannot be sent.
 func sendMetrics(con console, runs string) (stop func()) {
 	warn := func(err error) { fmt.Fprintln(con.err, "warning:", err) }
 	stop, err := metrics.Export(ownRuns(runs), warn)

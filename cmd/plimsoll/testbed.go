@@ -34,14 +34,14 @@ type testbedCommand struct {
 
 type testbedUpCommand struct {
 	Target     string `arg:"" optional:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
-	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same, as plimsoll run takes it."`
+	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same as system|file, like the flag of plimsoll run."`
 	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
 	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
 	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
 	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
 }
 
-// Run starts a cluster and says how to use it.
+// Run starts a cluster and prints how to use it.
 func (c *testbedUpCommand) Run(con console) error {
 	if (c.Target == "") == (c.Named == "") {
 		return inputError{errors.New(
@@ -104,7 +104,8 @@ type testbedRequest struct {
 // bringUp starts a cluster in its own process, which outlives this one.
 func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string,
 	progress func(string)) (testbed.State, error) {
-	// The owner makes the same order. Errors in the input are reported here before it starts.
+	// The owner computes the same order. Here errors in the input are reported before the owner
+	// starts.
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
 		err = breakable(ctx, o, baseOf(t, runs))
@@ -135,7 +136,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	return state, nil
 }
 
-// order returns the order of the request for this program's systems.
+// order returns the request's order to start a cluster, with this program's systems.
 func (r testbedRequest) order() (testbed.Order, error) {
 	t, err := target.Parse("testbed", []byte(r.Target))
 	if err != nil {
@@ -216,8 +217,8 @@ func baseOf(t *target.Target, runs string) string {
 
 func nodeCount(n int) string { return quantity.Plural(n, "node", "nodes") }
 
-// useOf returns the command that measures a testbed. It gives the durability level unless that
-// is the default of workloads, because servers of another level are refused.
+// useOf returns the command that measures a testbed. It includes the durability level unless that
+// is the workloads' default, because servers of another level are refused.
 func useOf(s testbed.State) string {
 	command := "plimsoll run -t " + relative(s.Target)
 	if s.Durability != int(workload.SyncAsync) {

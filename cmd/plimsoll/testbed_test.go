@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
 )
 
-// allGone waits until none of the processes is there any more.
+// allGone waits until all of the processes have ended.
 func allGone(t *testing.T, pids []int) {
 	t.Helper()
 	if len(pids) < 3 {
@@ -45,7 +45,7 @@ func TestKilledRunLeavesNoServers(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// Whatever fails here, it must not stay.
+	// Whatever fails here, it must be removed.
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	waitForIntervals(t, dir)
 	var pids []int
@@ -66,7 +66,7 @@ func TestKilledRunLeavesNoServers(t *testing.T) {
 	}
 }
 
-// plimsoll runs a command to its good end and returns what it printed.
+// plimsoll runs a command that must succeed and returns its output.
 func plimsoll(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := self(t, dir, args...)
@@ -79,8 +79,8 @@ func plimsoll(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// A testbed that is interrupted before it is up leaves nothing. Kafka's servers start
-// slowly enough to be met amid their start.
+// A testbed that is interrupted before it is up leaves nothing. Kafka's servers start slowly
+// enough to be interrupted during their start.
 func TestTestbedInterruptedAtStart(t *testing.T) {
 	if err := maven.Available(); err != nil {
 		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)

@@ -16,21 +16,21 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// healLimit bounds the mending of the servers, which an interrupt does not stop.
+// healLimit bounds the healing of the servers, which an interrupt does not stop.
 const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
 	Name string        `arg:"" help:"The cluster's name, as testbed status shows it."`
 	Do   string        `default:"kill" placeholder:"FAULT" help:"What to do: kill, pause, restart, partition, cut-clients, slow-disk, full-disk or power-cut; all but the first three need testbed up --breakable."`
 	Node string        `default:"one" aliases:"whom" placeholder:"NODE" help:"A server's name there, such as n2, or one, or all."`
-	For  time.Duration `placeholder:"10s" help:"Mend it after so long; without it, it lasts until testbed heal."`
+	For  time.Duration `placeholder:"10s" help:"Heal the fault after this time; without the flag it lasts until testbed heal."`
 	Runs string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
-// Run breaks servers. With --for it mends them after that time.
+// Run injects the fault. With --for it heals the fault after that time.
 func (c *testbedBreakCommand) Run(con console) error {
 	if !slices.Contains(workload.FaultKinds(), workload.FaultKind(c.Do)) {
-		return inputError{fmt.Errorf("--do: there is no fault %q: those that are: %s", c.Do,
+		return inputError{fmt.Errorf("--do: there is no fault %q: the faults are %s", c.Do,
 			strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))}
 	}
 	s, err := findTestbed(con, c.Runs, c.Name)
@@ -42,14 +42,14 @@ func (c *testbedBreakCommand) Run(con console) error {
 	done, err := testbed.Break(ctx, s,
 		workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Node)})
 	switch {
-	case ctx.Err() != nil: // how far it got is not known
+	case ctx.Err() != nil: // the fault's state is unknown
 	case err != nil && len(done.Nodes) > 0:
-		return fmt.Errorf("%w: mend what was done so far with: plimsoll testbed heal %s", err,
+		return fmt.Errorf("%w: heal what was done so far with: plimsoll testbed heal %s", err,
 			c.Name)
 	case err != nil:
 		return err
 	case c.For == 0:
-		fmt.Fprintf(con.out, "%s\nmend it with: plimsoll testbed heal %s\n", done.Sentence, c.Name)
+		fmt.Fprintf(con.out, "%s\nheal it with: plimsoll testbed heal %s\n", done.Sentence, c.Name)
 		return nil
 	default:
 		fmt.Fprintln(con.out, done.Sentence)
@@ -66,7 +66,7 @@ func (c *testbedBreakCommand) Run(con console) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		fmt.Fprintln(con.err, "interrupted; mended what was broken")
+		fmt.Fprintln(con.err, "interrupted; the fault was healed")
 		return exitError(exitInterrupted)
 	}
 	fmt.Fprintf(con.out, "mended %s\n", strings.Join(done.Nodes, ", "))
@@ -78,19 +78,19 @@ type testbedHealCommand struct {
 	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
-// Run mends servers.
+// Run heals the servers.
 func (c *testbedHealCommand) Run(con console) error {
 	s, err := findTestbed(con, c.Runs, c.Name)
 	if err == nil {
 		err = testbed.Heal(context.Background(), s)
 	}
 	if err == nil {
-		fmt.Fprintf(con.out, "mended: nothing that testbed break did to %s is left\n", c.Name)
+		fmt.Fprintf(con.out, "healed: nothing that testbed break did to %s is left\n", c.Name)
 	}
 	return err
 }
 
-// findTestbed is the testbed of a name.
+// findTestbed returns the testbed with a name.
 func findTestbed(con console, runs, name string) (testbed.State, error) {
 	all, err := listTestbeds(con, runs)
 	if err != nil {
@@ -105,8 +105,8 @@ func findTestbed(con console, runs, name string) (testbed.State, error) {
 		othersUp(all))
 }
 
-// breakable says why the servers of an order cannot be prepared to be broken in
-// every way. That disks cannot be slow here is said when that is asked for.
+// breakable returns the reason why the servers of an order cannot be prepared for all faults. A
+// slow disk that this machine cannot have is reported when that fault is requested.
 func breakable(ctx context.Context, o testbed.Order, base string) error {
 	faults := []workload.Fault{{Do: workload.FaultPowerCut, Target: workload.TargetOne},
 		{Do: workload.FaultPartition, Target: workload.TargetOne}}
@@ -118,8 +118,7 @@ func breakable(ctx context.Context, o testbed.Order, base string) error {
 	return nil
 }
 
-// injectorOf breaks a testbed's servers at somebody's wish, so that what is left to
-// chance is drawn anew each time.
+// injectorOf returns the injector of a testbed's servers. Its random choices differ each time.
 func injectorOf(bed *testbed.Testbed) system.Injector {
 	return fault.New(bed, uint64(time.Now().UnixNano()))
 }

@@ -29,7 +29,7 @@ func (c *testbedKillCommand) Run(con console) error {
 
 type testbedStartCommand struct{ testbedNode }
 
-// Run starts a server again.
+// Run restarts a server.
 func (c *testbedStartCommand) Run(con console) error {
 	n, err := c.ask(con, testbed.Start)
 	if err == nil {

@@ -29,8 +29,7 @@ import (
 )
 
 // Each side offers 1 KB messages at durability level 2 for the warm-up and the
-// window with one producer and one consumer. CPU is taken over the window, in
-// which both have long been warm.
+// window with one producer and one consumer. CPU is measured over the window, when both are warm.
 const (
 	duelWarmup = 10 * time.Second
 	duelWindow = 15 * time.Second
@@ -41,28 +40,28 @@ const (
 	stallTrials = 3
 )
 
-// duel is plimsoll beside a system's own tools on one cluster, in turns.
+// duel compares plimsoll with a system's own tools on one cluster, in turns.
 type duel struct {
 	system     system.System
-	rival      string            // what its tools are called
+	rival      string            // name of the system's tools
 	server     map[string]string // the servers' settings
-	client     string            // plimsoll's, as they stand in a target; the rival's are the same
+	client     string            // plimsoll's settings, as in a target; the rival has the same
 	load       string            // further lines of plimsoll's workload
 	rate       int               // messages a second
 	partitions int
-	unanswered int           // most messages under way; 0: as many as plimsoll lets by itself
-	stall      time.Duration // all servers stand still for so long in the middle of the window
-	// start starts the rival's processes on a topic that nobody used yet.
+	unanswered int           // most messages in flight; 0: plimsoll's default
+	stall      time.Duration // how long all servers are stopped in the middle of the window
+	// start starts the rival's processes on an unused topic.
 	start func(r *ring, topic string) []*exec.Cmd
-	// figures reads the latency that the rival printed, an endOfPart behind what
-	// each process did.
+	// figures reads the latency that the rival printed; an endOfPart follows each process's
+	// output.
 	figures func(printed string) reported
 }
 
 const endOfPart = "\x00"
 
-// reported is the latency that one side tells of: the median and the
-// hundredth-largest part, in milliseconds. 0: it tells none.
+// reported is the latency that one side reports: median and 99th percentile, in milliseconds. 0:
+// not reported.
 type reported struct{ publish50, publish99, endToEnd50, endToEnd99 float64 }
 
 func (r reported) String() string {
@@ -70,16 +69,15 @@ func (r reported) String() string {
 		r.publish99, r.endToEnd50, r.endToEnd99)
 }
 
-// side is what one side took and told in each trial.
+// side holds one side's CPU and reported latency in each trial.
 type side struct {
 	spent   []float64 // us of CPU for a message
 	servers []float64 // the same, of all servers
 	told    []reported
 }
 
-// run has both sides take turns and reports the medians over the trials: the
-// CPU that each takes for a message, from producing it to receiving it, and the
-// latency that each tells of.
+// run lets both sides take turns and reports the medians over the trials: the CPU that each uses
+// for a message, from producing to receiving it, and the latency that each reports.
 func (d duel) run(b *testing.B) {
 	if err := maven.Available(); err != nil {
 		b.Skipf("%s needs Java and Maven: %v", b.Name(), err)
@@ -104,7 +102,7 @@ func (d duel) run(b *testing.B) {
 	ours.report(b, "plimsoll")
 	theirs.report(b, "tools")
 	if d.stall > 0 {
-		return // what it costs to wait is not the question
+		return // the CPU of waiting is not of interest
 	}
 	b.ReportMetric(median(ours.spent)/median(theirs.spent), "ratio")
 	b.ReportMetric(median(ours.servers)/median(theirs.servers), "servers-ratio")
@@ -139,7 +137,7 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// ring is where a duel takes place.
+// ring is the setting of a duel.
 type ring struct {
 	*testing.B
 	duel
@@ -258,7 +256,7 @@ func (r *ring) plimsoll(s *side) {
 	s.add(spent, toldBy(saved.Run.Summary))
 }
 
-// toldBy is plimsoll's own report.
+// toldBy returns plimsoll's own report.
 func toldBy(s result.Summary) reported {
 	ms := func(series result.Series, percentile float64) float64 {
 		ns, _ := s.Series(series).At(percentile)
@@ -270,7 +268,7 @@ func toldBy(s result.Summary) reported {
 	}
 }
 
-// tools runs the load with the system's own tools, side by side.
+// tools runs the load with the system's own tools, in parallel.
 func (r *ring) tools(s *side, topic string) {
 	r.Helper()
 	processes := r.start(r, topic)
@@ -296,8 +294,8 @@ func (r *ring) tools(s *side, topic string) {
 	s.add(spent, r.figures(printed.String()))
 }
 
-// java starts one of the rival's processes. What is secret goes into the
-// environment, which others cannot read.
+// java starts one of the rival's processes. Secrets go into the environment, which others cannot
+// read.
 func (r *ring) java(env []string, args ...string) *exec.Cmd {
 	r.Helper()
 	return r.javaTo(new(bytes.Buffer), env, args...)
@@ -320,11 +318,11 @@ func (r *ring) javaTo(out io.Writer, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// use is the CPU time in us, user and system, that a message takes.
+// use is the CPU time in us, user and system, per message.
 type use struct{ client, servers float64 }
 
-// spentOver is what a message takes of these processes, the clients, and of the servers over the
-// window that begins now.
+// spentOver returns the CPU time per message of these processes, the clients, and of the servers
+// over the window that begins now.
 func (r *ring) spentOver(pids ...int) use {
 	r.Helper()
 	var nodes []int
@@ -339,7 +337,7 @@ func (r *ring) spentOver(pids ...int) use {
 	return use{(r.spent(pids) - client) * perMessage, (r.spent(nodes) - servers) * perMessage}
 }
 
-// standStill stops all servers and lets them go on.
+// standStill pauses all servers and resumes them.
 func (r *ring) standStill() {
 	r.Helper()
 	if r.stall == 0 {
@@ -375,15 +373,14 @@ func (r *ring) spent(pids []int) float64 {
 	return total
 }
 
-// rivalMessages is what the rival is to send in all.
+// rivalMessages returns the number of messages that the rival must send in all.
 func (r *ring) rivalMessages() string {
 	return strconv.Itoa(int(float64(r.rate) * rivalTime.Seconds()))
 }
 
 const rivalTime = duelWarmup + duelWindow + duelTail
 
-// numbers are those that the last match of a pattern captured, in the
-// pattern's order.
+// numbers returns the numbers that the last match of a pattern captured, in the pattern's order.
 func numbers(pattern *regexp.Regexp, text string) []float64 {
 	all := pattern.FindAllStringSubmatch(text, -1)
 	got := make([]float64, pattern.NumSubexp())

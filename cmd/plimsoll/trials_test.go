@@ -24,7 +24,7 @@ func inDir(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// One interrupt ends a set of trials and keeps what was done.
+// One interrupt ends a set of trials and keeps the runs so far.
 func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t,
@@ -66,8 +66,8 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	}
 }
 
-// In each round both targets are offered the same random load, and in each round
-// another; the runs say which.
+// In each round both targets are offered the same random load, which differs between rounds; the
+// runs record the seed.
 func TestTrialsHaveASeedForEachRound(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t, map[string]string{
@@ -103,7 +103,7 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 		t.Errorf("every round offered %v messages: the same trace", offered)
 	}
 
-	// A link beside its target is no other run, and a run given twice is one.
+	// A link and its target are the same run, and a run given twice counts once.
 	target, err := filepath.EvalSymlinks(filepath.Join(dir, "runs", result.LatestLink))
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +120,7 @@ func TestTrialsHaveASeedForEachRound(t *testing.T) {
 	}
 }
 
-// The gate of docs/GATE.md, as it stands there: it lets an equal candidate pass
-// and stops one that is slower.
+// The gate of docs/GATE.md, unchanged: it passes an equal candidate and stops a slower one.
 func TestDocumentedGate(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -147,7 +146,7 @@ func TestDocumentedGate(t *testing.T) {
 				c.candidate + "}\n",
 		})
 		cmd := exec.CommandContext(context.Background(), "sh", script)
-		// On a machine too busy to measure on the figures are still far apart.
+		// Even on a machine too busy for measuring, the figures are far apart.
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TRIALS=3", "ANYWAY=1",
 			"PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
 		out, _ := cmd.CombinedOutput()

@@ -24,10 +24,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
-// tokenEnv holds the token of served pages, where the user has set one.
+// tokenEnv holds the token of served pages, if the user has set one.
 const tokenEnv = "PLIMSOLL_TOKEN"
 
-// metricsAt is where a server shows metrics.
+// metricsAt is the path of a server's metrics.
 const metricsAt = "GET /metrics"
 
 // uiFlags are the flags of commands whose page can be followed while they measure.
@@ -65,8 +65,8 @@ func (f *uiFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// followed measures until the user interrupts. The page of the experiment and metrics of its runs
-// can be followed meanwhile, as far as that is asked for; runs is the parent of their directories.
+// followed measures until the user interrupts. Meanwhile, if requested, the page of the experiment
+// and the metrics of its runs are served; runs is the parent of their directories.
 func (f *uiFlags) followed(con console, runs string,
 	measure func(context.Context, *serve.Live) error) error {
 	page, err := f.follow(con, runs)
@@ -82,7 +82,7 @@ func (f *uiFlags) followed(con console, runs string,
 	return f.end(con, page, err)
 }
 
-// follow serves the page of the command's experiment, if that is asked for; nil: it is not.
+// follow serves the page of the command's experiment, or returns nil if it is not requested.
 func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 	if !f.UI.given {
 		if f.UIPort != 0 {
@@ -175,7 +175,7 @@ func linkFile(address string) (path string, err error) {
 	}
 	path = filepath.Join(dir, "open.html")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err // its mode may be another
+		return "", err // an existing file may have another mode
 	}
 	return path, os.WriteFile(path, page.Bytes(), 0o600)
 }

@@ -20,7 +20,7 @@ func (*versionCommand) Run(con console) error {
 	return err
 }
 
-// versionLine is the version, the commit as far as it is known, and Go's version.
+// versionLine returns the version, the commit if known, and Go's version.
 func versionLine() string {
 	b := build()
 	if b.Commit == "" {

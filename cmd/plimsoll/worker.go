@@ -23,12 +23,12 @@ const joinTokenEnv = "PLIMSOLL_JOIN_TOKEN"
 type workerCommand struct {
 	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
 	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
-	Name      string        `placeholder:"NAME" help:"The worker's name, its own in the fleet. Default: the host's name."`
-	Host      string        `placeholder:"NAME" help:"What results call the machine of the worker. Default: the host's name."`
+	Name      string        `placeholder:"NAME" help:"The worker's name, unique in the fleet. Default: the host's name."`
+	Host      string        `placeholder:"NAME" help:"The name of the worker's machine in results. Default: the host's name."`
 	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
 }
 
-// Run offers load as the coordinator asks, until the experiment ends.
+// Run offers load on the coordinator's orders, until the experiment ends.
 func (c *workerCommand) Run(con console) error {
 	token, err := c.token(os.Stdin)
 	if err != nil {

@@ -25,8 +25,8 @@ func (a *Authority) Text() ([]byte, error) {
 		pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: pkcs8})...), nil
 }
 
-// Load reads an authority that is valid at the given time. It returns what follows it. Its error
-// shows nothing of the text.
+// Load reads an authority that is valid at the given time, and returns the rest of the text. Its
+// error shows nothing of the text.
 func Load(text []byte, now time.Time) (a *Authority, rest []byte, err error) {
 	broken := errors.New("there is no certificate with its private key")
 	first, rest := pem.Decode(text)

@@ -14,8 +14,8 @@ import (
 )
 
 // account closes the clients, settles every counter and fills the summary.
-// Once the clients are closed nothing is recorded any more, so counters,
-// histograms and ledger speak of the same messages.
+// When the clients are closed, nothing more is recorded, so counters, histograms and ledger cover
+// the same messages.
 func (r *run) account() error {
 	errs := []error{r.cut(r.course.Stop(r.job.Clock.Now()))}
 	r.close()
@@ -25,7 +25,7 @@ func (r *run) account() error {
 	}
 	errs = append(errs, r.read(result.PhaseDrain, last))
 	errs = append(errs,
-		r.begin(result.PhaseAccount, "comparing what was acknowledged with what arrived"))
+		r.begin(result.PhaseAccount, "comparing acknowledged with received messages"))
 	accounts, err := r.accounts()
 	if err != nil {
 		return errors.Join(append(errs, err)...)
@@ -39,7 +39,7 @@ func (r *run) account() error {
 	if r.run.Ledger.Accounted {
 		r.arrivals.account(r.run.Ledger.Subscriptions)
 	} else {
-		arrived = r.count(result.EndToEnd) // nothing is known of the others
+		arrived = r.count(result.EndToEnd) // the others are unknown
 	}
 	for _, p := range r.parts {
 		p.account(r.run.Ledger.Subscriptions)
@@ -78,8 +78,8 @@ func (r *run) watchedNs(c *load.Counters) int64 {
 	return max(0, r.closingNs-cmp.Or(c.LastReceived, r.course.Window().StartNs))
 }
 
-// close ends sending and closes the clients. What cannot be closed in time is
-// noted: the measurement is whole by then.
+// close ends sending and closes the clients. Clients that cannot be closed in time are noted: the
+// measurement is complete by then.
 func (r *run) close() {
 	r.closingNs = r.job.Clock.Now()
 	limit := closeTime(r.job.Workload)
@@ -90,7 +90,7 @@ func (r *run) close() {
 }
 
 func (r *run) note(sentence string) {
-	// A failure to write shows in the next interval.
+	// A write error appears with the next interval.
 	_ = r.writer.Event(result.Event{AtNs: r.sinceBegan(), Kind: "note", Sentence: sentence})
 }
 
@@ -117,7 +117,7 @@ func (r *run) accuse() {
 	s.Instrument = &result.Instrument{Publish: of(result.Twin), EndToEnd: of(result.TwinReceive)}
 }
 
-// countersOf splits what was scheduled in a phase into what became of it.
+// countersOf divides the scheduled messages of a phase by their result.
 func countersOf(f *load.Counters, p measure.Phase) result.Counters {
 	return result.Counters{
 		Scheduled: f.Handed[p] + f.Unsent[p], Acked: f.Acked[p], Failed: f.Failed[p],
@@ -126,8 +126,8 @@ func countersOf(f *load.Counters, p measure.Phase) result.Counters {
 	}
 }
 
-// without are the messages of a series that have no latency. arrived is how many
-// distinct messages of the window arrived at the workload's own subscriptions.
+// without returns the messages without a latency of a series. arrived is the number of distinct
+// messages of the window that arrived at the workload's own subscriptions.
 func (r *run) without(series result.Series, f *load.Counters, arrived int64) result.Missing {
 	c := r.run.Counters
 	switch series {
@@ -151,7 +151,7 @@ func (r *run) without(series result.Series, f *load.Counters, arrived int64) res
 		out.NotReceived = absent - out.Unsent - out.Refused
 		return out
 	case result.Redelivered:
-		// Of the warm-up too: which of them were due in it is not known.
+		// They include the warm-up's, which cannot be separated.
 		return result.Missing{NotReceived: f.GivenBack - f.Redelivered}
 	}
 	return result.Missing{}
@@ -161,7 +161,7 @@ func (r *run) count(series result.Series) int64 {
 	return r.readings.totals.Of(series, measure.Measured).Histogram.TotalCount()
 }
 
-// latency is a series of the measured window, with the messages that have no latency.
+// latency returns a series of the measured window, with the messages that have no latency.
 func (r *run) latency(series result.Series, f *load.Counters, arrived int64) result.Latency {
 	c := r.readings.totals.Of(series, measure.Measured)
 	var waited *hdr.Histogram
@@ -172,13 +172,12 @@ func (r *run) latency(series result.Series, f *load.Counters, arrived int64) res
 	return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 }
 
-// summarize turns the sums of the measured window into rates and the
-// histograms into tables.
+// summarize computes rates from the sums of the measured window, and tables from the histograms.
 func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	s := &r.run.Summary
 	s.Finish(r.run.Load, r.run.Environment.Cores)
-	// Exact, where an interval may end late: what is in flight at the window's
-	// end is not lost from it, and what follows is not of it.
+	// Exact, although an interval may end late: messages in flight at the window's end are not
+	// lost, and later ones are not included.
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {
 		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
 		perWindow := func(n int64) float64 { return float64(n) / seconds }

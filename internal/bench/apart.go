@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// apart returns the CPUs that servers and load get of their own, or why they share all; nil: the
-// workload does not ask for it.
+// apart returns the separate CPUs of servers and load, or the reason why they share all; nil: the
+// workload does not ask for separation.
 func (j *Job) apart() *result.Apart {
 	if j.Workload.Isolate.CPUs != workload.CPUsSplit {
 		return nil
@@ -57,7 +57,7 @@ func split(cpus []int, core func(cpu int) int) *result.Apart {
 	return &result.Apart{Servers: all[:at:at], Load: all[at:]}
 }
 
-// separate gives the load its CPUs, and the servers that are started from now on theirs.
+// separate gives the load its CPUs, and servers that are started from now on theirs.
 func (s *session) separate() error {
 	a := s.job.apart()
 	if s.run.Environment.Apart = a; a == nil {
@@ -81,7 +81,7 @@ func (s *session) separate() error {
 		result.Event{AtNs: s.sinceBegan(), Kind: "note", Sentence: "CPUs: " + a.String()})
 }
 
-// separateServers gives servers that run already their CPUs.
+// separateServers gives running servers their CPUs.
 func (s *session) separateServers() error {
 	if a := s.run.Environment.Apart; a != nil && a.Why == "" {
 		return s.confine(a.Servers)
@@ -89,7 +89,7 @@ func (s *session) separateServers() error {
 	return nil
 }
 
-// confine lets the run's servers run on the given CPUs only.
+// confine restricts the run's servers to the given CPUs.
 func (s *session) confine(cpus []int) error {
 	return confineAll(s.servers(), cpus)
 }

@@ -11,11 +11,11 @@ import (
 // its limit while messages arrive cannot tell a lost message from one that is still to come.
 type arrivals struct {
 	fresh   []int64 // first arrivals so far, by subscription
-	movedNs []int64 // when they were seen to grow; 0: not in this drain
+	movedNs []int64 // when growth was last seen; 0: not in this drain
 	cut     []bool  // the drain ended by its limit while they grew
 }
 
-// look notes what has arrived by a time of the clock.
+// look records the arrivals up to a time of the clock.
 func (a *arrivals) look(nowNs int64, fresh []int64) {
 	if a.fresh == nil {
 		a.movedNs, a.cut = make([]int64, len(fresh)), make([]bool, len(fresh))
@@ -28,9 +28,8 @@ func (a *arrivals) look(nowNs int64, fresh []int64) {
 	a.fresh = slices.Clone(fresh)
 }
 
-// limit notes that the drain ended by its limit. Messages were arriving until then if one came
-// within the last quarter of the drain, of which quiet is the least and a second the most that
-// counts.
+// limit records that the drain ended by its limit. Messages count as still arriving if one came
+// within the last quarter of the drain; this time is at least quiet and at most a second.
 func (a *arrivals) limit(beginNs, lookedNs int64) {
 	recent := max(int64(quiet), min((lookedNs-beginNs)/4, int64(time.Second)))
 	for i, at := range a.movedNs {

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Constant arrivals never queue below the capacity; random ones do, and the more the
-// nearer to it. docs/METHODOLOGY.md has the table.
+// Below the capacity constant arrivals never queue; random arrivals do, more so near the capacity.
+// docs/METHODOLOGY.md has the table.
 func TestTruthConstantArrivalsHideQueueing(t *testing.T) {
 	million(t)
 	const capacity = 5_000

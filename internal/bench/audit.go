@@ -11,22 +11,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// auditStill is how long nothing may come before an audit counts as read to its
-// end, unless the job says otherwise.
+// auditStill is the time without an arrival after which an audit counts as read to its end, unless
+// the job sets another.
 const auditStill = 10 * time.Second
 
-// audit reads what the system still holds when the load is over and every fault
-// is healed.
+// audit reads all remaining messages of the system when the load is over and every fault is
+// healed.
 type audit struct {
 	idle
 	run    *run
-	faults *faults // nil: there are none
+	faults *faults // nil: no faults
 
 	begun, told bool
-	opened      bool // whatever came of it
+	opened      bool // the opening has ended, with or without an error
 	unopened    bool
-	whole       bool // all that there is was read
-	gone        int  // partitions that the servers no longer have
+	whole       bool // all messages were read
+	gone        int  // number of partitions that the servers no longer have
 }
 
 // drain begins the audit when every fault is healed, and waits while its consumers are
@@ -61,15 +61,15 @@ func (a *audit) open() {
 	}
 }
 
-// drained notes whether the audit has read all that there is: nothing is missing,
-// or nothing has come for long.
+// drained records whether the audit has read everything: nothing is missing, or nothing has
+// arrived for auditStill.
 func (a *audit) drained(settled bool, stillNs int64) {
 	still := stillNs >= int64(cmp.Or(a.run.job.Idle, auditStill))
 	a.whole = a.opened && !a.unopened && (settled || still)
 }
 
-// end asks the servers which partitions they no longer have. A server that does not answer in
-// time is none that says so.
+// end asks the servers which partitions they no longer have. A server that does not answer in time
+// has not confirmed a loss.
 func (a *audit) end() error {
 	reader, able := a.run.cluster.(system.LeaderReader)
 	if !able || !a.opened || a.run.interrupted {

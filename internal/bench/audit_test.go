@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
-// forgetful is a system that forgets messages once they were delivered to those
-// who keep up: an audit misses the first few.
+// forgetful is a system that forgets messages after their delivery to tailing readers: an audit
+// misses the first few.
 type forgetful struct {
 	*sim.System
 	forgets int
@@ -75,8 +75,8 @@ func audited(t *testing.T, f forgetful) *result.Saved {
 	return s
 }
 
-// What was delivered and is gone since is found by an audit, and by nobody else;
-// its latencies are in no series.
+// Only an audit finds messages that were delivered and are lost since. Its latencies are in no
+// series.
 func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 	for _, gone := range []int{0, 7} {
 		// The message that proves the partition is the first one.
@@ -92,8 +92,8 @@ func TestTruthAuditFindsWhatIsGone(t *testing.T) {
 	}
 }
 
-// An audit that cannot read has found nothing: neither that all is there, nor that
-// anything is lost.
+// An audit that cannot read proves nothing: neither that everything exists, nor that anything is
+// lost.
 func TestTruthAuditThatCannotRead(t *testing.T) {
 	s := audited(t, forgetful{refuses: true})
 	all := s.Run.Ledger.Subscriptions
@@ -137,7 +137,7 @@ func (a amnesia) Leader(_ context.Context, _ system.Topic, partition int) (strin
 	return "n1", nil
 }
 
-// Only what the servers answer not to have counts as gone.
+// A partition counts as gone only if the servers answer that they do not have it.
 func TestAuditCountsGonePartitions(t *testing.T) {
 	for name, c := range map[string]struct {
 		system amnesiac

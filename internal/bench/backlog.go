@@ -13,12 +13,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// By what rule readers have caught up, or never will.
+// The conditions under which readers have caught up, or never will.
 const (
-	// backlogLook is the time between two looks at how far they are.
+	// backlogLook is the interval between checks of the readers' progress.
 	backlogLook = 20 * time.Millisecond
-	// underWay is how old an acknowledgement may be whose message has not arrived,
-	// as is always so with some.
+	// underWay is the age up to which an acknowledged message may be missing at a reader that has
+	// caught up: some messages are always on the way.
 	underWay = 100 * time.Millisecond
 	// neverSpan is how long the backlog may go without shrinking.
 	neverSpan = 30 * time.Second
@@ -31,38 +31,38 @@ var backlogRule = fmt.Sprintf(
 		"%v (the slope of a straight line through it), or within the limit",
 	underWay, neverSpan)
 
-// backlog follows a backlog: it is built, read, and read up.
+// backlog follows a backlog while it is built and read to its end.
 type backlog struct {
 	idle
 	run    *run
 	plan   *workload.Backlog
-	subs   int64 // that read it
+	subs   int64 // number of subscriptions that read it
 	wanted int64 // messages; 0: For says when
 
 	to   *result.Backlog
-	next result.BacklogEnd // what the last look saw; empty: nothing new
-	over bool              // nobody is waited for any more
+	next result.BacklogEnd // result of the last look; empty: nothing new
+	over bool              // the run no longer waits for readers
 	// cooling receives the result of emptying the page cache; nil: the page cache is not being
 	// emptied.
 	cooling chan error
 
-	acked []sample // of the last moments, the oldest first
-	// unread messages at the ends of intervals since the first was read
+	acked []sample // recent ones, the oldest first
+	// unread messages at the ends of intervals since the first read
 	left []sample
-	read int64 // as the last look saw
+	read int64 // at the last look
 	// acknowledged when reading began, and by the end of the last interval of the window
 	ackedThen, ackedNow int64
 
-	stretch   int // now
+	stretch   int // current
 	stretches [3]stretchCells
 }
 
 // sample is a count at a time of the clock.
 type sample struct{ ns, n int64 }
 
-// stretchCells is what was recorded in a stretch.
+// stretchCells holds the recordings of a stretch.
 type stretchCells struct {
-	startNs, endNs int64 // since the run began; 0: there was none
+	startNs, endNs int64 // since the run began; 0: no such stretch
 	acked          int64
 	cells          *measure.Cells
 }
@@ -134,8 +134,8 @@ func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 	return ""
 }
 
-// caughtUp reports whether the readers have received all that was acknowledged
-// a moment ago.
+// caughtUp reports whether the readers have received as many messages as were acknowledged
+// underWay ago.
 func (b *backlog) caughtUp(now int64, c *load.Counters) bool {
 	b.acked = append(b.acked, sample{now, sum(c.Acked)})
 	for len(b.acked) > 1 && b.acked[1].ns <= now-int64(underWay) {
@@ -145,7 +145,7 @@ func (b *backlog) caughtUp(now int64, c *load.Counters) bool {
 	return was.ns <= now-int64(underWay) && c.FirstReadNs != 0 && c.Read >= was.n*b.subs
 }
 
-// never reports whether the backlog has not shrunk over the span.
+// never reports whether the backlog has not shrunk over neverSpan.
 func (b *backlog) never(now int64) bool {
 	if b.to.FirstNs == 0 {
 		return now-b.run.beganNs-b.to.BuiltNs >= int64(load.OpenReadersLimit+neverSpan)
@@ -153,7 +153,7 @@ func (b *backlog) never(now int64) bool {
 	return len(b.left) > 1 && now-b.left[0].ns >= int64(neverSpan) && slopeOf(b.left) >= 0
 }
 
-// slopeOf is the slope of the straight line through samples, by least squares.
+// slopeOf returns the slope of the straight line through samples, by least squares.
 func slopeOf(all []sample) float64 {
 	var x, y []float64
 	for _, s := range all {
@@ -162,8 +162,7 @@ func slopeOf(all []sample) float64 {
 	return stats.LeastSquares(x, y)
 }
 
-// interval takes what an interval of the window recorded into its stretch, and does what
-// the last look saw to be due.
+// interval adds an interval of the window to its stretch, and acts on the result of the last look.
 func (b *backlog) interval(e ended) error {
 	if e.phase == result.PhaseMeasure {
 		b.add(e)
@@ -185,7 +184,7 @@ func (b *backlog) interval(e ended) error {
 			quantity.Count(acked), quantity.Bytes(b.to.Bytes))
 	case result.BacklogNotBuilt:
 		return errors.Join(b.finish(now),
-			b.tell("the backlog was not there in time: %s messages were acknowledged",
+			b.tell("the backlog was not complete in time: %s messages were acknowledged",
 				quantity.Count(acked)))
 	}
 	b.tally()
@@ -198,7 +197,7 @@ func (b *backlog) interval(e ended) error {
 	return errors.Join(b.finish(now+int64(b.plan.After)), b.tell("the readers have caught up"))
 }
 
-// add takes what an interval of the window recorded into its stretch.
+// add adds an interval of the window to its stretch.
 func (b *backlog) add(e ended) {
 	s, i := &b.stretches[b.stretch], e.interval
 	if s.endNs == 0 {
@@ -227,7 +226,7 @@ func (b *backlog) beginReading() error {
 	return nil
 }
 
-// cooled has the consumers open when the page cache is empty.
+// cooled opens the consumers when the page cache is empty.
 func (b *backlog) cooled() error {
 	select {
 	case err := <-b.cooling:
@@ -251,7 +250,7 @@ func (b *backlog) tally() {
 	}
 }
 
-// finish has the window end at a time of the clock, or as soon after as it can.
+// finish ends the window at a time of the clock, or as soon as possible after it.
 func (b *backlog) finish(atNs int64) (err error) {
 	b.over = true
 	r := b.run
@@ -284,7 +283,7 @@ func (b *backlog) drain(d *draining) {
 // gaveUp reports whether the readers have not caught up and will not.
 func (b *backlog) gaveUp() bool { return b.to.End != result.BacklogCaughtUp }
 
-// replays reports whether a subscription of its own reads the backlog.
+// replays reports whether an additional subscription reads the backlog.
 func (b *backlog) replays() bool { return b.plan.Then == workload.BacklogReplay }
 
 // account counts a message as unread, not lost, when the run stopped waiting for the readers that
@@ -313,7 +312,7 @@ func (b *backlog) summarize() {
 			AckedRate: float64(s.acked) * 1e9 / float64(s.endNs-s.startNs)}
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			warm, cell := s.cells.Of(series, measure.Warmup), s.cells.Of(series, measure.Measured)
-			// By the time of the event, whenever the message was due.
+			// By the time of the event, not by the due time of the message.
 			out.Latency = append(out.Latency, summarize(series, warm, cell))
 		}
 		b.to.Stretches = append(b.to.Stretches, out)

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// published is the messages that are sent in a second, and waiting those of a backlog.
+// published is the number of messages sent per second, and waiting the size of the backlog.
 const published, waiting = 250, 5_000
 
 // withBacklog is a workload with a backlog, a second of warm-up included.
@@ -22,8 +22,8 @@ func withBacklog(then workload.BacklogThen) *workload.Workload {
 	return w
 }
 
-// checkBacklog holds the figures of a backlog against those of the system: drain
-// messages a second are read while others are published.
+// checkBacklog compares the figures of a backlog with those of the system: drain messages a second
+// are read while others are published.
 func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog {
 	t.Helper()
 	b := s.Run.Backlog
@@ -71,8 +71,8 @@ func checkBacklog(t *testing.T, s *result.Saved, drain float64) *result.Backlog 
 	return b
 }
 
-// Consumers that open when a backlog waits and get 750 messages a second of each
-// subscription catch up in 10 seconds.
+// Consumers that open when a backlog is complete, and get 750 messages a second of each
+// subscription, catch up in 10 seconds.
 func TestTruthBacklogIsDrained(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	w.Subscriptions, w.Consumers, w.Producers = 2, 3, 2
@@ -119,8 +119,8 @@ func TestTruthBacklogIsReplayed(t *testing.T) {
 	}
 }
 
-// Who reads fewer messages a second than are published never catches up;
-// the run says so after half a minute and ends.
+// A reader that is slower than the publish rate never catches up; the run says so after half a
+// minute and ends.
 func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	s, _ := onSim(t, w, map[string]string{"drain_rate": "237.5/s"})
@@ -148,7 +148,7 @@ func TestTruthBacklogThatGrowsIsNeverDrained(t *testing.T) {
 	}
 }
 
-// Who reads hardly faster than is published is given up at the limit.
+// A reader that is hardly faster than the publish rate is given up at the limit.
 func TestTruthBacklogIsGivenUpAtTheLimit(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	w.SetRate(50)
@@ -172,7 +172,7 @@ func TestTruthBacklogThatIsNotBuilt(t *testing.T) {
 	}
 }
 
-// What comes twice must not count as read.
+// A second delivery must not count as read.
 func TestTruthBacklogWithCopies(t *testing.T) {
 	skipUnderRace(t)
 	w := withBacklog(workload.BacklogDrain)
@@ -186,7 +186,7 @@ func TestTruthBacklogWithCopies(t *testing.T) {
 	within(t, "catch-up throughput", b.ReadRate, 750/1.05, 0.02)
 }
 
-// stopping ends a run so long after reading has begun.
+// stopping ends a run some time after reading has begun.
 type stopping struct {
 	silent
 	stop func()
@@ -201,7 +201,7 @@ func (s *stopping) Interval(i result.Interval) {
 	}
 }
 
-// A run that is stopped while its backlog is read tells what was read until then.
+// A run that is stopped while its backlog is read reports the messages read so far.
 func TestTruthBacklogIsInterrupted(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	ctx, stop := context.WithCancel(t.Context())

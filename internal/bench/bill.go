@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// EstimateBill returns what the run is going to cost; charged is false when it costs nothing.
+// EstimateBill returns the estimated cost of the run; charged is false if it costs nothing.
 func (j *Job) EstimateBill() (b system.Bill, charged bool) {
 	priced, able := j.System.(system.Priced)
 	if !able {
@@ -22,13 +22,13 @@ func (j *Job) EstimateBill() (b system.Bill, charged bool) {
 	})
 }
 
-// CheckBill refuses a run that is going to cost more than it may.
+// CheckBill refuses a run whose estimated cost exceeds the limit.
 func (j *Job) CheckBill() error {
 	b, charged := j.EstimateBill()
 	if !charged || j.MaxUSD == 0 || b.USD <= j.MaxUSD {
 		return nil
 	}
-	return fmt.Errorf("the run is going to cost about %s (%s), and --max-cost allows %s: lower "+
+	return fmt.Errorf("the run would cost about %s (%s), and --max-cost allows %s: lower "+
 		"the rate or the duration, or allow more", result.Dollars(b.USD), b.Price,
 		result.Dollars(j.MaxUSD))
 }
@@ -43,8 +43,8 @@ func billOf(j *Job) *result.Bill {
 		Price: b.Price}
 }
 
-// purse ends the load when the limit of cost is reached. The drain goes on, so that what was
-// sent is received and accounted for.
+// purse ends the load when the limit of cost is reached. The drain goes on, so that sent messages
+// are received and accounted for.
 type purse struct {
 	idle
 	run     *run
@@ -63,7 +63,7 @@ func (p *purse) interval(e ended) error {
 	return p.run.cut(p.run.course.Stop(p.run.job.Clock.Now()))
 }
 
-// fillBill writes what the run has cost. It is called when the clients are closed.
+// fillBill writes the cost of the run. It is called when the clients are closed.
 func (s *session) fillBill() {
 	spender, able := s.cluster.(system.Spender)
 	if !able || s.run.Bill == nil {

@@ -20,12 +20,12 @@ import (
 // priceOfMessage is what the priced system charges for a message.
 const priceOfMessage = 0.0004
 
-// priced is the simulated system as one whose provider charges for each message.
+// priced is the simulated system with a provider that charges for each message.
 type priced struct {
 	*sim.System
 	requests  atomic.Int64
 	exhausted atomic.Bool
-	most      int64 // requests that the limit pays for; 0: there is no limit
+	most      int64 // requests that the limit pays for; 0: no limit
 }
 
 func (p *priced) EstimateBill(_ system.Settings, _ *target.Target, l system.Expected) (
@@ -77,14 +77,14 @@ func (p *paying) Send(m *system.Message) {
 }
 
 // A run that reaches its limit of cost stops sending within an interval, receives what it sent,
-// and says so. It is the run's own end, not a request to stop.
+// and says so. It counts as the run's own end, not as a request to stop.
 func TestLimitOfCostEndsTheLoad(t *testing.T) {
 	const rate, length, proofs = 1000, 10 * time.Second, 4 // a message proves each partition
 	for name, c := range map[string]struct {
 		warmup  time.Duration
 		most    float64 // USD
 		state   result.State
-		total   int64 // messages that were paid for, with the warm-up and the proofs
+		total   int64 // paid messages, including the warm-up and the proofs
 		refused bool  // some in the measured window
 	}{
 		"in the window":  {0, 1, result.Interrupted, 2500, true},
@@ -125,7 +125,7 @@ func TestLimitOfCostEndsTheLoad(t *testing.T) {
 	}
 }
 
-// checkBill holds what a run says about its cost.
+// checkBill checks what a run says about its cost.
 func checkBill(t *testing.T, r *result.Run, most float64, requests int64) {
 	t.Helper()
 	want := ""

@@ -33,8 +33,8 @@ func within(t *testing.T, what string, got, want, share float64) {
 	}
 }
 
-// A service time of S, P producers, N sends under way of B messages each: the
-// rate is P x N x B / S, and the latency S.
+// A service time of S, P producers, N sends of B messages each in flight: the rate is P x N x B /
+// S, and the latency S.
 func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 	for _, c := range []struct{ producers, inFlight, batch int }{{1, 1, 1}, {3, 1, 10}, {2, 5, 4}} {
 		w := closed(c.producers, c.inFlight, c.batch, c.batch, 10*time.Second)
@@ -62,8 +62,8 @@ func TestTruthClosedLoopRateAndLatency(t *testing.T) {
 	}
 }
 
-// A send lasts as long as its slowest message, and the minutes stand beside
-// the whole.
+// A send lasts as long as its slowest message, and the figures of each minute stand beside those
+// of the window.
 func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
 	million(t)
 	w := closed(2, 1, 10, 10, 150*time.Second)
@@ -82,7 +82,7 @@ func TestTruthClosedLoopWaitsForTheSlowest(t *testing.T) {
 		within(t, "p95 of a minute's send calls", float64(m.SendCallP95Ns), p95, 0.05)
 		within(t, "p95 of a minute's sends", float64(m.SendP95Ns), 10e6*math.Log(20), 0.05)
 	}
-	// What a crash leaves has the same minutes, made anew from what was saved.
+	// After a crash the minutes are recomputed from the saved data, with the same result.
 	s.Run.State = result.Running
 	if err := result.Save(s.Dir, &s.Run); err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func closedMinutes(t *testing.T) []result.Minute {
 	return s.Run.Summary.Minutes
 }
 
-// A stall is charged to what was under way and to nothing else: that is what a
-// closed loop is, and the run says so.
+// A stall is charged only to the messages in flight, as always in a closed loop, and the run says
+// so.
 func TestTruthClosedLoopHidesAStall(t *testing.T) {
 	skipUnderRace(t)
 	s, _ := onSim(t, closed(1, 1, 1, 1, 30*time.Second), map[string]string{
@@ -125,7 +125,7 @@ func TestTruthClosedLoopHidesAStall(t *testing.T) {
 	}
 }
 
-// What is refused, lost or swapped is accounted for as in any run.
+// Refused, lost and swapped messages are accounted for as in any run.
 func TestTruthClosedLoopAccount(t *testing.T) {
 	w := closed(2, 3, 1, 10, 10*time.Second)
 	w.Subscriptions, w.Keys = 2, workload.Keys{Kind: workload.KeysRandom, Count: 100}
@@ -144,8 +144,8 @@ func TestTruthClosedLoopAccount(t *testing.T) {
 	}
 }
 
-// A run cut off while the system still works says what it left out, and one
-// whose answers come late waits for them in its drain.
+// A run that is cut off while the system still works says what it left out, and a run with late
+// answers waits for them in its drain.
 func TestTruthClosedLoopDrains(t *testing.T) {
 	w := closed(2, 2, 5, 5, 4*time.Second)
 	s, _ := onSim(t, w, map[string]string{"service_time": "3s"})
@@ -161,7 +161,7 @@ func TestTruthClosedLoopDrains(t *testing.T) {
 	}
 }
 
-// An interrupted run keeps what was measured.
+// An interrupted run keeps its measurements.
 func TestTruthClosedLoopInterrupted(t *testing.T) {
 	var dir string
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +190,8 @@ func TestTruthClosedLoopInterrupted(t *testing.T) {
 	})
 }
 
-// A gauge finds the capacity of a system, whatever rate the workload has, and leaves nothing.
+// A gauge finds the capacity of a system, independently of the workload's rate, and leaves nothing
+// behind.
 func TestTruthGauge(t *testing.T) {
 	runs, rate := t.TempDir(), 0.0
 	synctest.Test(t, func(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 )
 
 // Cluster is a cluster that plimsoll started and that stays up for several
-// runs. Each run connects to it anew, with topics of its own that it deletes.
+// runs. Each run connects separately and uses its own topics, which it deletes.
 type Cluster struct{ testbed *testbed.Testbed }
 
 // OpenCluster starts the cluster that the job's runs need, with the servers'
-// logs in a directory. It returns nil when they need none: the target names
-// one, or the system lives in this process.
+// logs in a directory. It returns nil if they need none: the target names a cluster, or the system
+// runs in this process.
 func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Cluster, error) {
 	if !job.starts() {
 		return nil, nil
@@ -53,18 +53,18 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
-// startSentence says which servers are being started.
+// startSentence names the servers that are being started.
 func (j *Job) startSentence() string {
 	return fmt.Sprintf("starting %s of %s on this machine",
 		system.NodesOf(j.System.(system.Provisioner), j.provision("")), j.Target.Name)
 }
 
-// provision is what cluster to start, with the servers' logs in a directory.
+// provision describes the cluster to start, with the servers' logs in a directory.
 func (j *Job) provision(logs string) system.Provision {
 	return system.Provision{
 		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability,
 		Settings: j.Settings,
-		// Servers that live in plimsoll's process can neither be broken nor have CPUs of their own.
+		// Servers in plimsoll's process can neither get faults nor have separate CPUs.
 		Breakable: len(j.Workload.Faults) > 0 || j.Workload.Isolate.CPUs == workload.CPUsSplit,
 	}
 }

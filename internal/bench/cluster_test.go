@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// started is the simulated system as one that is started on this machine.
+// started is the simulated system with a cluster that plimsoll starts on this machine.
 type started struct {
 	sim               *sim.System
 	up, down, deleted int
@@ -59,8 +59,7 @@ func (c *counted) ReadDurability(ctx context.Context, t []system.Topic) (system.
 	return c.Cluster.(system.DurabilityReader).ReadDurability(ctx, t)
 }
 
-// Runs on a cluster of the caller's start none, end none, and leave no topic
-// behind.
+// Runs on the caller's cluster start no cluster, end none, and leave no topic behind.
 func TestRunsShareACluster(t *testing.T) {
 	const runs = 3
 	s, dir, logs := &started{}, t.TempDir(), t.TempDir()
@@ -105,8 +104,8 @@ func TestRunsShareACluster(t *testing.T) {
 	}
 }
 
-// An overloaded run with a bound on lateness drains what it has handed over and
-// counts the rest as unsent; its intervals are as long as asked.
+// An overloaded run with a bound on lateness drains the messages that it has handed over and
+// counts the rest as unsent. Its intervals have the requested length.
 func TestLateBoundsTheDrain(t *testing.T) {
 	w := load(2_000, 2*time.Second)
 	w.MaxInFlight = 40

@@ -16,39 +16,40 @@ import (
 
 // Crew gives runs workers in other processes.
 type Crew interface {
-	// Deal gives each worker its share of a run and has it connect to the target. Their times are
-	// on the run's clock. dismiss, which is not nil, ends their part, also after an error.
+	// Deal gives each worker its share of a run and makes it connect to the target. The workers'
+	// times are on the run's clock. dismiss ends their part. It is never nil, and must be called
+	// also after an error.
 	Deal(ctx context.Context, d Deal) (workers []load.Worker, dismiss func() error, err error)
 	// Describe returns what is known of each worker, in the order of Deal, and what chrony says of
 	// this machine's clock (nil: nothing).
 	Describe() (workers []result.Worker, own *result.Chrony)
 }
 
-// Deal is a run that is dealt out.
+// Deal is a run to divide among workers.
 type Deal struct {
 	Plan    load.Plan
 	Target  *target.Target
 	Options system.Options
-	Trust   *target.Trust // what Options.TLS was made of
+	Trust   *target.Trust // the source of Options.TLS
 	Tell    func(load.Event)
 }
 
 // wholeTopics reports whether the producers and the consumers of a topic are on one worker: with
-// Job.Pair, and where each worker has a system of its own.
+// Job.Pair, and if each worker has its own system.
 func (j *Job) wholeTopics() bool {
 	_, embedded := j.System.(system.Embedded)
 	return j.Pair || embedded
 }
 
-// crewStart is headStart for workers elsewhere: the order to start has to reach all of them.
+// crewStart is headStart for workers elsewhere, because the order to start must reach all of them.
 const crewStart = time.Second
 
-// hands are what each worker of a crew did, beside what all of them did together.
+// hands holds the figures of each worker of a crew, beside the merged ones.
 type hands struct {
 	last    []load.Sample
 	before  []load.Sample // the interval before the last
 	peakRSS []int64
-	heldNs  []int64 // by their limits of CPU, in the measured window
+	heldNs  []int64 // throttling by CPU limits, in the measured window
 }
 
 // add takes the workers' samples of an interval, whose histograms it drops.
@@ -64,14 +65,14 @@ func (h *hands) add(all []load.Sample) {
 	h.before, h.last = h.last, all
 }
 
-// measured notes that the last interval was one of the measured window.
+// measured records that the last interval was in the measured window.
 func (h *hands) measured() {
 	for i := range h.last {
 		h.heldNs[i] += h.last[i].Spent().ThrottledNs - h.before[i].Spent().ThrottledNs
 	}
 }
 
-// fill completes what a result says of the workers.
+// fill completes a result's figures of the workers.
 func (h *hands) fill(all []result.Worker) []result.Worker {
 	for i := range all {
 		if i >= len(h.last) {
@@ -89,8 +90,8 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 	return all
 }
 
-// apartNs is how far the clocks of a producer's and of a consumer's worker can be apart at most;
-// 0: they are on one clock.
+// apartNs returns the largest possible difference between the clocks of a producer's and a
+// consumer's worker; 0: they share a clock.
 func (r *run) apartNs() int64 {
 	var bounds [2]int64 // the two greatest
 	if r.job.wholeTopics() {
@@ -107,7 +108,7 @@ func (r *run) apartNs() int64 {
 	return bounds[0] + bounds[1]
 }
 
-// CheckCrew refuses a crew to which the workload cannot be dealt out, or of which a worker would
+// CheckCrew refuses a crew among which the workload cannot be divided, or of which a worker would
 // have nothing to do.
 func (j *Job) CheckCrew(workers int) error {
 	w := j.Workload
@@ -121,11 +122,11 @@ func (j *Job) CheckCrew(workers int) error {
 		return errors.New("scaling: one worker changes the number of consumers: measure " +
 			"without --workers")
 	case w.Handling.Fails > 0 && !j.wholeTopics():
-		return errors.New("handling.fails: a message may come again to another worker, which " +
-			"cannot tell: add --pair, or measure without --workers")
+		return errors.New("handling.fails: a message may be redelivered to another worker, which " +
+			"cannot recognise it: add --pair, or measure without --workers")
 	case j.wholeTopics() && w.Producers > 1:
-		return fmt.Errorf("a worker can have whole topics only of one producer each, and the "+
-			"workload has %d: set producers: 1, and more topics", w.Producers)
+		return fmt.Errorf("whole topics can be divided among workers only with one producer each, "+
+			"and the workload has %d: set producers: 1, and more topics", w.Producers)
 	case j.wholeTopics() && workers > w.Topics:
 		return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
 			"workload with more topics", workers, w.Topics)
@@ -137,7 +138,7 @@ func (j *Job) CheckCrew(workers int) error {
 	return nil
 }
 
-// engage gives the session its workers: those of the crew, or one in this process.
+// engage gives the session its workers: the crew's, or one in this process.
 func (s *session) engage(ctx context.Context, options system.Options) (err error) {
 	if s.job.Crew == nil {
 		s.workers = []load.Worker{load.NewLocal(s.plan, load.Means{

@@ -17,17 +17,16 @@ import (
 )
 
 const (
-	// maxTopicsAtOnce bounds how many topics are made at one time, where each takes
-	// a request of its own.
+	// maxTopicsAtOnce bounds the topics that are created at the same time with separate requests.
 	maxTopicsAtOnce = 16
 	// maxInRequest bounds the partitions of one request for many topics.
 	maxInRequest = 1_000
 )
 
-// What a crowd adds to the limits: more than any system was seen to take.
+// What a crowd adds to the limits: more than any tested system took.
 const (
-	topicTime     = 20 * time.Millisecond // to make, read back or delete one
-	partitionTime = 20 * time.Millisecond // to make one and to prove it
+	topicTime     = 20 * time.Millisecond // to create, read back or delete one
+	partitionTime = 20 * time.Millisecond // to create one and to prove it
 	clientTime    = 10 * time.Millisecond // to open or close one
 	proofTime     = time.Millisecond      // for one subscription to receive one message
 )
@@ -54,9 +53,9 @@ func clients(
 // same value for all of them.
 const maxPlaces = 8
 
-// condensed is what a cluster reported. Where more than maxPlaces places report the same value,
-// they become one fact, which names the first place and counts the others. No differing value is
-// left out.
+// condensed shortens a cluster's facts. If more than maxPlaces places report the same value, they
+// become one fact, which names the first place and counts the others. No differing value is left
+// out.
 func condensed(facts []system.Fact) []result.Fact {
 	type said struct{ name, value, source string }
 	places := make(map[said]int)
@@ -68,7 +67,7 @@ func condensed(facts []system.Fact) []result.Fact {
 		what := said{f.Name, f.Value, f.Source}
 		n := places[what]
 		switch {
-		case n == 0: // told
+		case n == 0: // already included
 			continue
 		case n > maxPlaces:
 			f.Where += fmt.Sprintf(" and %s others", quantity.Count(int64(n-1)))
@@ -79,8 +78,7 @@ func condensed(facts []system.Fact) []result.Fact {
 	return out
 }
 
-// createTopics makes the topics, many at a time, and returns those that may be
-// there, in no order.
+// createTopics creates the topics, many at a time, and returns those that may exist, in no order.
 func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	progress func(string)) (created []system.Topic, err error) {
 	var mu sync.Mutex
@@ -105,8 +103,8 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	return created, err
 }
 
-// deleteTopics deletes topics of a cluster that can: many in a request, or else
-// one after the other, because servers may take a long time over several at once.
+// deleteTopics deletes topics if the cluster can: many in a request, or else one by one, because
+// servers may be slow with several at once.
 func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic,
 	progress func(string)) error {
 	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
@@ -117,7 +115,7 @@ func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.To
 	failed := 0
 	err := system.Each(ctx, len(topics), 1, load.Counting(progress, "deleted %s of %s topics",
 		len(topics)), func(ctx context.Context, i int) error {
-		// One that cannot be deleted leaves the others to be.
+		// A topic that cannot be deleted does not stop the others.
 		if err := c.DeleteTopic(ctx, topics[i]); err != nil {
 			first = cmp.Or(first, err)
 			failed++
@@ -130,8 +128,7 @@ func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.To
 	return errors.Join(first, err)
 }
 
-// inRequests does something for the topics, as many at a time as one request
-// takes.
+// inRequests calls a function with groups of topics, each as large as a request allows.
 func inRequests(ctx context.Context, topics []system.Topic, progress func(int),
 	do func(context.Context, []system.Topic) error) error {
 	size := max(maxInRequest/max(topics[0].Partitions, 1), 1)

@@ -12,12 +12,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// shelf is a cluster that keeps nothing but topics, one at a time.
+// shelf is a cluster that only keeps topics, one per request.
 type shelf struct {
 	system.Cluster
 	mu     sync.Mutex
 	topics map[string]bool
-	fail   string // the topic that cannot be made or deleted
+	fail   string // the topic that cannot be created or deleted
 }
 
 func (s *shelf) CreateTopic(_ context.Context, t system.Topic) error {
@@ -40,7 +40,7 @@ func (s *shelf) DeleteTopic(_ context.Context, t system.Topic) error {
 	return nil
 }
 
-// keeper is one that takes many in a request.
+// keeper is a shelf that takes many topics in a request.
 type keeper struct {
 	*shelf
 	requests []int // partitions of each
@@ -95,14 +95,14 @@ func TestTopicsAreMadeAndDeletedManyAtATime(t *testing.T) {
 	if err := deleteTopics(t.Context(), many, topics, nil); err != nil || len(many.topics) > 0 {
 		t.Errorf("%d left: %v", len(many.topics), err)
 	}
-	// One that cannot be deleted leaves the others to be.
+	// A topic that cannot be deleted does not stop the others.
 	alone.fail = "t-7"
 	if err := deleteTopics(t.Context(), alone, topics, nil); err == nil || len(alone.topics) != 1 {
 		t.Errorf("%d left: %v", len(alone.topics), err)
 	}
 }
 
-// Of a crowd that could not be made, all that may be there is known, to be
+// If the creation of a crowd fails, all topics that may exist are known, so that they can be
 // deleted.
 func TestTopicsMadeBeforeAFailureAreKnown(t *testing.T) {
 	alone := &shelf{topics: make(map[string]bool), fail: "t-90"}

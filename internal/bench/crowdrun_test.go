@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
-// A crowd of topics and clients starts with few goroutines, stays within the
-// memory that the estimate says and a bound besides, and is accounted for.
+// A crowd of topics and clients starts with few goroutines, stays within the estimated memory and
+// a bound, and is accounted for.
 func TestCrowd(t *testing.T) {
 	const topics, mostHeap, mostGoroutines = 3_000, 300 << 20, 200
 	w := load(3_000, 2*time.Second)

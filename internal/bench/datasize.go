@@ -16,20 +16,20 @@ import (
 const (
 	// sizedLeast is the shortest window in which the size of the data is followed.
 	sizedLeast = 10 * time.Minute
-	// sizeEvery is the time between two looks at the nodes' files: a look costs about 2 us a
-	// file.
+	// sizeEvery is the interval between readings of the nodes' files. A reading costs about 2 us
+	// per file.
 	sizeEvery = 10 * time.Second
-	// mostSized bounds the files and folders of a node that a look counts.
+	// mostSized bounds the files and folders of a node that a reading counts.
 	mostSized = 20_000
 )
 
-// dataDir is the folder of a node's data.
+// dataDir is the folder with a node's data.
 type dataDir struct{ node, path string }
 
 var errManyFiles = errors.New("too many files")
 
-// size returns the gauges of the folder: the disk that its files take up, and their number.
-// Holes of sparse files do not count, and a file that vanishes meanwhile is left out.
+// size returns the gauges of the folder: the disk space of its files, and their number. Holes of
+// sparse files do not count, and a file that vanishes meanwhile is left out.
 func (d dataDir) size(ctx context.Context) ([]result.Gauge, error) {
 	var bytes, files, entries int64
 	err := filepath.WalkDir(d.path, func(path string, e fs.DirEntry, err error) error {
@@ -40,7 +40,7 @@ func (d dataDir) size(ctx context.Context) ([]result.Gauge, error) {
 			return ctx.Err()
 		}
 		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // it has vanished
+			return nil //nolint:nilerr // the file has vanished
 		}
 		var stat syscall.Stat_t
 		if syscall.Lstat(path, &stat) == nil {

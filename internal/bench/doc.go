@@ -21,32 +21,31 @@
 // # Faults
 //
 // One goroutine injects and heals faults, and the meter ends it before it accounts.
-// However a run ends, it heals first. The time of a fault is a pure function of
-// workload and seed (workload.Strikes); the target is drawn by the system.Injector.
-// Only the meter writes what happened. The effect of a fault is found from the saved
-// run (internal/verdict), never while it runs.
+// However a run ends, faults are healed first. The time of a fault is a pure function of workload
+// and seed (workload.Strikes); the target is drawn by the system.Injector. Only the meter writes
+// what happened. The effect of a fault is found from the saved run (internal/verdict), never while
+// it runs.
 //
 // # Audits
 //
-// An audit is one more subscription of each topic. It is made before the load, keeps its messages
-// unread during the load, and is read when the load is over and every fault is healed. It finds
-// messages that a tailing reader had and that a power cut removed, on every system. Its latencies
-// mean nothing and are in no series.
+// An audit is one more subscription of each topic. It is created before the load, stays unread
+// during the load, and is read when the load is over and every fault is healed. It finds messages
+// that a tailing reader had and that a power cut removed, on every system. Its latencies mean
+// nothing and are in no series.
 //
 // # Backlogs
 //
-// The subscriptions of a backlog are made by a consumer that opens and closes before
-// the load; the conformance suite shows for every system that this is enough. The
-// readers open on a goroutine of their own while intervals go on. An interval ends at
-// each moment that matters, so the stretches (before, during, after) are merged from
-// whole histograms by the time of the event, and latency.hlog is enough to make them
-// again. Catching up is counted in first arrivals.
+// A consumer that opens and closes before the load creates each subscription of a backlog; the
+// conformance suite shows for every system that this is enough. The readers open on a separate
+// goroutine while intervals go on. An interval ends at each change of the backlog's state, so the
+// stretches (before, during, after) are merged from whole histograms by the time of the event, and
+// can be recomputed from latency.hlog. Catching up is counted in first arrivals.
 //
 // # Crowds
 //
-// Work on each topic or client is done many at a time (system.Each), with a bound,
-// progress in words, and a limit that grows with the crowd. A system.BatchAdmin makes
-// and deletes many topics in a request.
+// Work on topics and clients is done many at a time (system.Each), with a bound, progress reports,
+// and a limit that grows with the crowd. A system.BatchAdmin creates and deletes many topics in a
+// request.
 //
 // # Clusters
 //

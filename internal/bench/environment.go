@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// environment describes the machine, as far as it tells.
+// environment describes the machine, as far as it is known.
 func environment(job *Job) result.Environment {
 	host, _ := os.Hostname()
 	return result.Environment{
@@ -35,7 +35,7 @@ func readText(path string) string {
 	return string(raw)
 }
 
-// field returns what follows the first line that begins with name and a colon.
+// field returns the value on the first line that begins with name and a colon.
 func field(text, name string) string {
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
@@ -47,8 +47,8 @@ func field(text, name string) string {
 
 func cpuModel() string { return field(readText("/proc/cpuinfo"), "model name") }
 
-// runNumber is stamped into every message of a run, so that those of another
-// run in the same topic are told apart.
+// runNumber is stamped into every message of a run, to distinguish them from another run's in the
+// same topic.
 func runNumber(seed uint64, at time.Time) uint32 {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%d %d %d", seed, at.UnixNano(), os.Getpid())

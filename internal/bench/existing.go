@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// checkExisting refuses topics that exist where they cannot be measured.
+// checkExisting refuses existing topics on systems where they cannot be measured.
 func (j *Job) checkExisting() error {
 	if j.Workload.Existing == nil {
 		return nil
@@ -16,7 +16,7 @@ func (j *Job) checkExisting() error {
 	name := j.System.Describe().Name
 	if why := system.RefuseExisting(j.System, j.Settings); why != "" {
 		return fmt.Errorf("existing_topics: plimsoll measures on %s only topics that it creates: "+
-			"%s: take existing_topics out of the workload", name, why)
+			"%s: remove existing_topics from the workload", name, why)
 	}
 	if j.starts() {
 		return fmt.Errorf("existing_topics: servers of %s that plimsoll starts have no topics: "+
@@ -26,7 +26,7 @@ func (j *Job) checkExisting() error {
 }
 
 // findTopics reads the partitions of the workload's existing topics. From then on the session's
-// job has a workload of its own with their number.
+// job has a copy of the workload with their number.
 func (s *session) findTopics(ctx context.Context) error {
 	existing := s.job.Workload.Existing
 	if existing == nil {
@@ -34,7 +34,7 @@ func (s *session) findTopics(ctx context.Context) error {
 	}
 	finder, able := s.cluster.(system.TopicFinder)
 	if !able {
-		return errors.New("the cluster cannot find topics that exist")
+		return errors.New("the cluster cannot find existing topics")
 	}
 	job, w := *s.job, *s.job.Workload
 	for i, name := range existing {

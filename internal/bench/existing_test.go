@@ -17,18 +17,18 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// visited is a simulated system with a topic that others use: they send before plimsoll comes
-// and while it measures, and read everything when it has gone.
+// visited is a simulated system with a shared topic: another application sends before and while
+// plimsoll measures, and reads everything afterwards.
 type visited struct {
 	*sim.System
 	partitions, before, during int
 
 	others  sync.WaitGroup
-	foreign int // messages of others that are in the topic when plimsoll has gone
-	ours    int // messages of plimsoll there
+	foreign int // other application's messages in the topic after plimsoll
+	ours    int // plimsoll's messages in the topic then
 }
 
-// simulated is what the tests need of a simulated cluster.
+// simulated is the part of a simulated cluster that the tests use.
 type simulated interface {
 	system.Cluster
 	system.TopicFinder
@@ -81,7 +81,7 @@ func (v *visited) send(p system.Producer, n int) {
 	}
 }
 
-// Close has an independent consumer read the whole topic first.
+// Close first lets an independent consumer read the whole topic.
 func (c visitedCluster) Close(ctx context.Context) error {
 	v := c.of
 	v.others.Wait()
@@ -102,7 +102,7 @@ func (c visitedCluster) Close(ctx context.Context) error {
 	return c.simulated.Close(ctx)
 }
 
-// visit runs a workload on topics that exist.
+// visit runs a workload on existing topics.
 func visit(t *testing.T, v *visited, w *workload.Workload) (*result.Saved, error) {
 	t.Helper()
 	runs := t.TempDir()
@@ -131,8 +131,8 @@ func visiting() *workload.Workload {
 	return w
 }
 
-// In a topic with messages of others, before the run and during it, plimsoll counts its own
-// only, and deletes none.
+// In a topic with messages of others, before the run and during it, plimsoll counts only its own
+// messages, and deletes none.
 func TestTruthForeignMessagesAreNeitherCountedNorDeleted(t *testing.T) {
 	v := &visited{partitions: 3, before: 500, during: 300}
 	s, err := visit(t, v, visiting())

@@ -37,7 +37,7 @@ func (e expellingCluster) OpenConsumer(ctx context.Context,
 	return e.Cluster.OpenConsumer(ctx, o)
 }
 
-// A consumer that cannot go on ends the run at once, which keeps what was measured.
+// A consumer that cannot continue ends the run at once, and the run keeps its measurements.
 func TestAConsumerThatStopsFailsTheRun(t *testing.T) {
 	runs := t.TempDir()
 	var dir string

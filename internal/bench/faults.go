@@ -22,32 +22,32 @@ const (
 	leaderLimit = 10 * time.Second
 	injectLimit = time.Minute
 	healLimit   = 4 * time.Minute
-	// checkLimit bounds the trial of what the faults need of this machine.
+	// checkLimit bounds the check that this machine can inject the faults.
 	checkLimit = 30 * time.Second
-	// mostLate is how late a fault may begin because the heal of another took
-	// its time; later it is left out.
+	// mostLate is how late a fault may begin because the heal of another took long. A later fault
+	// is left out.
 	mostLate = time.Second
 )
 
-// FaultLimit is the longest that a fault may take beside the time that it lasts.
+// FaultLimit is the longest that a fault may take in addition to its own length.
 const FaultLimit = leaderLimit + injectLimit + healLimit
 
-// Around a fault the run is read more often: from aroundBefore it to
-// aroundAfter its end.
+// Around a fault the run is read more often: from aroundBefore before it to aroundAfter after its
+// end.
 const (
 	faultInterval = 100 * time.Millisecond
 	aroundBefore  = 5 * time.Second
 	aroundAfter   = 30 * time.Second
 )
 
-// faults injects a run's faults and heals them, in a goroutine of its own that
-// end waits for. The run's goroutine takes over what happened.
+// faults injects and heals a run's faults on a separate goroutine, for which end waits. The run's
+// goroutine writes the events.
 type faults struct {
 	idle
 	run     *run
 	strikes []workload.Strike
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when all are healed; nil: they have not begun
+	done    chan struct{} // closed when all are healed; nil: not begun
 
 	mu      sync.Mutex
 	all     []result.Fault
@@ -56,15 +56,14 @@ type faults struct {
 	failed  error
 }
 
-// writtenAfter is how long after topics and subscriptions were made a system has
-// handed them to the kernel. One answers that a queue is bound some seconds before,
-// and a power cut in between unbinds it.
+// writtenAfter is the time after which a system has handed new topics and subscriptions to the
+// kernel. One system confirms a queue's binding some seconds before that, and a power cut in
+// between would unbind the queue.
 const writtenAfter = 5 * time.Second
 
 // readyFaults chooses the injector of the run's faults: the connected cluster where it can inject
 // faults itself, otherwise the testbed's injector. Before a load with a power cut it lets the
-// servers write the new topics to disk, as if these had been made long ago: the power cut then
-// takes only later data.
+// servers write the new topics to disk, so that the power cut can remove only later data.
 func (s *session) readyFaults(ctx context.Context) error {
 	if len(s.job.Workload.Faults) == 0 {
 		return nil
@@ -78,7 +77,7 @@ func (s *session) readyFaults(ctx context.Context) error {
 		func(f workload.Fault) bool { return f.Do == workload.FaultPowerCut }) {
 		return nil
 	}
-	s.watch.Phase(result.PhaseConnect, "letting the servers write down what topics there are")
+	s.watch.Phase(result.PhaseConnect, "letting the servers write their new topics to disk")
 	select {
 	case <-time.After(writtenAfter):
 	case <-ctx.Done():
@@ -87,7 +86,7 @@ func (s *session) readyFaults(ctx context.Context) error {
 	return s.testbed.Sync()
 }
 
-// checkFaults refuses faults of servers that are not ours to break.
+// checkFaults refuses faults of servers that plimsoll did not start.
 func (j *Job) checkFaults() error {
 	if len(j.Workload.Faults) == 0 {
 		return nil
@@ -124,7 +123,7 @@ func (b *faults) measured(ctx context.Context) {
 	}()
 }
 
-// strike waits for the time of a fault, and does it. It reports whether the next may follow.
+// strike waits for the time of a fault, and injects it. It reports whether the next may follow.
 func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
 	if !b.wait(ctx, windowNs+int64(s.At)) {
 		return false
@@ -140,9 +139,9 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 	return b.breakOnce(ctx, s.Fault, nil)
 }
 
-// breakOnce injects a fault and heals it: when its time is over, when the run ends, and when it
-// could not be injected. Then it calls then, unless that is nil. It reports whether everything
-// was possible.
+// breakOnce injects a fault and heals it: when its time is over, when the run ends, or if the
+// injection failed. Then it calls then, unless that is nil. It reports whether everything
+// succeeded.
 func (b *faults) breakOnce(ctx context.Context, fault workload.Fault,
 	then func(at int, f *result.Fault) error) bool {
 	f := result.Fault{
@@ -171,7 +170,7 @@ func (b *faults) breakOnce(ctx context.Context, fault workload.Fault,
 	return err == nil
 }
 
-// heal heals a fault that was injected, or was not for the given reason. It returns what failed.
+// heal heals a fault after its injection, which failed if err is not nil. It returns all errors.
 func (b *faults) heal(ctx context.Context, fault workload.Fault, at int, f *result.Fault,
 	err error) error {
 	f.HealStartNs = b.run.sinceBegan()
@@ -210,12 +209,12 @@ func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fau
 	return nil
 }
 
-// leader asks the cluster which server leads. An unknown leader is an error only where the fault's
+// leader asks the cluster which server leads. An unknown leader is an error only if the fault's
 // target depends on it.
 func (b *faults) leader(ctx context.Context, whom workload.FaultTarget) (string, error) {
 	reader, able := b.run.cluster.(system.LeaderReader)
 	if !able {
-		return "", nil // the injector knows what it needs
+		return "", nil // the injector needs no leader
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderLimit)
 	defer cancel()
@@ -239,7 +238,7 @@ func (b *faults) add(f result.Fault) int {
 	return len(b.all) - 1
 }
 
-// tell notes what is known of a fault by now, and what happened.
+// tell records the current state of a fault, and an event.
 func (b *faults) tell(at int, f result.Fault, sentence string) {
 	b.mu.Lock()
 	b.all[at] = f
@@ -270,8 +269,7 @@ func (b *faults) healed() bool {
 	}
 }
 
-// interval writes down what happened, and returns why a fault could not be
-// injected or healed.
+// interval writes the events, and returns an error if a fault could not be injected or healed.
 func (b *faults) interval(e ended) error {
 	if b.done == nil {
 		return nil
@@ -297,7 +295,7 @@ func (b *faults) interval(e ended) error {
 // drain waits until every fault is healed.
 func (b *faults) drain(d *draining) { d.busy = d.busy || !b.healed() }
 
-// end heals what is under way and lets nothing more happen.
+// end heals a fault that is under way and prevents further ones.
 func (b *faults) end() error {
 	if b.done == nil {
 		return nil
@@ -307,7 +305,7 @@ func (b *faults) end() error {
 	return b.interval(ended{phase: result.PhaseDrain})
 }
 
-// length is short around faults.
+// length returns a short interval around faults.
 func (b *faults) length(fromNs int64) int64 {
 	if b.done == nil {
 		return 0

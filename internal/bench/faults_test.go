@@ -20,7 +20,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// withFault is a load of so many seconds with one fault in it.
+// withFault returns a load of some seconds with one fault.
 func withFault(f workload.Fault) *workload.Workload {
 	w := load(1000, 10*time.Second)
 	w.Warmup, w.Drain, w.Faults = time.Second, 5*time.Second, []workload.Fault{f}
@@ -31,8 +31,8 @@ func near(got int64, want, by time.Duration) bool {
 	return got >= int64(want-by) && got <= int64(want+by)
 }
 
-// An outage of 2 s, from 3 s into the window, after which the system takes half
-// a second more: the figures must say just that.
+// An outage of 2 s, beginning 3 s into the window, after which the system needs half a second
+// more: the figures must say exactly that.
 func TestTruthOutageOfAFaultIsTimed(t *testing.T) {
 	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetLeader,
 		At: 3 * time.Second, For: 2 * time.Second})
@@ -93,7 +93,7 @@ func count(events []result.Event, kind string) (n int) {
 	return n
 }
 
-// Each message that a fault loses is named, and said to be acknowledged before.
+// Each message that a fault loses is named, with the fact that it was acknowledged before.
 func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	kinds := workload.FaultKinds()
 	if raceDetector {
@@ -120,9 +120,8 @@ func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	}
 }
 
-// checkNamed holds that the lost ranges are the planted messages. The account
-// counts from the load's first message of each partition; the one before it proved
-// the partition.
+// checkNamed checks that the lost ranges are the planted messages. The account counts from the
+// load's first message of each partition; the message before it proved the partition.
 func checkNamed(t *testing.T, name string, s *result.Saved, planted []sim.LostMessage) {
 	t.Helper()
 	var named []sim.LostMessage
@@ -149,7 +148,7 @@ func checkNamed(t *testing.T, name string, s *result.Saved, planted []sim.LostMe
 	}
 }
 
-// recorder is a system whose cluster notes what was asked of it.
+// recorder is a system whose cluster records the calls of the injector.
 type recorder struct {
 	*sim.System
 	mu     sync.Mutex
@@ -221,7 +220,7 @@ func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duratio
 	return s, ran
 }
 
-// A run that is stopped during a fault, or while one is being injected, heals.
+// A run that is stopped during a fault or its injection heals the fault.
 func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		r := &recorder{stuck: stuck}
@@ -242,7 +241,7 @@ func TestFaultsAreHealedWhenTheRunIsStopped(t *testing.T) {
 	}
 }
 
-// What could not be injected is healed all the same, and ends the run.
+// A fault that could not be injected is healed nevertheless, and ends the run.
 func TestAFaultThatCannotBeInjectedFailsTheRun(t *testing.T) {
 	r := &recorder{refuse: errors.New("permission denied")}
 	w := withFault(workload.Fault{Do: workload.FaultPause, Target: workload.TargetOne,
@@ -283,7 +282,7 @@ func TestFaultsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// When a fault happens is the same in every run of a seed.
+// Every run with the same seed has its faults at the same times.
 func TestFaultsRepeat(t *testing.T) {
 	w := withFault(workload.Fault{Do: workload.FaultKill, Target: workload.TargetOne, At: 0,
 		Within: time.Second, Every: 3 * time.Second, For: time.Second})
@@ -311,8 +310,7 @@ func TestFaultsOfOtherPeoplesServersAreRefused(t *testing.T) {
 	}
 }
 
-// Messages that arrive without having been acknowledged must not hide, from the
-// drain, that others are on their way.
+// Messages that arrive unacknowledged must not hide from the drain that others are on their way.
 func TestTruthDrainWaitsForWhatTheCountersHide(t *testing.T) {
 	w := load(1000, 2*time.Second)
 	w.Load.Segments = append(w.Load.Segments,

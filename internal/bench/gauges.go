@@ -13,14 +13,14 @@ import (
 
 const (
 	gaugeEvery = time.Second
-	// gaugedTopics bounds the cost of a question.
+	// gaugedTopics bounds the topics of a reading, and so its cost.
 	gaugedTopics = 100
 )
 
-// gauges asks a system's servers for figures of their own, and the file system for the size of
-// their data, in goroutines of its own, so that servers that do not answer delay nothing.
+// gauges reads the servers' own figures, and the size of their data from the file system, on
+// separate goroutines, so that servers that do not answer delay nothing.
 type gauges struct {
-	reader system.GaugeReader // nil: the system has no such figures
+	reader system.GaugeReader // nil: the system has none
 	topics []system.Topic
 	dirs   []dataDir
 	stop   context.CancelFunc
@@ -32,7 +32,7 @@ type gauges struct {
 	failed error // the first
 }
 
-// newGauges begins to ask. It returns nil where there is nothing to ask.
+// newGauges starts the readings. It returns nil if there is nothing to read.
 func newGauges(c system.Cluster, topics []system.Topic, dirs []dataDir) *gauges {
 	reader, able := c.(system.GaugeReader)
 	able = able && len(topics) > 0
@@ -76,7 +76,7 @@ func (g *gauges) keep(read []system.Gauge, err error) {
 	}
 }
 
-// missing notes the first error. The caller holds the lock.
+// missing records the first error. The caller holds the lock.
 func (g *gauges) missing(err error) {
 	if g.failed == nil {
 		g.failed = err
@@ -109,7 +109,7 @@ func (g *gauges) sizeUp(ctx context.Context) {
 	}
 }
 
-// take returns what was read since the last call.
+// take returns the readings since the last call.
 func (g *gauges) take() []result.Gauge {
 	if g == nil {
 		return nil
@@ -131,7 +131,7 @@ func (g *gauges) gaps() error {
 	return g.failed
 }
 
-// close ends the questions.
+// close ends the readings.
 func (g *gauges) close() {
 	if g != nil {
 		g.stop()

@@ -28,7 +28,7 @@ func (g *gauged) ReadGauges(ctx context.Context, topics []system.Topic) ([]syste
 	return nil, ctx.Err()
 }
 
-// A figure is taken once. Servers that refuse or hang cost nothing but the figure.
+// A figure is taken once. If servers refuse or hang, only the figure is missing.
 func TestGauges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &gauged{}

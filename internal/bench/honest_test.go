@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The tests of this file hold that what goes wrong makes figures worse and never better,
-// and that nothing is claimed which was not seen.
+// The tests of this file check that failures make figures worse and never better, and that
+// plimsoll claims nothing that it has not seen.
 
 // judged returns the outcomes of a run's verdicts.
 func judged(s *result.Saved) map[string]string {
@@ -35,8 +35,7 @@ func point(t *testing.T, s *result.Saved, series result.Series, p float64) resul
 	return at
 }
 
-// slow is a system on which 1.5% of the messages take 50 ms, unless it does something
-// else with them.
+// slow is a system on which 1.5% of the messages take 50 ms, or get another planted outcome.
 func slow(outcome string) map[string]string {
 	return map[string]string{
 		"service": "bimodal", "service_time": "200us", "service_slow": "50ms",
@@ -92,7 +91,7 @@ func TestTruthMessagesWithoutALatencyMakePercentilesWorse(t *testing.T) {
 	}
 }
 
-// What was lost in the warm-up is not missing from the window.
+// Messages lost in the warm-up are not missing from the window.
 func TestTruthTheWarmUpsLossesAreNotTheWindows(t *testing.T) {
 	w := load(2_000, 5*time.Second)
 	w.Warmup, w.Subscriptions, w.Consumers, w.Producers = 5*time.Second, 2, 3, 2
@@ -128,7 +127,7 @@ func TestTruthASlowConsumerIsSeen(t *testing.T) {
 	}
 }
 
-// The pacing quantum follows what most messages take, however long the tail is.
+// The pacing quantum follows the latency of most messages, however long the tail is.
 func TestTruthATailDoesNotBendTheBody(t *testing.T) {
 	million(t)
 	w := load(2_000, 30*time.Second)
@@ -142,8 +141,8 @@ func TestTruthATailDoesNotBendTheBody(t *testing.T) {
 	within(t, "publish p99", float64(point(t, s, result.Publish, 99).LatencyNs), 1e9, 0.005)
 }
 
-// Copies that come 15 s later are not excluded by a drain that ends when all is there,
-// and are seen by a run that waits for as long as they may take.
+// A drain that ends when every message has arrived cannot exclude copies that come 15 s later. A
+// run that waits as long as copies may take sees them.
 func TestTruthLateCopies(t *testing.T) {
 	w := load(1_000, 5*time.Second)
 	w.Drain = time.Minute
@@ -173,7 +172,7 @@ func TestTruthLateCopies(t *testing.T) {
 	}
 }
 
-// Copies have a series of their own: they are no part of end-to-end latency.
+// Copies have their own series and are not part of end-to-end latency.
 func TestTruthCopiesAreNotFirstArrivals(t *testing.T) {
 	skipUnderRace(t)
 	w := load(2_000, 20*time.Second)
@@ -219,7 +218,7 @@ func TestTruthTransactions(t *testing.T) {
 	}
 }
 
-// A message that comes from another partition than it was sent to is seen.
+// A message that arrives from the wrong partition is detected.
 func TestTruthMisplacedMessagesAreSeen(t *testing.T) {
 	w := load(2_000, 5*time.Second)
 	s, planted := onSim(t, w, map[string]string{"misplace_per_million": "10000"})
@@ -229,7 +228,7 @@ func TestTruthMisplacedMessagesAreSeen(t *testing.T) {
 	}
 }
 
-// The twin of a run on virtual time has no latency but what pacing adds.
+// The twin of a run on virtual time has no latency except the wait that pacing adds.
 func TestTruthTheTwinTakesNoTime(t *testing.T) {
 	million(t)
 	for name, w := range map[string]*workload.Workload{
@@ -237,7 +236,7 @@ func TestTruthTheTwinTakesNoTime(t *testing.T) {
 		"fast":   load(20_000, 12*time.Second),
 		"closed": closed(2, 1, 1, 10, 12*time.Second),
 	} {
-		// A system that holds its producers up for long is not plimsoll's error.
+		// A system that blocks its producers for long is not plimsoll's error.
 		settings := map[string]string{"service_time": "2ms", "send_block_every": "1s",
 			"send_block_for": "50ms"}
 		s, _ := onSim(t, w, settings)

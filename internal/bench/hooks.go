@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	hooksFolder = "hooks" // of the run directory
-	// hookGrace is the time that the commands of the window's start have to end after it. Then
+	hooksFolder = "hooks" // in the run directory
+	// hookGrace is the time after the window in which the commands of its start must end. Then
 	// they are killed.
 	hookGrace = 10 * time.Second
 	// hookLimit is the longest that a command of the window's end may take.
 	hookLimit = time.Minute
 )
 
-// hooks runs the target's commands for each node: one at the window's start, which is asked to end
-// with the window, and one after it. What fails is noted and ends nothing.
+// hooks runs the target's commands for each node: one from the window's start, which is asked to
+// end with the window, and one after it. Failures are noted and do not end the run.
 type hooks struct {
 	idle
 	run   *run
 	nodes []result.Node
-	going []*hook // of the window's start
+	going []*hook // commands of the window's start
 	over  bool    // the window has ended
 	after sync.WaitGroup
 
@@ -88,7 +88,8 @@ func (h *hooks) start(when, command string) (all []*hook) {
 	return all
 }
 
-// drain ends what ran in the window, and runs the commands of its end. end waits for them.
+// drain ends the commands of the window's start, and runs the commands of its end. end waits for
+// them.
 func (h *hooks) drain(*draining) {
 	if h.over {
 		return
@@ -113,7 +114,7 @@ func (h *hooks) stop() {
 			select {
 			case <-one.child.Exited():
 				h.await(one, hookGrace, late)
-			default: // what it says of its end by a signal is no failure
+			default: // ended by our signal, which is no failure
 				_ = process.Signal(process.Family(one.child.PID()), syscall.SIGTERM)
 				h.awaitEnd(one, hookGrace, late)
 			}
@@ -157,9 +158,9 @@ func (h *hooks) note(sentence string) {
 // end waits for every command, and notes that they ran and what failed.
 func (h *hooks) end() error {
 	h.after.Wait()
-	h.stop() // those of a run that failed before its drain
+	h.stop() // in case the run failed before its drain
 	h.run.note(fmt.Sprintf("the target's hooks ran beside the load (number of nodes: %d): "+
-		"what they wrote is in %s/", len(h.nodes), hooksFolder))
+		"their output is in %s/", len(h.nodes), hooksFolder))
 	for _, sentence := range h.notes {
 		h.run.note(strings.ReplaceAll(sentence, "\n", "; "))
 	}

@@ -25,7 +25,7 @@ func (j *Job) checkIsolation() error {
 	return nil
 }
 
-// coldReads has a backlog read from disk, where the workload asks for that.
+// coldReads makes sure that a backlog is read from disk, if the workload asks for it.
 func (j *Job) coldReads() error {
 	if !j.Workload.Isolate.DropPageCache {
 		return nil
@@ -36,7 +36,7 @@ func (j *Job) coldReads() error {
 	return nil
 }
 
-// isolate does what the workload asks for before a run.
+// isolate prepares the machine before a run as the workload asks.
 func (s *session) isolate() error {
 	if err := s.separate(); err != nil {
 		return err

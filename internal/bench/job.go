@@ -25,30 +25,30 @@ type Job struct {
 	Secrets  target.Secrets
 	Trust    *target.Trust // nil: connections are not encrypted
 
-	Runs string // the folder that run directories are made in
+	Runs string // the parent of the run directories
 	// DataDir is on the file system where servers that run already keep their
 	// data; empty: not known. Servers that the run starts are known.
 	DataDir string
 	// Cluster is a cluster that the caller owns and that the run leaves up (see OpenCluster); nil:
-	// the run starts a cluster of its own where the target names none.
+	// if the target names no cluster, the run starts one.
 	Cluster *Cluster
-	// Crew offers the load from other processes; nil: this one does.
+	// Crew offers the load from other processes; nil: this process offers it.
 	Crew Crew
 	// Pair keeps the producers and the consumers of each topic on one worker of the crew.
 	Pair bool
-	// Workers is how many processes share the load evenly; 0: it is this process's alone.
+	// Workers is how many processes share the load evenly; 0: this process alone offers it.
 	Workers int
-	// Interval is the time between two readings of what happened; 0: a second.
+	// Interval is the time between two samples; 0: a second.
 	Interval time.Duration
-	// Late is how long after the measured window what is late is still handed
-	// over; 0: as long as the drain lasts.
+	// Late is how long after the measured window late messages are still handed over; 0: during
+	// the whole drain.
 	Late time.Duration
-	// Idle ends the drain when nothing has happened for so long and every fault
-	// is healed, although messages are missing; 0: they are waited for.
+	// Idle ends the drain, although messages are missing, when nothing has happened for this time
+	// and every fault is healed; 0: the drain waits for them.
 	Idle time.Duration
 
-	// Linger is how long the drain goes on after the last message arrived although
-	// nothing is missing: copies may come that late. 0: no longer than to be sure.
+	// Linger is how long the drain continues after the last arrival although nothing is missing,
+	// because copies may come that late. 0: only as long as necessary.
 	Linger time.Duration
 
 	// MaxUSD is the most that the requests of the run may cost; 0: no limit.
@@ -60,8 +60,8 @@ type Job struct {
 	Trial   *result.Trial // nil: the run stands alone
 	Process time.Time     // when the process began, for the time to the first message
 
-	// Began, unless it is nil, is called with the run's directory when it exists, before
-	// anything is started.
+	// Began, if not nil, is called with the run's directory as soon as it exists, before anything
+	// is started.
 	Began func(dir string)
 }
 
@@ -71,8 +71,7 @@ type Watch interface {
 	Interval(i result.Interval)
 }
 
-// Check refuses what the system says that it cannot do, before anything is
-// started.
+// Check refuses, before anything is started, a job that the system cannot do.
 func (j *Job) Check() error {
 	if err := j.checkDescribed(); err != nil {
 		return err
@@ -80,7 +79,7 @@ func (j *Job) Check() error {
 	d := j.System.Describe()
 	_, embedded := j.System.(system.Embedded)
 	if embedded && len(j.Target.Endpoints) > 0 {
-		return fmt.Errorf("%s lives inside plimsoll: take the endpoints out of its target", d.Name)
+		return fmt.Errorf("%s runs inside plimsoll: remove the endpoints from its target", d.Name)
 	}
 	if !j.external() && !embedded && !j.starts() {
 		return fmt.Errorf(
@@ -91,7 +90,7 @@ func (j *Job) Check() error {
 		return err
 	}
 	if j.Cluster != nil {
-		// Otherwise the start of the cluster looks after it.
+		// Otherwise the start of the cluster checks it.
 		if err := testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes); err != nil {
 			return err
 		}
@@ -117,19 +116,19 @@ func (j *Job) Check() error {
 	return j.checkSystem()
 }
 
-// checkReturns refuses consumers that give messages back where they cannot.
+// checkReturns refuses handling.fails on systems whose consumers cannot give messages back.
 func (j *Job) checkReturns() error {
 	if j.Workload.Handling.Fails == 0 {
 		return nil
 	}
 	if why := system.RefuseReturns(j.System, j.Settings); why != "" {
-		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): take "+
-			"handling.fails out of the workload", j.System.Describe().Name, why)
+		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): remove "+
+			"handling.fails from the workload", j.System.Describe().Name, why)
 	}
 	return nil
 }
 
-// checkDescribed refuses what the system's description excludes.
+// checkDescribed refuses levels and deliveries that the system's description excludes.
 func (j *Job) checkDescribed() error {
 	d := j.System.Describe()
 	guarantee, known := d.Levels[j.Workload.Durability]
@@ -148,8 +147,8 @@ func (j *Job) checkDescribed() error {
 	return nil
 }
 
-// CheckLevel refuses only what the system says about its durability levels, deliveries and
-// settings. Unlike Check it asks nothing of this machine and needs no endpoints.
+// CheckLevel checks only the system's durability levels, deliveries and settings. Unlike Check it
+// does not check this machine and needs no endpoints.
 func (j *Job) CheckLevel() error {
 	if err := j.checkDescribed(); err != nil {
 		return err
@@ -166,7 +165,7 @@ func (j *Job) FindSoftware() error {
 	return system.FindSoftware(j.System, j.Settings)
 }
 
-// checkSystem asks the system itself, where it can tell beforehand.
+// checkSystem asks the system itself, if it is a system.Checker.
 func (j *Job) checkSystem() error {
 	checker, able := j.System.(system.Checker)
 	if !able {
@@ -186,7 +185,7 @@ func (j *Job) starts() bool { return system.Starts(j.System, j.Target) }
 // external reports whether the servers run already.
 func (j *Job) external() bool { return system.RunsElsewhere(j.System, j.Target) }
 
-// dataDir is where the servers keep their data; empty when that is not known.
+// dataDir returns the folder of the servers' data, or "" if unknown.
 func (j *Job) dataDir() string {
 	switch {
 	case !j.starts():
@@ -197,11 +196,10 @@ func (j *Job) dataDir() string {
 	return j.Runs
 }
 
-// Estimate is what a run will take, known before it starts.
+// Estimate is what a run will need, known before it starts.
 type Estimate struct {
-	// Guessed: the workload is a closed loop, and how many messages it sends
-	// depends on the system. The totals are those of sends that take
-	// GuessedSend each.
+	// Guessed: the workload is a closed loop, whose number of messages depends on the system. The
+	// totals assume that each send takes GuessedSend.
 	Guessed        bool
 	Messages       int64 // warm-up included
 	PublishedBytes int64
@@ -213,12 +211,10 @@ type Estimate struct {
 
 const diskOverhead = 1.15 // headers, indexes, replication logs
 
-// GuessedSend is how long a send of a closed loop is taken to last where nothing
-// is known of it.
+// GuessedSend is the assumed length of a send of a closed loop.
 const GuessedSend = time.Millisecond
 
-// Estimate adds up what the run will take. What does not fit a number is the
-// largest number.
+// Estimate adds up what the run will need. A total that overflows becomes the largest number.
 func (j *Job) Estimate() Estimate {
 	w := j.Workload
 	messages := float64(w.WarmupMessages() + w.OfferedMessages())
@@ -247,12 +243,12 @@ func whole(f float64) int64 {
 	return int64(f)
 }
 
-// Resolved returns the job's input with every default spelled out.
+// Resolved returns the job's input with every default filled in.
 func (j *Job) Resolved() result.Resolved {
 	return result.Resolved{Workload: j.Workload.YAML(), Target: j.Target.YAML()}
 }
 
-// Load is the job's workload in the figures that a result is judged and reported by.
+// Load returns the job's workload as the figures by which a result is judged and reported.
 func (j *Job) Load() result.Load { return j.Workload.Record() }
 
 // planOf returns the plan of a run's load.
@@ -263,8 +259,8 @@ func (j *Job) planOf(run uint32) load.Plan {
 	}
 }
 
-// spread is how the system's own client deals messages without a key; the zero Spread
-// where it has no way of its own, or the messages have keys.
+// spread returns the rule of the system's own client for messages without a key, or the zero
+// Spread if it has no rule or the messages have keys.
 func (j *Job) spread() system.Spread {
 	spreader, able := j.System.(system.Spreader)
 	if !able || j.Workload.Keys.Kind != workload.KeysNone {
@@ -273,8 +269,7 @@ func (j *Job) spread() system.Spread {
 	return spreader.Spread(j.Settings)
 }
 
-// Redelivery is when the system delivers a message again by itself; ok is false where
-// it does not say.
+// Redelivery says when the system redelivers a message by itself; ok is false if that is unknown.
 func (j *Job) Redelivery() (r system.Redelivery, ok bool) {
 	redeliverer, able := j.System.(system.Redeliverer)
 	if !able {

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// A result says over how many keys a load went, and how messages without a key were
-// dealt; each only where it applies.
+// A result has the number of keys of a load, and the rule for messages without a key, each only if
+// it applies.
 func TestLoadSaysKeysSpreadAndAudit(t *testing.T) {
 	for _, c := range []struct {
 		keys     workload.Keys

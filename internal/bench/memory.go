@@ -13,28 +13,27 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Shares of memory that Estimate adds up; see BENCHMARKS.md. An account is there twice when
-// it is handed over, and the sets of a lane once more while they are compared.
+// Shares of memory that Estimate adds up; see BENCHMARKS.md. An account exists twice while it is
+// handed over, and the sets of a lane once more while they are compared.
 const (
 	baseMemory     = 64 << 20
 	recorderMemory = result.HistogramBytes
-	clientMemory   = 5 << 10 // a client of ours; its library's is the library's affair
+	clientMemory   = 5 << 10 // plimsoll's part of a client, without its library's
 	flightMemory   = 256     // a message in the pool without its payload
 	laneMemory     = 170     // a lane in the account of its producer
 	placeMemory    = 8       // a block of lanes in the account of a consumer
-	ledgerMemory   = 0.39    // a message in one account, when nothing is in order
+	ledgerMemory   = 0.39    // a message in one account, in the worst order
 	pageMemory     = 1200    // a lane that has seen a message, in one account
 )
 
-// memoryOf is what the process of each of so many workers takes at worst, when they share the
-// load evenly; 0 workers are 1.
+// memoryOf returns the most memory of each worker's process, when a number of workers share the
+// load evenly; 0 workers count as 1.
 func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
 	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
 	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
 	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
 	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
-	// A consumer has a place for each block of lanes, and the blocks on which
-	// something came.
+	// A consumer has a place for each block of lanes, and the blocks with arrivals.
 	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	shared := (producers+consumers)*clientMemory +
@@ -47,7 +46,7 @@ func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
 		shared/float64(max(workers, 1))
 }
 
-// memory is what a process may take of this machine, in bytes; 0: not known.
+// memory holds the limits of a process's memory on this machine, in bytes; 0: unknown.
 type memory struct {
 	machine int64
 	group   int64 // the least limit of the control groups of this process
@@ -58,7 +57,7 @@ func memoryOfMachine() memory { return memoryIn(os.DirFS("/")) }
 // memoryIn reads the limits from the file system of a machine.
 func memoryIn(root fs.FS) memory {
 	var kib int64
-	info, _ := fs.ReadFile(root, "proc/meminfo") // without it nothing is known
+	info, _ := fs.ReadFile(root, "proc/meminfo") // without the file the limit is unknown
 	total := field(string(info), "MemTotal")
 	if _, err := fmt.Sscanf(total, "%d kB", &kib); err != nil {
 		kib = 0
@@ -66,7 +65,7 @@ func memoryIn(root fs.FS) memory {
 	return memory{machine: kib << 10, group: measure.Allowed(root).MemoryBytes}
 }
 
-// checkMemory refuses a crowd that this process could not hold.
+// checkMemory refuses a crowd that does not fit this process's memory.
 func (j *Job) checkMemory(have memory) error {
 	need, most, whose := j.Estimate().MemoryBytes, have.machine, "this machine has"
 	if have.group > 0 && (most == 0 || have.group < most) {

@@ -72,7 +72,7 @@ func TestACrowdBeyondTheMemoryIsRefused(t *testing.T) {
 	}
 }
 
-// Of several workers each needs memory for its share, and for what is the same for all.
+// Each of several workers needs memory for its share, and for the parts that are the same for all.
 func TestWorkersShareTheMemory(t *testing.T) {
 	job := crowdJob(100_000)
 	alone := job.Estimate().MemoryBytes

@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// observe begins to observe what the run costs. Everything runs by then, so
-// that what starting took is not counted.
+// observe starts to observe the resources of the run. Everything is running by then, so the start
+// is not counted.
 func (s *session) observe() (err error) {
 	s.observer, err = observe.New(s.servers())
 	if err != nil {
@@ -31,16 +31,16 @@ func (s *session) observe() (err error) {
 		o.Limits, s.unlimited = observe.Stored(dir)
 	case len(s.job.Target.Processes) > 0:
 		s.unlimited = errors.New(
-			"this machine's limits are left out, because it is not known where the servers keep " +
-				"their data")
+			"this machine's limits are left out, because the folder of the servers' data is " +
+				"unknown")
 	}
 	s.gauges = newGauges(s.cluster, s.created, s.dataDirs())
-	// Now, for a run whose process is killed.
+	// Saved now, in case the process is killed.
 	o.Methods = s.methods()
 	return nil
 }
 
-// servers are the system's processes that run on this machine.
+// servers returns the system's processes on this machine.
 func (s *session) servers() []target.Process {
 	var all []target.Process
 	if _, embedded := s.job.System.(system.Embedded); embedded {
@@ -55,7 +55,7 @@ func (s *session) servers() []target.Process {
 	return all
 }
 
-// dataDirs are the nodes' folders of data, in a run that is long enough for them to matter.
+// dataDirs returns the nodes' data folders, if the run is long enough for their growth to matter.
 func (s *session) dataDirs() (all []dataDir) {
 	if s.testbed == nil || s.job.Workload.Duration < sizedLeast {
 		return nil
@@ -66,7 +66,7 @@ func (s *session) dataDirs() (all []dataDir) {
 	return all
 }
 
-// methods says how the figures of an observation were found.
+// methods returns sentences about how the figures of an observation were measured.
 func (s *session) methods() []string {
 	var all []string
 	switch given := s.job.Target.Processes; {
@@ -79,8 +79,8 @@ func (s *session) methods() []string {
 			"names were observed: %s.", strings.Join(names, ", ")))
 	case len(s.observer.Servers()) == 0:
 		all = append(all,
-			"The servers were not observed: give their processes in the target where they run on "+
-				"this machine, like processes: [{name: n1, pid: 4711}].")
+			"The servers were not observed: if they run on this machine, give their "+
+				"processes in the target, like processes: [{name: n1, pid: 4711}].")
 	}
 	all = append(all, s.observer.Methods()...)
 	if err := s.gauges.gaps(); err != nil {
@@ -93,7 +93,7 @@ func (s *session) methods() []string {
 	return all
 }
 
-// spent writes what was spent since the last time, and what ended.
+// spent writes the resource use since the last call, and the processes that ended.
 func (s *session) spent(phase result.PhaseName) error {
 	r, ended, back := s.observer.Read()
 	now := s.job.Clock.Now()
@@ -113,7 +113,7 @@ func (s *session) spent(phase result.PhaseName) error {
 	for _, p := range back {
 		tell("node %s is back (pid %d)", p)
 	}
-	// Where nothing is observed there is nothing to write.
+	// Without observed figures there is nothing to write.
 	if len(r.Processes) == 0 && len(r.Gauges) == 0 {
 		return errors.Join(errs...)
 	}

@@ -56,8 +56,7 @@ func TestRunsSayWhatTheyCost(t *testing.T) {
 	}
 }
 
-// bed is sim behind the interfaces of a system that has servers: real ones, of
-// another kind.
+// bed is sim with the interfaces of a system with servers; the servers are idle processes.
 type bed struct {
 	sim     *sim.System
 	servers []*exec.Cmd
@@ -86,7 +85,7 @@ func (b *bed) kill(n int) {
 	_, _ = b.servers[n].Process.Wait()
 }
 
-// heard keeps what a watcher is told.
+// heard records a watcher's calls.
 type heard struct{ sentences []string }
 
 func (h *heard) Phase(_ result.PhaseName, sentence string) {
@@ -94,7 +93,7 @@ func (h *heard) Phase(_ result.PhaseName, sentence string) {
 }
 func (h *heard) Interval(result.Interval) {}
 
-// external is a job against a cluster that runs already.
+// external returns a job against a cluster that runs already.
 func external(t *testing.T, b *bed, processes []target.Process) *bench.Job {
 	t.Helper()
 	settings, err := system.Resolve(b.Describe().Settings, nil)

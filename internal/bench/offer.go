@@ -14,25 +14,25 @@ import (
 
 const (
 	intervalLength = time.Second // unless the job says otherwise
-	// headStart is between the decision to start and the first message, for
-	// the pacers to be in place.
+	// headStart is the time between the decision to start and the first message, in which the
+	// pacers get ready.
 	headStart = 20 * time.Millisecond
-	// drainLook is the time between two looks at whether all has arrived, and
-	// quiet how long nothing may happen before it is believed.
+	// drainLook is the interval between checks that everything has arrived, and quiet the time
+	// without an event after which the result counts.
 	drainLook = 20 * time.Millisecond
 	quiet     = 200 * time.Millisecond
 	// interruptedDrain is the longest drain of a run that was told to stop.
 	interruptedDrain = 3 * time.Second
 )
 
-// run is the load of a session: it offers it, waits for what is under way, and accounts.
+// run is the load of a session: it offers the load, waits for outstanding messages, and accounts.
 type run struct {
 	*session
 	course   *load.Course // the owner of the window
 	parts    []part
 	readings *readings
 
-	looks       bool // a part looks again and again in the measured window
+	looks       bool // a part wants regular looks in the measured window
 	spacing     spacing
 	slept       slept
 	closingNs   int64 // when closing the clients began
@@ -40,7 +40,7 @@ type run struct {
 	arrivals    arrivals
 	hands       hands
 
-	judged   load.Counters // that lacks was found for, of judgedOf subscriptions
+	judged   load.Counters // the counters for which lacks was computed, of judgedOf subscriptions
 	judgedOf int
 	lacks    bool
 }
@@ -85,7 +85,7 @@ func (r *run) offer(ctx context.Context) error {
 	return r.stretch(ctx, result.PhaseMeasure, "every message counts", end)
 }
 
-// cut sends every worker the window that the course has now.
+// cut sends every worker the course's current window.
 func (r *run) cut(w load.Window) error {
 	err := load.Together(r.workers, func(i int) error { return r.workers[i].Cut(w) })
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *run) cut(w load.Window) error {
 	return nil
 }
 
-// sample is what all workers have counted together.
+// sample returns the merged counters of all workers.
 func (r *run) sample(histograms bool) (load.Sample, error) {
 	all := make([]load.Sample, len(r.workers))
 	err := load.Together(r.workers, func(i int) (err error) {
@@ -111,7 +111,7 @@ func (r *run) sample(histograms bool) (load.Sample, error) {
 	return merged, err
 }
 
-// accounts is what all workers have an account of.
+// accounts returns the merged accounts of all workers.
 func (r *run) accounts() (load.Account, error) {
 	all := make([]load.Account, len(r.workers))
 	err := load.Together(r.workers, func(i int) (err error) {
@@ -124,8 +124,8 @@ func (r *run) accounts() (load.Account, error) {
 	return load.MergeAccounts(all...)
 }
 
-// stretch is one phase of load, an interval after another, until an end that may
-// come nearer on the way.
+// stretch runs one phase of load, interval by interval, until an end that may move closer
+// meanwhile.
 func (r *run) stretch(
 	ctx context.Context, name result.PhaseName, sentence string, end func(load.Window) int64,
 ) error {
@@ -161,7 +161,7 @@ func (r *run) stretch(
 	return nil
 }
 
-// length is how long the interval that begins at a time of the clock lasts.
+// length returns the length of the interval that begins at a time of the clock.
 func (r *run) length(fromNs int64) int64 {
 	length := r.spacing.everyNs
 	for _, p := range r.parts {
@@ -172,14 +172,14 @@ func (r *run) length(fromNs int64) int64 {
 	return length
 }
 
-// nextReading returns the place of a reading on the grid of readings, from the time at which it was
-// due and the time at which it came. A late reading also replaces the readings that were missed.
+// nextReading returns the position of a reading on the grid of readings, from its due time and its
+// actual time. A late reading also replaces the readings that were missed.
 func nextReading(dueNs, cameNs, lengthNs int64) int64 {
 	return dueNs + max(cameNs-dueNs, 0)/lengthNs*lengthNs
 }
 
-// await waits until a time of the clock, and has the parts look meanwhile. cut says that
-// an interval ends here.
+// await waits until a time of the clock, and lets the parts look meanwhile. cut says that an
+// interval ends here.
 func (r *run) await(
 	ctx context.Context, phase result.PhaseName, untilNs int64,
 ) (cut bool, err error) {
@@ -204,7 +204,7 @@ func (r *run) await(
 	return false, nil
 }
 
-// stop lets nothing more be handed over.
+// stop stops all hand-overs.
 func (r *run) stop() error {
 	r.interrupted = true
 	return r.cut(r.course.Stop(r.job.Clock.Now()))
@@ -223,11 +223,10 @@ func (r *run) sleep(ctx context.Context, untilNs int64) error {
 	return nil
 }
 
-// drain waits until every message has been answered and has arrived, at most
-// as long as the workload says since the last fault was healed and an audit was
-// opened.
+// drain waits until every message has been answered and has arrived, for at most the workload's
+// drain after the last fault was healed and an audit was opened.
 func (r *run) drain(ctx context.Context) error {
-	if err := r.begin(result.PhaseDrain, "waiting for what is under way"); err != nil {
+	if err := r.begin(result.PhaseDrain, "waiting for outstanding messages"); err != nil {
 		return err
 	}
 	begin := r.job.Clock.Now()
@@ -284,7 +283,7 @@ func (r *run) drain(ctx context.Context) error {
 	return nil
 }
 
-// waitsFor is what the drain is to wait for now.
+// waitsFor returns what the drain must wait for now.
 func (r *run) waitsFor() draining {
 	w := r.job.Workload
 	d := draining{lengthNs: int64(w.Drain), awaited: w.AllSubscriptions()}
@@ -294,7 +293,7 @@ func (r *run) waitsFor() draining {
 	return d
 }
 
-// lingerNs is how long the drain goes on although nothing is missing.
+// lingerNs returns how long the drain continues although nothing is missing.
 func (r *run) lingerNs() int64 {
 	if r.interrupted {
 		return 0
@@ -307,7 +306,7 @@ func (r *run) settled(c load.Counters, subscriptions int) (bool, error) {
 	if !c.Sent || c.InFlight > 0 || c.Backlog(r.job.Workload) > 0 || c.GivenBack > c.Redelivered {
 		return false, nil
 	}
-	// Whether something is missing is found anew only when something has happened.
+	// Missing messages are determined again only after an event.
 	if !reflect.DeepEqual(c, r.judged) || subscriptions != r.judgedOf {
 		accounts, err := r.accounts()
 		if err != nil {

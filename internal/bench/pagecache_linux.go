@@ -16,8 +16,7 @@ func canDropPageCache() error {
 	return nil
 }
 
-// dropPageCache writes out what only memory holds and forgets all that the
-// disks hold too.
+// dropPageCache writes dirty pages to the disks, and then drops the cached pages.
 func dropPageCache() error {
 	unix.Sync()
 	// Page cache, directory entries and inodes.

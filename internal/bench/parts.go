@@ -9,28 +9,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// part is something that a run does beside offering its load and waiting for the end of it:
-// it settles, follows a backlog, audits, or breaks servers. Its methods are called by the
-// run's goroutine, in the order in which they stand here.
+// part is an optional activity of a run beside its load: settling, following a backlog, auditing,
+// injecting faults. The run's goroutine calls the methods, in the order of their declaration.
 type part interface {
 	// measured: the measured window begins.
 	measured(ctx context.Context)
-	// length is the longest that an interval which begins at a time may last; 0: it may be as
-	// long as any.
+	// length returns the longest allowed interval that begins at a time; 0: no limit.
 	length(fromNs int64) int64
-	// look is called again and again in the measured window. It reports whether something
-	// has happened for which the interval is to end.
+	// look is called repeatedly in the measured window. It reports whether the interval must end
+	// because of an event.
 	look(nowNs int64) (cut bool, err error)
 	// interval: an interval has ended.
 	interval(e ended) error
-	// drain is called repeatedly when the load is over. It sets what the drain has to wait for.
+	// drain is called repeatedly when the load is over. It sets what the drain must wait for.
 	drain(d *draining)
 	// drained receives the outcome of the drain.
 	drained(settled bool, stillNs int64)
 	// end: load and drain are over, and the clients are about to close.
 	end() error
-	// account corrects the accounts of the subscriptions, of which there are none when a worker
-	// was lost, and fills what is the part's own.
+	// account corrects the accounts of the subscriptions (there are none if a worker was lost),
+	// and fills the part's own figures.
 	account(of []result.SubscriptionLedger)
 }
 
@@ -39,17 +37,17 @@ type ended struct {
 	phase    result.PhaseName
 	interval result.Interval
 	sample   load.Sample
-	going    bool // the load goes on: nobody has stopped the run
+	going    bool // the load goes on: the run was not stopped
 }
 
-// draining is what a drain waits for.
+// draining describes what a drain waits for.
 type draining struct {
-	busy     bool  // whatever the counters say
-	lengthNs int64 // at most for so long
+	busy     bool  // wait regardless of the counters
+	lengthNs int64 // the longest wait
 	awaited  int   // subscriptions, those that read later being the last
 }
 
-// idle is a part that does nothing, for others to begin with.
+// idle is a part that does nothing, for other parts to embed.
 type idle struct{}
 
 func (idle) measured(context.Context)            {}
@@ -61,7 +59,7 @@ func (idle) drained(bool, int64)                 {}
 func (idle) end() error                          { return nil }
 func (idle) account([]result.SubscriptionLedger) {}
 
-// partsOf returns those that a run's workload asks for.
+// partsOf returns the parts of a run's workload.
 func partsOf(r *run) (parts []part) {
 	w := r.job.Workload
 	if w.Settle {

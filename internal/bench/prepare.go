@@ -18,11 +18,11 @@ import (
 // included; prepareTime adds what a crowd takes.
 const prepareLimit = 5 * time.Minute
 
-// thisMachine is the clock of a run whose workers are all in this process.
+// thisMachine names the clock of a run whose workers are all in this process.
 const thisMachine load.ClockName = "this machine"
 
-// prepare brings the run to where load can be offered: a cluster that answers,
-// topics, the durability read back, consumers and producers open.
+// prepare does everything before the load: it connects to the cluster, creates topics, reads the
+// durability back, and opens consumers and producers.
 func (s *session) prepare(ctx context.Context) error {
 	encrypted, err := s.job.Trust.Config()
 	if err != nil {
@@ -77,8 +77,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return s.observe()
 }
 
-// start brings a cluster that answers to where load can be offered, and notes
-// how long each step takes.
+// start prepares a connected cluster for the load, and records how long each step takes.
 func (s *session) start(ctx context.Context) error {
 	progress := func(sentence string) { s.watch.Phase(result.PhaseConnect, sentence) }
 	startup := &s.run.Startup
@@ -126,8 +125,8 @@ func (s *session) connectSentence() string {
 	return "connecting to " + name
 }
 
-// fetch brings the servers to this machine. It has no time limit: the user sees its progress and
-// can interrupt it.
+// fetch downloads the servers. It has no time limit: the user sees its progress and can interrupt
+// it.
 func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	f, fetches := j.System.(system.Fetcher)
 	if !fetches || !j.starts() {
@@ -140,7 +139,7 @@ func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	return nil
 }
 
-// provision starts a cluster when the target names none, or takes the caller's.
+// provision starts a cluster if the target names none, or uses the caller's.
 func (s *session) provision(ctx context.Context, o *system.Options) error {
 	s.run.System.SharesHost = onThisHost(o.Endpoints)
 	if !s.job.starts() {
@@ -191,7 +190,7 @@ func (s *session) readTrust(cluster system.Provisioned) error {
 	return nil
 }
 
-// readBack asks the live cluster what its durability and versions are.
+// readBack reads durability and versions from the live cluster.
 func (s *session) readBack(ctx context.Context) error {
 	if v, ok := s.cluster.(system.VersionReader); ok {
 		versions, err := v.ServerVersions(ctx)
@@ -212,8 +211,8 @@ func (s *session) readBack(ctx context.Context) error {
 	s.run.Durability.Evidence = condensed(evidence.Facts)
 	if evidence.Level != s.job.Workload.Durability {
 		return fmt.Errorf(
-			"durability level %d was asked for, and the cluster is at level %d: its settings are "+
-				"in the way",
+			"durability level %d was asked for, and the cluster is at level %d: its settings "+
+				"prevent it",
 			s.job.Workload.Durability, evidence.Level)
 	}
 	return nil

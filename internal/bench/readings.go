@@ -14,10 +14,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// readings are the samples of a run, as intervals and as their sums.
+// readings holds the samples of a run, as intervals and as their sums.
 type readings struct {
-	// recorded is every series, in the order of an interval's line; those of result.Beside
-	// have a histogram and no figures there.
+	// recorded is every series, in the order of an interval's line; the series of result.Beside
+	// have a histogram but no figures there.
 	recorded      []result.Series
 	cells, totals *measure.Cells
 	minutes       result.MinuteTally // of a closed loop
@@ -36,8 +36,7 @@ func newReadings(l result.Load) *readings {
 	}
 }
 
-// interval collects what was recorded since the last one, writes it and shows
-// it.
+// interval collects, writes and shows the recordings since the last interval.
 func (r *run) interval(phase result.PhaseName) error {
 	sample, err := r.sample(true)
 	if err != nil {
@@ -76,7 +75,7 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	return errors.Join(errs...)
 }
 
-// dueBy is how many messages of each phase were due by now. Those of a closed loop are due
+// dueBy returns the number of messages of each phase due by now. Messages of a closed loop are due
 // when they are begun.
 func (r *run) dueBy(now int64, c load.Counters) [2]int64 {
 	if r.job.Workload.Load.Closed != nil {
@@ -85,7 +84,7 @@ func (r *run) dueBy(now int64, c load.Counters) [2]int64 {
 	return r.course.DueBy(min(now, r.course.Window().EndNs))
 }
 
-// intervalOf returns what has happened between the last sample and this one.
+// intervalOf returns the difference between the last sample and this one.
 func (m *readings) intervalOf(job *Job, s load.Sample, due [2]int64) result.Interval {
 	c, last, spent := &s.Counters, &m.last.Counters, s.Spent()
 	before := m.last.Spent()
@@ -102,7 +101,7 @@ func (m *readings) intervalOf(job *Job, s load.Sample, due [2]int64) result.Inte
 	}
 }
 
-// heldUp notes that the disk of the run's directory made the run wait.
+// heldUp notes that the run had to wait for the disk of its directory.
 func (r *run) heldUp(nowNs int64) error {
 	waited := r.writer.HeldUp()
 	if waited == r.readings.waited {
@@ -147,7 +146,7 @@ func (r *run) logged(i *result.Interval, all []measure.Histogram) (lines []resul
 	return lines
 }
 
-// summarize reads what a series has in both phases into the figures of a table.
+// summarize computes the table figures of a series in both phases.
 func summarize(s result.Series, warm, measured *measure.Cell) result.Latency {
 	both := measured.Histogram
 	switch {

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	syncPoll = 200 * time.Millisecond // between two questions whether the servers are in sync
-	// syncHolds is how long servers must say that they are in sync: those of a node that was
-	// restarted may be known by what they reported before.
+	syncPoll = 200 * time.Millisecond // between two checks that the servers are in sync
+	// syncHolds is how long servers must report that they are in sync, because the report of a
+	// restarted node may be outdated.
 	syncHolds = time.Second
-	syncLimit = 10 * time.Second // bounds one question
+	syncLimit = 10 * time.Second // bounds one check
 )
 
 // checkRolling refuses a rolling restart of a system that cannot say when it is in sync.
@@ -36,8 +36,8 @@ func (s *session) checkRolling() error {
 	return nil
 }
 
-// roll restarts one machine after the other. The next is stopped when the servers are in sync
-// again. It gives up when the whole takes longer than the fault's time.
+// roll restarts the machines one by one. It stops the next when the servers are in sync again, and
+// gives up when all of it takes longer than the fault's time.
 func (b *faults) roll(ctx context.Context, fault workload.Fault) bool {
 	roller, able := b.run.injector.(system.Roller)
 	if !able {
@@ -110,7 +110,7 @@ func (b *faults) awaitSync(
 	}
 }
 
-// progress says how many machines are in sync again, and how long they took.
+// progress reports how many machines are in sync again, and how long they took.
 func (b *faults) progress(fault workload.Fault) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,7 +127,7 @@ func (b *faults) progress(fault workload.Fault) string {
 	return sentence
 }
 
-// inSync asks the cluster whether another machine may be stopped.
+// inSync returns nil when the cluster reports that another machine may be stopped.
 func (b *faults) inSync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, syncLimit)
 	defer cancel()

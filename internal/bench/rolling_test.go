@@ -35,7 +35,7 @@ func verdictOf(r *result.Run, name string) result.Verdict {
 }
 
 // Three machines take 400 ms to stop, messages wait 300 ms more after the start, and a machine
-// is in sync after 3 s: the figures say just that, for each machine and for all.
+// is in sync after 3 s: the figures say exactly that, for each machine and for all.
 func TestTruthRollingRestartIsTimed(t *testing.T) {
 	skipUnderRace(t)
 	s, _ := onSim(t, rolling(30*time.Second, 25*time.Second), map[string]string{
@@ -76,7 +76,7 @@ func TestTruthRollingRestartIsTimed(t *testing.T) {
 	}
 }
 
-// What is refused while machines stop is in the result: 500 messages a second, for 400 ms, three
+// Messages refused while machines stop are in the result: 500 messages a second, for 400 ms, three
 // times.
 func TestTruthRollingRestartCountsWhatIsRefused(t *testing.T) {
 	skipUnderRace(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// What bounds the end of a run: closeLimit the closing of clients and
-// connections, stopLimit that of servers, which hand over what they lead.
+// Bounds of the end of a run: closeLimit for closing clients and connections, stopLimit for
+// stopping servers, which hand over their leaderships.
 const (
 	closeLimit = 10 * time.Second // closeTime adds what a crowd takes
 	stopLimit  = 30 * time.Second
@@ -31,27 +31,27 @@ type session struct {
 	writer     *result.Writer
 	plan       load.Plan
 	workers    []load.Worker
-	failures   chan string  // of a worker's clients: the first
-	dismiss    func() error // ends the part of workers elsewhere; nil: there are none
+	failures   chan string  // the first failure of a worker's client
+	dismiss    func() error // ends the part of workers elsewhere; nil: none
 	cluster    system.Cluster
 	trust      *target.Trust // of a testbed with encrypted connections
 	testbed    *testbed.Testbed
-	held       bool         // the testbed is the caller's
-	rejoin     func() error // lets load and servers run on all CPUs again; nil: they do
+	held       bool         // the testbed belongs to the caller
+	rejoin     func() error // lets load and servers run on all CPUs again; nil: they already do
 	created    []system.Topic
 	injector   system.Injector // nil: no faults
 	stopReason string          // why the run itself ended the load; empty: it did not
 	beganNs    int64           // the run's time 0 on the clock
 
 	observer   *observe.Observer
-	observedNs int64 // when it was read last
-	unlimited  error // why the limits of the machine are not known
+	observedNs int64 // time of the last reading
+	unlimited  error // why the machine's limits are unknown
 	gauges     *gauges
 }
 
-// Run does the job and returns the run's directory. When ctx is cancelled the
-// run ends cleanly with what was measured, in the state interrupted. An error
-// with an empty directory means that nothing was measured and nothing is left.
+// Run does the job and returns the run's directory. When ctx is cancelled, the run ends cleanly,
+// keeps its measurements, and has the state interrupted. An error with an empty directory means
+// that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
 	s.run = newResult(job)
@@ -87,7 +87,7 @@ func (s *session) makeRoom() (undo func()) {
 	return undo
 }
 
-// servesItself says whether the system's servers are in this process.
+// servesItself reports whether the system's servers are in this process.
 func (s *session) servesItself() bool {
 	_, embedded := s.job.System.(system.Embedded)
 	return embedded || slices.ContainsFunc(s.run.System.Nodes,
@@ -126,7 +126,7 @@ func newResult(job *Job) result.Run {
 	return r
 }
 
-// hear takes what a worker says by itself.
+// hear handles a worker's event.
 func (s *session) hear(e load.Event) {
 	if e.Kind == load.Progress {
 		s.watch.Phase(s.run.Phases[len(s.run.Phases)-1].Name, e.Sentence)
@@ -134,11 +134,11 @@ func (s *session) hear(e load.Event) {
 	}
 	select {
 	case s.failures <- e.Sentence:
-	default: // the first one ends the run
+	default: // only the first one counts
 	}
 }
 
-// begin ends the present phase, if any, and begins another.
+// begin ends the current phase, if any, and begins another.
 func (s *session) begin(name result.PhaseName, sentence string) error {
 	now := s.sinceBegan()
 	if n := len(s.run.Phases); n > 0 {
@@ -155,8 +155,7 @@ func (s *session) begin(name result.PhaseName, sentence string) error {
 
 func (s *session) sinceBegan() int64 { return s.job.Clock.Now() - s.beganNs }
 
-// measure runs load, drain and account, and closes the run directory whatever
-// happens on the way.
+// measure runs load, drain and account, and closes the run directory in any case.
 func (s *session) measure(ctx context.Context) error {
 	r := newRun(s)
 	err := r.offer(ctx)
@@ -195,7 +194,7 @@ func (s *session) finish(interrupted bool, err error) {
 	}
 }
 
-// deleteTopics leaves a cluster that goes on without us as it was found.
+// deleteTopics deletes the run's topics, so that a cluster that stays up is left as it was found.
 func (s *session) deleteTopics(ctx context.Context) error {
 	if s.job.Workload.Existing != nil {
 		return s.deleteSubscriptions(ctx)
@@ -208,11 +207,11 @@ func (s *session) deleteTopics(ctx context.Context) error {
 		func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
 }
 
-// tearDown ends what prepare started.
+// tearDown ends everything that prepare started.
 func (s *session) tearDown() error {
 	var errs []error
 	step := func(what string, limit time.Duration, end func(context.Context) error) {
-		// Each has its own time: a slow one must not leave servers running.
+		// Each step has its own time limit, so that a slow one leaves no servers running.
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		if err := end(ctx); err != nil {
@@ -238,7 +237,7 @@ func (s *session) tearDown() error {
 			if err == nil || !s.held {
 				return err
 			}
-			// The cluster goes with its owner, and they with it.
+			// Not necessary if the cluster ends with its owner.
 			s.watch.Phase(result.PhaseAccount,
 				"the run's topics could not be deleted and take up disk: "+err.Error())
 			return nil

@@ -9,20 +9,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The rule by which figures have settled.
+// The conditions for settled figures.
 const (
-	// settleSpan is how many intervals in a row are looked at.
+	// settleSpan is the number of consecutive intervals of the test.
 	settleSpan = 20
 	// trendBound is the least sum of signs at which settleSpan values count as rising or falling:
 	// chance alone reaches it in 2 of 10 tries (Mann, "Nonparametric Tests Against Trend", 1945;
 	// Kendall, "Rank Correlation Methods": its standard deviation is 30.8 for 20 values).
 	trendBound = 40
-	// The medians of the older and the newer half of them may differ by so much.
+	// The allowed difference of the medians of the older and the newer half.
 	settledRate = 0.02
 	settledTail = 0.20
 )
 
-// settleRule says the rule in a sentence.
+// settleRule states the rule in a sentence.
 var settleRule = fmt.Sprintf(
 	"over %d intervals of a second neither throughput nor publish p99 (or the highest percentile "+
 		"that a second's messages support) rises or falls (Mann-Kendall), and the medians of "+
@@ -42,13 +42,13 @@ func newSettling(r *run) *settling {
 	return &settling{run: r}
 }
 
-// seen is what counts of an interval.
+// seen holds the relevant figures of an interval.
 type seen struct {
 	rate    float64 // acknowledged messages per second
 	publish result.Latency
 }
 
-// add takes an interval into account.
+// add adds an interval.
 func (s *settling) add(i result.Interval) {
 	length := i.EndNs - i.StartNs
 	publish := result.Summary{Latency: i.Latency}.Series(result.Publish)
@@ -72,8 +72,8 @@ func (s *settling) settled() bool {
 	return level(rates, settledRate) && level(s.tails(), settledTail)
 }
 
-// tails are the publish p99 of the intervals, or the highest percentile that
-// the messages of each of them support.
+// tails returns the publish p99 of the intervals, or the highest percentile that the messages of
+// every interval support.
 func (s *settling) tails() []float64 {
 	for _, p := range []float64{99, 95, 90, 75} {
 		if tails, ok := s.at(p); ok {
@@ -84,7 +84,7 @@ func (s *settling) tails() []float64 {
 	return tails
 }
 
-// at is one percentile of every interval; ok is false when one lacks it.
+// at returns one percentile of every interval; ok is false if one lacks it.
 func (s *settling) at(percentile float64) (out []float64, ok bool) {
 	for _, seen := range s.last {
 		ns, known := seen.publish.At(percentile)
@@ -96,8 +96,8 @@ func (s *settling) at(percentile float64) (out []float64, ok bool) {
 	return out, true
 }
 
-// level reports whether values show no trend and their halves lie within a
-// share of one another.
+// level reports whether values show no trend and the medians of their halves differ by at most a
+// share.
 func level(values []float64, share float64) bool {
 	if len(values) < settleSpan {
 		return false

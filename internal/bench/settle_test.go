@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// settlesAfter feeds seconds to the rule and returns the one after which the
-// figures have settled; 0: they did not within most.
+// settlesAfter feeds seconds to the rule and returns the second after which the figures have
+// settled; 0: not within most.
 func settlesAfter(most int, second func(i int) (rate, tailNs float64)) int {
 	s := &settling{}
 	for i := range most {
@@ -46,9 +46,9 @@ func TestSteadyFiguresSettle(t *testing.T) {
 	}
 }
 
-// What still changes has not settled: a tail that is eleven times what it will be
-// and comes down with a time constant of 30 s, as of a server that compiles
-// itself, is waited for until it lies within half of where it ends.
+// Changing figures have not settled. A tail of eleven times its final value that decays with a
+// time constant of 30 s, as on a virtual machine that compiles code, is waited for until it is
+// within half of its final value.
 func TestChangingFiguresAreWaitedFor(t *testing.T) {
 	early := 0
 	for seed := range uint64(200) {
@@ -83,7 +83,7 @@ func TestChangingFiguresAreWaitedFor(t *testing.T) {
 	}
 }
 
-// A second in which nothing was answered is no part of a steady state.
+// A second without an answer is not part of a steady state.
 func TestGapsDoNotSettle(t *testing.T) {
 	s := &settling{}
 	for i := range 40 {
@@ -99,8 +99,8 @@ func TestGapsDoNotSettle(t *testing.T) {
 	}
 }
 
-// Where a second has now enough messages for a p99 and now not, one percentile is
-// followed throughout.
+// If only some seconds have enough messages for a p99, one lower percentile is followed
+// throughout.
 func TestOnePercentileIsFollowed(t *testing.T) {
 	s := &settling{}
 	for i := range settleSpan {

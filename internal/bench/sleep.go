@@ -12,13 +12,13 @@ import (
 // two clocks one after the other.
 const leastSleep = 10_000_000
 
-// slept is how long the machine had slept when it was read last.
+// slept tracks how long the machine has slept.
 type slept struct {
 	ns    int64
 	known bool
 }
 
-// since returns how long the machine has slept since the last call; 0: not known.
+// since returns how long the machine has slept since the last call; 0: unknown.
 func (s *slept) since(c clock.Clock) int64 {
 	before := *s
 	s.ns, s.known = c.Slept()

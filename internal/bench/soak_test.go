@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
-// sleeper is a clock of a machine that sleeps, for so long, when the run is so old.
+// sleeper is the clock of a machine that sleeps for a given time at a given age of the run.
 type sleeper struct {
 	clock.Clock
 	beganNs  int64
@@ -64,8 +64,8 @@ func TestASleepOfTheMachineIsNoted(t *testing.T) {
 	}
 }
 
-// The planted leak and the planted drift of the service time of the simulated system are in what
-// a run records. internal/verdict finds them in windows of hours.
+// A run records the planted leak and the planted drift of the service time of the simulated
+// system. internal/verdict finds them in windows of hours.
 func TestTruthALeakAndADriftAreRecorded(t *testing.T) {
 	// 1 MB a second, and a service time that doubles in 10 s.
 	s, _ := onSim(t, load(100, 10*time.Second), map[string]string{"memory": "1MB", "leak": "3600MB",

@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The tests of this file hold plimsoll's figures against a system whose truth
-// is known. They run whole runs, files included, on virtual time.
+// The tests of this file compare plimsoll's figures with a system whose truth is known. They make
+// whole runs, including files, on virtual time.
 
 type silent struct{}
 
@@ -49,7 +49,7 @@ func notRaced(t *testing.T, why string) {
 	}
 }
 
-// load returns a workload of so many messages a second for so long.
+// load returns a workload with a rate and a length.
 func load(rate float64, length time.Duration) *workload.Workload {
 	return &workload.Workload{
 		Name: "truth", Topics: 1, Partitions: 4, Producers: 1, Subscriptions: 1, Consumers: 1,
@@ -79,7 +79,7 @@ func onSimWatched(t *testing.T, w *workload.Workload, settings map[string]string
 	return saved, planted
 }
 
-// onSimUntil does it until ctx ends; planted may be nil.
+// onSimUntil is onSim until ctx ends; planted may be nil.
 func onSimUntil(ctx context.Context, t *testing.T, w *workload.Workload, settings map[string]string,
 	watch bench.Watch, planted *sim.Planted) *result.Saved {
 	t.Helper()
@@ -130,7 +130,7 @@ func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload,
 	return job
 }
 
-// checkSums holds that every scheduled message ended in exactly one counter.
+// checkSums checks that every scheduled message ended in exactly one counter.
 func checkSums(t *testing.T, s *result.Saved) {
 	t.Helper()
 	for _, c := range []result.Counters{s.Run.Warmup, s.Run.Counters} {
@@ -142,7 +142,7 @@ func checkSums(t *testing.T, s *result.Saved) {
 			t.Errorf("unknown is %d", c.Unknown)
 		}
 	}
-	// The slowest answers come last: none may be counted and not timed.
+	// The slowest answers come last: none may be counted without a latency.
 	if n := s.Run.Summary.Series(result.Publish).Count; n != s.Run.Counters.Acked {
 		t.Errorf("%d were acknowledged, %d publish latencies", s.Run.Counters.Acked, n)
 	}
@@ -163,9 +163,9 @@ func percentile(t *testing.T, s *result.Saved, series result.Series, p float64) 
 	return time.Duration(ns)
 }
 
-// A system that stalls for a second in every ten, driven one message at a
-// time: the stall must be charged to every message that was due in it, and
-// the uncorrected send latency must not show it.
+// A system that stalls for a second in every ten, driven one message at a time: the stall must be
+// charged to every message that was due during it, and the uncorrected send latency must not show
+// it.
 func TestTruthStallIsChargedToAllItDelayed(t *testing.T) {
 	skipUnderRace(t)
 	w := load(1000, 30*time.Second)
@@ -190,8 +190,8 @@ func TestTruthStallIsChargedToAllItDelayed(t *testing.T) {
 	}
 }
 
-// Every printed percentile must be the analytic one, to within 2%. Time is
-// virtual, so the run's own schedule lag is nothing.
+// Every printed percentile must be the analytic one, to within 2%. Time is virtual, so the run's
+// own schedule lag is 0.
 func TestTruthLognormalPercentiles(t *testing.T) {
 	million(t)
 	const median, sigma = 2e6, 0.25
@@ -267,8 +267,8 @@ func TestTruthRefusedMessagesFail(t *testing.T) {
 	}
 }
 
-// A system that carries half of what is offered: the lateness must show in
-// publish latency, and what waits must be bounded.
+// A system that carries half of what is offered: the lateness must show in publish latency, and
+// waiting messages must be bounded.
 func TestTruthOverloadGrowsLatencyNotMemory(t *testing.T) {
 	skipUnderRace(t)
 	w := load(2_000, 10*time.Second)
@@ -302,8 +302,8 @@ func TestTruthOverloadGrowsLatencyNotMemory(t *testing.T) {
 	}
 }
 
-// A run that ends before the system has caught up still times all that it
-// counts, and says what it left out.
+// A run that ends before the system has caught up still has a latency for every counted message,
+// and says what it left out.
 func TestTruthCutOffOverloadTimesWhatItCounts(t *testing.T) {
 	w := load(10_000, 3*time.Second)
 	w.Drain = 500 * time.Millisecond
@@ -313,7 +313,7 @@ func TestTruthCutOffOverloadTimesWhatItCounts(t *testing.T) {
 	}
 }
 
-// halting stands still for a while after every interval of the drain.
+// halting pauses for a while after every interval of the drain.
 type halting struct{ silent }
 
 func (halting) Interval(i result.Interval) {
@@ -322,8 +322,8 @@ func (halting) Interval(i result.Interval) {
 	}
 }
 
-// A machine that stands still while messages are under way must not pass for
-// one on which nothing happens any more.
+// A paused machine with messages in flight must not be taken for one on which nothing happens any
+// more.
 func TestTruthDrainOutlastsAPause(t *testing.T) {
 	w := load(1_000, 2*time.Second)
 	s, _ := onSimWatched(t, w, map[string]string{"delivery_delay": "5s"}, halting{})

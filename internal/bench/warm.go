@@ -18,9 +18,9 @@ const (
 	warmDrain = 10 * time.Second
 )
 
-// Warm offers a job's load to a cluster that was just started, for a length, and keeps nothing of
-// it. Servers on a virtual machine that compiles code while it runs carry at first a fraction of
-// their later rate, and the first of several measurements would show that. It does nothing where
+// Warm offers a job's load for a length to a cluster that was just started, and keeps no result.
+// Servers on a virtual machine that compiles code while it runs first carry only a fraction of
+// their later rate, which would distort the first of several measurements. Warm does nothing if
 // the job has no such cluster.
 func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) error {
 	if job.Cluster == nil || length == 0 {
@@ -43,13 +43,13 @@ func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) erro
 	return nil
 }
 
-// gaugeInFlight is how many messages each producer of a gauge has in flight.
+// gaugeInFlight is the number of messages in flight of each producer of a gauge.
 const gaugeInFlight = 512
 
 // Gauge offers a closed loop to a job's system for a length, and returns the rate, in messages per
-// second, at which the system acknowledged. A search for the peak may begin near it. It is not the
-// peak itself: a closed loop does not wait for consumers, and its rate depends on the number of
-// messages in flight. Nothing of it is kept.
+// second, at which the system acknowledged. A search for the peak may begin near this rate. It is
+// not the peak itself: a closed loop does not wait for consumers, and its rate depends on the
+// number of messages in flight. The run is not kept.
 func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (float64, error) {
 	closed, w := *job, *job.Workload
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
@@ -88,7 +88,7 @@ func passing(ctx context.Context, job *Job) (*result.Saved, error) {
 	return result.Read(kept)
 }
 
-// unwatched is the Watch of a run whose progress nobody follows.
+// unwatched is a Watch that ignores a run's progress.
 type unwatched struct{}
 
 func (unwatched) Phase(result.PhaseName, string) {}

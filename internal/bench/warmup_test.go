@@ -8,7 +8,7 @@ import (
 )
 
 // A warm-up that ends by itself does so on a steady system, at a whole second,
-// and the window after it is as long as asked.
+// and the window after it has the requested length.
 func TestTruthWarmupEndsWhenSettled(t *testing.T) {
 	w := load(500, 5*time.Second)
 	w.Warmup, w.Settle = 2*time.Minute, true

@@ -7,13 +7,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// dawdler is a watch that takes long over each interval, as a busy machine does.
+// dawdler is a watch that takes long for each interval, like a busy machine.
 type dawdler struct{ silent }
 
 func (dawdler) Interval(result.Interval) { time.Sleep(1300 * time.Millisecond) }
 
-// The achieved rate is of the window, however late its intervals were read: what
-// a system carries all of is not less than what was offered.
+// The achieved rate refers to the window, however late its intervals were read: a system that
+// carries everything achieves the offered rate.
 func TestTruthRatesOfALateReading(t *testing.T) {
 	w := load(200, time.Second)
 	w.Warmup = 300 * time.Millisecond

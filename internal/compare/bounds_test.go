@@ -13,13 +13,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// fates plants what becomes of messages beside those that take about 200 us: how
-// many of 1,000 take 50 ms, and how many have no latency, in each second.
+// fates plants the results of messages in each second: how many of 1,000 take 50 ms, and how many
+// have no latency. The others take about 200 us.
 type fates struct {
 	slow, refused, unanswered, lost int64
 }
 
-// planted are the runs that were made, by their fates and ids: histograms take long.
+// planted caches runs by their fates and ids, because histograms take long to make.
 var planted sync.Map
 
 // run is a saved run of 30 seconds of 1,000 messages with these fates. Unanswered
@@ -43,7 +43,7 @@ func packed() *hdr.PackedHistogram {
 	return hdr.NewPacked(result.HistogramMinNs, result.HistogramMaxNs, result.HistogramDigits)
 }
 
-// plant makes a run without a name.
+// plant makes a run without an id.
 func (f fates) plant(id int) *result.Saved {
 	const seconds, each = 30, 1000
 	random := seeded(uint64(id))
@@ -152,7 +152,7 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 		if err != nil || !strings.HasPrefix(said, "fails: publish.p99 is not reached in B") {
 			t.Errorf("%d runs: %q, %v", runs, said, err)
 		}
-		// The other way round A refuses, and B is the better one.
+		// With the sides exchanged, A refuses, and B is better.
 		e = figureOf(t, mustCompare(t, b, a), "publish.p99")
 		if e.Times != exactly(0) || e.Shown != (runs == 5) {
 			t.Errorf("%d runs, the other way round: %+v", runs, e)
@@ -164,12 +164,11 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 	}
 }
 
-// What cannot be told because of a bound fails; what can be told all the same does
-// not.
+// A gate fails if a bound leaves it undecided, and not if it can be decided despite the bound.
 func TestGatesOfBounds(t *testing.T) {
 	good, slow := fates{}, fates{slow: 15}
 	waits, refuses, lost := fates{unanswered: 15}, fates{refused: 15}, fates{lost: 15}
-	const untold = "fails: whether it lies beyond the bound cannot be told: "
+	const untold = "fails: it cannot be decided whether it lies beyond the bound: "
 	for name, c := range map[string]struct {
 		a, b fates
 		gate string
@@ -201,7 +200,7 @@ func TestGatesOfBounds(t *testing.T) {
 }
 
 // The bootstrap reads the same percentiles as the summary, with the messages that
-// have none: a figure that is known may still have no upper end.
+// have none: a known figure may still have no upper end.
 func TestPercentilesWithinARunAreCensored(t *testing.T) {
 	for name, f := range map[string]fates{
 		"none": {}, "refused": {refused: 15}, "unanswered": {unanswered: 15},
@@ -236,7 +235,7 @@ func TestPercentilesWithinARunAreCensored(t *testing.T) {
 	if low, high := within.Interval(50e6, 0.025); !ok || low > 50e6 || math.IsInf(high, 1) {
 		t.Errorf("refusals spread evenly: %v to %v, %v", low, high, ok)
 	}
-	// All of a run's refusals in two of its seconds: it could have been three.
+	// All of a run's refusals in two of its seconds: they could have been in three.
 	for i := range near.Intervals {
 		near.Intervals[i].Failed = 0
 	}
@@ -247,7 +246,7 @@ func TestPercentilesWithinARunAreCensored(t *testing.T) {
 	}
 }
 
-// Shares that differ are an objection; the same shares are said, and compared.
+// Different shares are an objection; equal shares are mentioned, and the sides are compared.
 func TestSharesOfMessagesWithoutLatency(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b            fates

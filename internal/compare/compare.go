@@ -26,41 +26,42 @@ type Side struct {
 // Comparison is the comparison of two sets of runs.
 type Comparison struct {
 	A, B Side
-	// Within is set when a side has a single run. All intervals are then of the variation within
+	// Within is set when a side has a single run. All intervals then show the variation within
 	// runs.
 	Within bool
 	// Pairing is set when the runs were compared pair by pair, in all figures that every run has.
 	Pairing Pairing
 	Primary []string // names of the figures that decide
 	Figures []Effect // the primary ones first
-	// Hints name what the runs cannot show, and the runs that would show it.
+	// Hints name differences that the runs cannot show, and the number of runs that would show
+	// them.
 	Hints []string
 
-	pairs   []*result.Saved // runs of B, each at the place of its partner in A
-	pairing Pairing         // of pairs, also when they are too few
+	pairs   []*result.Saved // runs of B, each at the index of its partner in A
+	pairing Pairing         // of pairs, also if there are too few
 }
 
 // Effect is the difference of one figure between the sets.
 type Effect struct {
 	Figure Figure
 	A, B   Center
-	// Times is B's figure divided by A's, a span where a figure is only bounded. Ratio is the value
+	// Times is B's figure divided by A's, a span if a figure is only bounded. Ratio is the value
 	// of Times nearest to 1.
 	Times Span
 	Ratio float64
-	// Low and High are the interval of Times. Low is 0 or High infinite where the runs are too few
-	// for an interval, and where a bound leaves it open.
+	// Low and High are the interval of Times. Low is 0 or High infinite if the runs are too few
+	// for an interval, or if a bound leaves it open.
 	Low, High float64
 	P         float64 // NaN: not tested
 	Paired    bool    // tested pair by pair
 	Shown     bool    // the difference is shown, at the level for all figures together
-	// OwnError is plimsoll's own error in the figure, in ns; 0: not known. Blurred is set when the
-	// difference is not shown only because it is too small beside OwnError.
+	// OwnError is plimsoll's own error in the figure, in ns; 0: not known. Blurred is set if
+	// OwnError is the only reason why the difference is not shown.
 	OwnError float64
 	Blurred  bool
 
 	scatter scatter
-	alpha   float64 // the p at which the difference is shown, whatever other figures show
+	alpha   float64 // the p at which the difference is shown, regardless of other figures
 }
 
 // Tested reports whether the runs were enough for a test of the figure.
@@ -107,8 +108,8 @@ func New(a, b Side, primary ...Figure) (*Comparison, error) {
 	return c, nil
 }
 
-// lack adds a hint that a primary figure decides nothing. It adds none for a figure that no run
-// has, such as the end-to-end latency of a load without consumers, when other figures are known.
+// lack adds a hint that a primary figure decides nothing. If other figures are known, it adds none
+// for a figure that no run has, such as the end-to-end latency of a load without consumers.
 func (c *Comparison) lack(f Figure) {
 	known := func(s *result.Saved) bool { _, ok := f.Span(&s.Run); return ok }
 	if len(c.Figures) == 0 || slices.ContainsFunc(slices.Concat(c.A.Runs, c.B.Runs), known) {
@@ -187,7 +188,7 @@ func (e *Effect) student(w Within) {
 	e.scatter = scatter{se: w.se, dof: w.dof}
 }
 
-// within compares runs by the variation within them.
+// within compares runs by their internal variation.
 func (e *Effect) within(a, b []*result.Saved) {
 	e.Times = e.B.Median.times(e.A.Median)
 	if !e.Times.Exact() {
@@ -239,7 +240,7 @@ func together(runs []*result.Saved, f Figure) (Within, bool) {
 	n := float64(len(runs))
 	out.se = math.Sqrt(variance) / n
 	if n > 2 {
-		out.se *= math.Sqrt(math.Pi / 2) // of a median, beside that of a mean
+		out.se *= math.Sqrt(math.Pi / 2) // of a median, relative to that of a mean
 	}
 	return out, true
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// sideOf is a set of runs with these publish p99s, in microseconds.
+// sideOf returns a set of runs with these publish p99s, in microseconds.
 func sideOf(name string, p99s ...float64) Side {
 	s := Side{Name: name}
 	for i, v := range p99s {
@@ -34,8 +34,8 @@ func drawn(t *rapid.T, name string) []float64 {
 		func(v float64) int64 { return int64(v * 1000) }).Draw(t, name)
 }
 
-// What A is to B, B is to A the other way round; and the interval leaves out 1
-// exactly when the test refuses that there is no difference.
+// Exchanging A and B inverts the result; and the interval excludes 1 exactly when the test rejects
+// equality.
 func TestComparisonsAreSymmetricAndAgreeWithTheTest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := drawn(rt, "a"), drawn(rt, "b")
@@ -156,7 +156,7 @@ func TestWhoMayShowADifference(t *testing.T) {
 	}
 }
 
-// A difference below what the figures resolve is none, however sure.
+// A difference below the figures' resolution is never shown, however certain.
 func TestNothingBelowTheResolutionIsShown(t *testing.T) {
 	a := sideOf("A", 10_000.1, 10_000.2, 10_000.3, 10_000.4, 10_000.5)
 	b := sideOf("B", 10_001.1, 10_001.2, 10_001.3, 10_001.4, 10_001.5)
@@ -186,7 +186,7 @@ func TestObjections(t *testing.T) {
 	}
 }
 
-// The same runs give the same answer, also where it is drawn at random.
+// The same runs give the same answer, also with random resampling.
 func TestComparisonsRepeat(t *testing.T) {
 	sides := func() (Side, Side) {
 		s := simulated{random: seeded(3), within: 0.05, memory: 0.5, seconds: 20, messages: 150}
@@ -225,7 +225,7 @@ func TestRepeatedFigures(t *testing.T) {
 	}
 }
 
-// A run of which every second's messages per core are known has an interval around the figure.
+// A run with known messages per core of every second has an interval around the figure.
 func TestMessagesPerCoreWithinARun(t *testing.T) {
 	s := &result.Saved{Run: result.Run{Observation: result.Observation{
 		Servers: []string{"n1", "n2"}, MsgsPerCoreSecond: 1_000}}}

@@ -9,14 +9,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
-// decide says of each figure whether a difference is shown, so that in at most
-// level of the comparisons of equals any is. The primary figures have their share
-// of the level, the others what is left, both among them by Holm ("A Simple
-// Sequentially Rejective Multiple Test Procedure", 1979). A family whose figures
-// all show a difference passes its share on to the other (Bretz, Maurer, Brannath
-// and Posch, "A Graphical Approach to Sequentially Rejective Multiple Test
-// Procedures", 2009; of families: Kordzakhia and Dmitrienko, "Superchain Procedures
-// in Clinical Trials with Multiple Objectives", 2013).
+// decide decides for each figure whether a difference is shown. In comparisons of equal systems,
+// any difference is shown with a probability of at most level. The primary figures have their
+// share of the level and the others the rest, each divided by Holm's method ("A Simple
+// Sequentially Rejective Multiple Test Procedure", 1979). A family whose figures all show a
+// difference passes its share on to the other (Bretz, Maurer, Brannath and Posch, "A Graphical
+// Approach to Sequentially Rejective Multiple Test Procedures", 2009; of families: Kordzakhia and
+// Dmitrienko, "Superchain Procedures in Clinical Trials with Multiple Objectives", 2013).
 func (c *Comparison) decide() {
 	primary, others := c.families()
 	ofPrimary, ofOthers := shareOf(primary, others)
@@ -35,7 +34,7 @@ func (c *Comparison) decide() {
 	}
 }
 
-// families are the figures that were tested: the primary ones and the others.
+// families returns the tested figures: the primary ones and the others.
 func (c *Comparison) families() (primary, others []*Effect) {
 	for i := range c.Figures {
 		switch e := &c.Figures[i]; {
@@ -49,8 +48,8 @@ func (c *Comparison) families() (primary, others []*Effect) {
 	return primary, others
 }
 
-// shareOf is the level of each family while the other has shown nothing. A family
-// without figures leaves its share to the other.
+// shareOf returns the level of each family while the other has shown nothing. A family without
+// figures leaves its share to the other.
 func shareOf(primary, others []*Effect) (ofPrimary, ofOthers float64) {
 	switch {
 	case len(primary) == 0:
@@ -61,8 +60,8 @@ func shareOf(primary, others []*Effect) (ofPrimary, ofOthers float64) {
 	return level * primaryShare, level * (1 - primaryShare)
 }
 
-// show marks a difference as shown that is one at all: larger than what the
-// figures resolve, and than plimsoll's own error.
+// show marks a difference as shown if it is larger than the figures' resolution and than
+// plimsoll's own error.
 func (e *Effect) show() {
 	if math.Abs(e.Ratio-1) < resolution {
 		return
@@ -71,8 +70,8 @@ func (e *Effect) show() {
 	e.Shown = !e.Blurred
 }
 
-// holm finds which of several differences there are with all of them held to
-// alpha, and reports whether all are.
+// holm finds the significant ones of several differences at a joint level alpha, and reports
+// whether all are.
 func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
 	ps := make([]float64, len(effects))
 	for i, e := range effects {
@@ -87,7 +86,8 @@ func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
 	return !slices.Contains(rejected, false)
 }
 
-// hint adds the hints: what so few runs cannot show, and what else a reader must know.
+// hint adds the hints: differences that so few runs cannot show, and whatever else a reader must
+// know.
 func (c *Comparison) hint() {
 	if c.Within {
 		c.Hints = append(c.Hints, "a side has a single run, so the intervals are of the variation "+
@@ -125,7 +125,7 @@ func (c *Comparison) tooFew() []string {
 	case least > first:
 		enough := stats.Evenly(first)
 		if c.pairing != "" {
-			enough = min(enough, fewestPairs) // which are then tested as pairs
+			enough = min(enough, fewestPairs) // then pairs are tested
 		}
 		return []string{
 			fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+

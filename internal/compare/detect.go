@@ -13,7 +13,7 @@ import (
 // Power is the share of comparisons that show a difference of Effect.Detectable.
 const Power = 0.9
 
-// scatter is the scatter of a figure, as its test needs it.
+// scatter is the scatter of a figure, in the form that its test needs.
 type scatter struct {
 	se   float64 // of the ratio's logarithm: of a test by Student's distribution
 	dof  float64
@@ -60,14 +60,15 @@ func (e Effect) Detectable() (float64, bool) {
 	return e.withInstrument(math.Expm1(needed * s.sd)), true
 }
 
-// test is all that decides which difference it shows, in units of the scatter.
+// test holds everything that decides the smallest difference shown by a test, in units of the
+// scatter.
 type test struct {
 	dof   float64
 	a, b  int
 	alpha float64
 }
 
-// needed is the least difference that the test shows in Power of all cases.
+// needed returns the least difference that the test shows in Power of all cases.
 func (t test) needed() float64 {
 	random := rand.New(rand.NewPCG(uint64(t.a), uint64(t.b)))
 	if t.dof > 0 {
@@ -76,7 +77,7 @@ func (t test) needed() float64 {
 	return stats.NeededByRanks(random, t.a, t.b, t.alpha, Power)
 }
 
-// needs are the results of remembered: pure functions of a test that take long.
+// needs caches the results of needed, a pure function of a test that takes long.
 var needs sync.Map
 
 func remembered(t test) float64 {

@@ -35,7 +35,7 @@ func ParseGate(text string) (Gate, error) {
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
 		return g, fmt.Errorf(
-			"%q compares by another sign than > and <: a gate fails when a figure lies beyond "+
+			"%q compares with a sign other than > and <: a gate fails when a figure lies beyond "+
 				"its bound; %s", shorten(g.Text), gateExample)
 	}
 	if name == "" || bound == "" {
@@ -79,7 +79,7 @@ func (g *Gate) parseBound(bound string) (err error) {
 		d, parsed := quantity.ParseDuration(bound)
 		g.Bound, err = float64(d), parsed
 		if err == nil && d <= 0 {
-			err = fmt.Errorf("a bound of %s is passed by everything: write one above it", bound)
+			err = fmt.Errorf("every value passes a bound of %s: write a larger one", bound)
 		}
 	}
 	if err != nil {
@@ -88,19 +88,18 @@ func (g *Gate) parseBound(bound string) (err error) {
 	return nil
 }
 
-// Ruling is what became of a gate.
+// Ruling is the result of a gate.
 type Ruling struct {
 	Gate     string `json:"gate"`
 	Fails    bool   `json:"fails"`
 	Sentence string `json:"sentence"`
 }
 
-// Rule judges gates over a comparison. A gate of measured figures fails only
-// when the interval of the figure lies beyond the bound as a whole; the
-// intervals are so wide that in at most 5 of 100 comparisons any gate fails
-// whose bound the figure keeps (Bonferroni). Counts are exact. A gate fails too when
-// messages without a latency leave open whether it is beyond its bound. The error says
-// what the runs are too few to judge: a gate that cannot fail guards nothing.
+// Rule judges gates over a comparison. A gate of measured figures fails only when the whole
+// interval of the figure lies beyond the bound. The intervals are wide enough that in at most 5 of
+// 100 comparisons a gate fails although the figure keeps its bound (Bonferroni). Counts are exact.
+// A gate also fails if messages without a latency leave it undecided. The error names gates for
+// which the runs are too few: a gate that cannot fail guards nothing.
 func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
 	measured := 0
 	for _, g := range gates {
@@ -134,9 +133,9 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	found := c.found(g, e, tail)
 	switch {
 	case !told && lies:
-		return g.fails(found + "; runs so few do not say how surely"), nil
+		return g.fails(found + "; so few runs do not say how surely"), nil
 	case !told:
-		return g.fails("whether it lies beyond the bound cannot be told: " + found), nil
+		return g.fails("it cannot be decided whether it lies beyond the bound: " + found), nil
 	case fails && c.blurs(g):
 		found += ": beyond the bound, but the sides differ by less than " +
 			fmt.Sprintf("%d times plimsoll's own error", instrumentTimes)
@@ -152,8 +151,8 @@ func (g Gate) fails(found string) Ruling {
 	return Ruling{Gate: g.Text, Fails: true, Sentence: "fails: " + found}
 }
 
-// estimate is what a gate's figure is, and the ends of where it surely lies. Each is
-// a span: bounds may leave it open.
+// estimate holds the value of a gate's figure and the ends of its interval. Each is a span,
+// because bounds may leave it open.
 type estimate struct{ value, low, high Span }
 
 // beyond reports whether the figure surely lies beyond the bound, and whether the answer is the
@@ -180,7 +179,7 @@ func (c *Comparison) blurs(g Gate) bool {
 	return e.blurred()
 }
 
-// found says what the figure is and where it surely lies.
+// found states the figure and its interval.
 func (c *Comparison) found(g Gate, e estimate, tail float64) string {
 	if !e.value.Exact() {
 		return c.bounded(g, e)
@@ -242,7 +241,7 @@ func Print(u Unit, v float64) string {
 	return quantity.Duration(int64(math.Round(v)))
 }
 
-// estimate is the figure that a gate is about and where it surely lies.
+// estimate returns the gate's figure and its interval.
 func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	b, ok := of(c.B.Runs, g.Figure)
 	a, okA := of(c.A.Runs, g.Figure)
@@ -278,7 +277,7 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	return estimateMedian(g, b, tail)
 }
 
-// estimateMedian is the median of B and where it surely lies.
+// estimateMedian returns the median of B and its interval.
 func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 	lowLeast, highLeast, ok := stats.MedianBound(b.least(), tail)
 	lowMost, highMost, _ := stats.MedianBound(b.most(), tail)
@@ -292,8 +291,8 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 		"least %d (plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
-// unsure is an estimate from too few runs to say where the figure surely lies. Some of the runs
-// have only a bound, which decides where it suffices.
+// unsure returns an estimate from too few runs for an interval, some of which have only a bound.
+// The bound may suffice to decide.
 func unsure(g Gate, a, b spans) estimate {
 	v := center(b).Median
 	if g.Relative {
@@ -309,11 +308,11 @@ func unsure(g Gate, a, b spans) estimate {
 	return e
 }
 
-// estimateWithin is the same where a side has a single run.
+// estimateWithin is estimate for a side with a single run.
 func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate, error) {
 	w, ok := together(c.B.Runs, g.Figure)
 	value := center(b).Median.Least
-	var open float64 // that A's may be any length
+	var open float64 // that A's may have any length
 	if g.Relative {
 		ofA, okA := together(c.A.Runs, g.Figure)
 		value, ok, open = value/center(a).Median.Least, ok && okA, ofA.open
@@ -335,14 +334,14 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	return estimate{exactly(value), exactly(low), exactly(high)}, nil
 }
 
-// ruleCount judges a count: of each run of B, because a count is exact.
+// ruleCount judges a count in each run of B, because a count is exact.
 func (c *Comparison) ruleCount(g Gate) (Ruling, error) {
 	worst, at := math.NaN(), ""
 	for _, s := range c.B.Runs {
 		v, ok := g.Figure.Value(&s.Run) // a count has no bound
 		if !ok {
 			return Ruling{}, fmt.Errorf(
-				"%s: run %s did not get to its account, or ended with unread messages: leave it "+
+				"%s: run %s has no account, or ended with unread messages: leave it "+
 					"out, or measure again", g.Text, s.Run.ID)
 		}
 		if math.IsNaN(worst) || (v > worst) == g.Above {

@@ -28,21 +28,21 @@ func TestGatesAreRead(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a gate, its error says what would be right.
+// The error of a wrong gate says what would be right.
 func TestGatesThatTeach(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "holds no > or <",
 		"publish.p99":         "holds no > or <",
 		"> 3":                 "lacks its figure or its bound",
 		"rate <":              "lacks its figure or its bound",
-		"publish.p99 >= 3ms":  "another sign than > and <",
-		"publish.p99 = 3ms":   "another sign than > and <",
-		"lost != 0":           "another sign than > and <",
+		"publish.p99 >= 3ms":  "a sign other than > and <",
+		"publish.p99 = 3ms":   "a sign other than > and <",
+		"lost != 0":           "a sign other than > and <",
 		"publish.p98 > 3ms":   "write publish.p50, .p75",
 		"pubish.p99 > 3ms":    `did you mean "publish.p99"?`,
 		"throughput > 3":      "write publish.p99, e2e.p50",
 		"publish.p99 > 20":    "has no unit",
-		"publish.p99 > 0s":    "is passed by everything",
+		"publish.p99 > 0s":    "every value passes",
 		"publish.p99 > 10%":   "write 1.10x",
 		"publish.p99 > -1x":   "is no multiple",
 		"publish.p99 > NaNx":  "is no multiple",
@@ -101,7 +101,7 @@ func rule(t *testing.T, a, b Side, gates ...string) (string, error) {
 	return strings.Join(out, "\n"), err
 }
 
-// A run with unread messages does not know how many it lost.
+// A run with unread messages does not know how many messages were lost.
 func TestUnreadMessagesDecideNoGate(t *testing.T) {
 	b := sideOf("B", 100, 101)
 	b.Runs[1].Run.Ledger.Subscriptions[0].Unread = 3
@@ -162,13 +162,13 @@ func TestGatesThatCannotFailAreRefused(t *testing.T) {
 	unaccounted := sideOf("B", 10, 20)
 	unaccounted.Runs[0].Run.Ledger.Accounted = false
 	if _, err := rule(t, a, unaccounted, "lost > 0"); err == nil ||
-		!strings.Contains(err.Error(), "did not get to its account") {
+		!strings.Contains(err.Error(), "has no account") {
 		t.Error(err)
 	}
 }
 
-// A system that lies on its bounds must not fail more than 5 of 100 comparisons;
-// one that lies well beyond must fail nearly all.
+// A system exactly at its bounds must fail at most 5 of 100 comparisons; a system well beyond them
+// must fail nearly all.
 func TestTruthGatesAreNotFlaky(t *testing.T) {
 	simulates(t)
 	for _, c := range []struct {

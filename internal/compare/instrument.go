@@ -52,7 +52,7 @@ func (e Effect) blurred() bool {
 	return apart(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
 }
 
-// apart returns the least distance of two values; infinite where only one is reached.
+// apart returns the least distance of two values; it is infinite if only one is reached.
 func apart(a, b Span) float64 {
 	switch {
 	case a.NotReached() && b.NotReached():

@@ -9,12 +9,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// shareThatMatters is by how much the sides' shares of messages without a latency
-// must differ for an objection: a tenth of what lies beyond p99.9, the highest
-// percentile of every comparison.
+// shareThatMatters is the difference of the sides' shares of messages without a latency that is an
+// objection: a tenth of the share beyond p99.9, the highest percentile of every comparison.
 const shareThatMatters = 0.0001
 
-// without is how many messages of a side have no latency of a series.
+// without counts the messages of a side that have no latency of a series.
 type without struct {
 	result.Missing
 	of int64 // all messages
@@ -33,7 +32,7 @@ func withoutLatency(s Side, series result.Series) (w without) {
 		l := r.Run.Summary.Series(series)
 		m := l.Missing
 		if c := r.Run.Counters; r.Run.Lacks() && series == result.Publish {
-			// Its percentiles leave these out, so they matter all the more.
+			// Its percentiles leave these out, so they matter even more.
 			m = result.Missing{Unanswered: c.Unknown, Refused: c.Failed, Unsent: c.Unsent}
 		}
 		w.Unanswered += m.Unanswered
@@ -45,7 +44,7 @@ func withoutLatency(s Side, series result.Series) (w without) {
 	return w
 }
 
-// String counts the messages and says what became of them.
+// String prints the number of messages and their fate.
 func (w without) String() string {
 	out := fmt.Sprintf("%s of %s", quantity.Count(w.Total()), quantity.Count(w.of))
 	if w.Total() == 0 {
@@ -64,9 +63,8 @@ func (w without) String() string {
 	return fmt.Sprintf("%s, %.3g%% (%s)", out, w.share()*100, strings.Join(kinds, ", "))
 }
 
-// shares says of publish and of end-to-end latency how many messages of each side
-// have none, in sentences of two kinds: where the shares differ so much that the
-// sides must not be compared, and where they do not.
+// shares reports how many messages of each side have no publish and no end-to-end latency, as
+// objections if the shares differ too much for a comparison, and otherwise as remarks.
 func shares(a, b Side) (objections, hints []string) {
 	for _, series := range seriesNames[:2] {
 		ofA, ofB := withoutLatency(a, series.series), withoutLatency(b, series.series)
@@ -80,7 +78,7 @@ func shares(a, b Side) (objections, hints []string) {
 			continue
 		}
 		hints = append(hints,
-			counts+": percentiles count them as longer than any other, or than they "+
+			counts+": percentiles count them as longer than all others, or than they "+
 				"were waited for")
 	}
 	return objections, hints

@@ -14,7 +14,7 @@ import (
 // or three similar differences too often.
 const fewestPairs = 5
 
-// Pairing is the property that the runs of a pair share; empty: no pairs.
+// Pairing is the common property of the runs of a pair; empty: no pairs.
 type Pairing string
 
 // The ways of pairing runs.
@@ -23,9 +23,9 @@ const (
 	BySeed  Pairing = "seed"  // they were offered the same random load
 )
 
-// pair returns the runs of b, each at the place of its partner in a. Partners are of the same
-// round of the same set of trials; otherwise, when the load is random, of the same seed. It pairs
-// all runs or none.
+// pair returns the runs of b, each at the index of its partner in a. Partners are of the same
+// round of the same set of trials, or else, if the load is random, of the same seed. It pairs all
+// runs or none.
 func pair(a, b []*result.Saved) ([]*result.Saved, Pairing) {
 	round := func(s *result.Saved) string {
 		if s.Run.Trial == nil {

@@ -59,7 +59,7 @@ func TestPairing(t *testing.T) {
 			t.Errorf("%s: the first is paired with %s, want %s", name, com.pairs[0].Run.ID, c.first)
 		}
 	}
-	// Three pairs are too few, and so are four, which ranks can tell apart.
+	// Three pairs are too few, and so are four, for which a test by ranks can show a difference.
 	a, b := sideOf("A", 1, 2, 3), sideOf("B", 5, 6, 7)
 	inRounds(a, "s", []int{1, 2, 3})
 	inRounds(b, "s", []int{1, 2, 3})
@@ -85,7 +85,7 @@ func TestKnownPairs(t *testing.T) {
 	}
 }
 
-// What is random in the load decides whether other seeds are another load.
+// Different seeds are a different load only if something in the load is random.
 func TestSeeds(t *testing.T) {
 	poisson := result.Load{Arrivals: "poisson"}
 	batches := result.Load{Closed: &result.Closed{BatchLeast: 1, BatchMost: 9}}
@@ -122,7 +122,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// A difference below three times the twin's percentile is called none, however sure.
+// A difference below three times the twin's percentile is never shown, however certain.
 func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 	for name, c := range map[string]struct {
 		ofA, ofB float64 // the twin's p99 in us

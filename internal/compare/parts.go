@@ -7,26 +7,25 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// parts are the latencies of the measured messages by the interval in which
-// they were seen.
+// parts holds the latencies of the measured messages, by the interval of their answer or arrival.
 type parts struct {
-	values []int64  // every value that occurs, rising
+	values []int64  // every value that occurs, in ascending order
 	counts [][]tied // of each interval
 	merged []int64  // of each value, for percentile
-	one    []int32  // weights, for each
-	bound  int64    // values from here on are lower bounds of what is not known
+	one    []int32  // weights 1, for each
+	bound  int64    // values from here on are lower bounds of unknown ones
 	opened int      // how many percentiles were such a bound
 }
 
-// tied is how often the value at a place occurs.
+// tied says how often the value at an index occurs.
 type tied struct {
 	at    int32
 	count int64
 }
 
 // partsOf sorts a run's latencies of a series by interval, with the messages that
-// have none: those lie above every latency, or above what they were waited for.
-// What came after the window counts to its last interval.
+// have none: those lie above every latency, or above the time for which they were waited. Events
+// after the window count to its last interval.
 func partsOf(s *result.Saved, series result.Series) *parts {
 	var intervals []map[int64]int64
 	var starts []int64
@@ -75,7 +74,7 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 	return p
 }
 
-// window is when the run measured, in ns since it started.
+// window returns the measured window, in ns since the run's start.
 func window(r *result.Run) (from, to int64) {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {
@@ -103,7 +102,7 @@ func thinned(intervals []map[int64]int64) []map[int64]int64 {
 	return out
 }
 
-// percentile is that of the intervals together, each as often as its weight.
+// percentile returns the percentile of all intervals together, each with its weight.
 func (p *parts) percentile(weights []int32, percentile float64) float64 {
 	clear(p.merged)
 	total := int64(0)
@@ -128,9 +127,8 @@ func (p *parts) percentile(weights []int32, percentile float64) float64 {
 	return 0
 }
 
-// between keeps apart only the values from the least to the greatest of some
-// percentiles, those of each interval: that of any mixture of intervals lies
-// between them.
+// between merges all values outside the range of the intervals' percentiles, because the
+// percentile of any mixture of intervals lies in this range.
 func (p *parts) between(each []float64) *parts {
 	if len(each) == 0 {
 		return p
@@ -158,7 +156,7 @@ func (p *parts) between(each []float64) *parts {
 	return out
 }
 
-// each is the percentile of each interval by itself.
+// each returns the percentile of each interval.
 func (p *parts) each(percentile float64) []float64 {
 	out := make([]float64, len(p.counts))
 	for i := range p.counts {
@@ -169,9 +167,9 @@ func (p *parts) each(percentile float64) []float64 {
 	return out
 }
 
-// addMissing adds the messages that have no latency of a series to the intervals in
-// which that became of them, as far as that is known, and otherwise to all alike. It
-// returns from which value on values are lower bounds.
+// addMissing adds the messages without a latency of a series: to the interval in which they
+// failed, if known, and otherwise evenly to all. It returns the value from which on values are
+// lower bounds.
 func addMissing(
 	s *result.Saved, series result.Series, intervals []map[int64]int64, starts []int64,
 ) (bound int64) {
@@ -185,7 +183,7 @@ func addMissing(
 		least, counted := addWaited(s, intervals, starts)
 		bound, endless = least, endless-min(missing.Unanswered, counted)
 	}
-	above := int64(0) // every latency and every bound: as long as can be
+	above := int64(0) // every latency and every bound
 	for _, i := range intervals {
 		for v := range i {
 			above = max(above, v+1)
@@ -217,9 +215,9 @@ func addMissing(
 	return min(bound, above)
 }
 
-// addWaited adds how long unanswered messages were waited for, and returns the least
-// of these bounds and how many there are. What was recorded after the window was
-// waited for until then, and counts to the interval in which it was due.
+// addWaited adds the times for which unanswered messages were waited, and returns the least of
+// these bounds and their number. Times recorded after the window count to the interval in which
+// the message was due.
 func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (least, count int64) {
 	_, end := window(&s.Run)
 	least = math.MaxInt64
@@ -239,7 +237,7 @@ func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (le
 	return least, count
 }
 
-// placeOf is the interval in which a moment lies, by where they start.
+// placeOf returns the interval that contains a moment, by the intervals' starts.
 func placeOf(starts []int64, ns int64) int {
 	at, found := slices.BinarySearch(starts, ns)
 	if !found {
@@ -248,8 +246,7 @@ func placeOf(starts []int64, ns int64) int {
 	return max(0, at)
 }
 
-// dealt divides n by weights, as evenly as whole numbers go; without weights to all
-// alike.
+// dealt divides n by weights, as evenly as whole numbers allow; without weights, evenly.
 func dealt(n int64, weights []int64) []int64 {
 	total := int64(0)
 	for _, w := range weights {

@@ -10,8 +10,8 @@ import (
 // confidence is the confidence of the shown intervals.
 const confidence = 0.95
 
-// rankTest returns the p of the Mann-Whitney test. Where bounds leave open which of two values is
-// greater, it assumes the order that speaks against a difference.
+// rankTest returns the p of the Mann-Whitney test. If bounds leave open which of two values is
+// greater, it assumes the order against a difference.
 func rankTest(a, b spans, ratio Span) float64 {
 	switch {
 	case ratio.Least > 1:
@@ -42,8 +42,8 @@ func ratios(a, b spans) (least, most []float64) {
 // ("Estimates of Location Based on Rank Tests", 1963) on the logarithm: the
 // median of all ratios. The interval leaves out, at each end, the ratios that the
 // Mann-Whitney test would reject with that tail, so that the two agree (Bauer,
-// "Constructing Confidence Sets Using Rank Statistics", 1972). It is open, 0 or
-// infinite, and sure is false, where the values are too few.
+// "Constructing Confidence Sets Using Rank Statistics", 1972). If the values are too few, it is
+// open (0 or infinite), and sure is false.
 func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
 	least, most := ratios(a, b)
 	n := len(least)

@@ -8,9 +8,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Span holds the bounds of a value. Least and Most differ where messages without a latency leave
-// the value open. Both are infinite when the percentile is not reached, because more messages
-// have no latency than lie beyond it.
+// Span holds the bounds of a value. Least and Most differ if messages without a latency leave the
+// value open. Both are infinite when the percentile is not reached, because more messages have no
+// latency than lie beyond it.
 type Span struct{ Least, Most float64 }
 
 // exactly returns the span of a known value.
@@ -58,7 +58,7 @@ func spanOf(p result.Percentile) Span {
 	return exactly(ns)
 }
 
-// spans are the values of a figure, one for each run.
+// spans holds the values of a figure, one for each run.
 type spans []Span
 
 // of returns a figure of every run; ok is false when a run does not have it.
@@ -96,18 +96,17 @@ func (s spans) most() []float64 {
 	return out
 }
 
-// Center is the middle of a set of values and the interval that holds the
-// median of what they were drawn from. High is infinite where nothing bounds it.
+// Center is the median of a set of values, with an interval for the median of the population. High
+// is infinite if nothing bounds it.
 type Center struct {
 	Median     Span
 	Low, High  float64
 	Confidence float64 // of the interval
-	Values     int     // that it comes from
+	Values     int     // number of values
 }
 
-// center is the median and its interval by order statistics. Fewer than six
-// values have no interval of 95%: theirs is from the least to the greatest, with
-// the confidence that this has.
+// center returns the median and its interval by order statistics. Fewer than six values have no
+// interval of 95%: theirs is from the least to the greatest, with its lower confidence.
 func center(values spans) Center {
 	least := centerOf(values.least())
 	most := least

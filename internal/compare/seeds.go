@@ -10,7 +10,7 @@ import (
 )
 
 // random reports whether the load is drawn by its seed: when messages are due,
-// which keys and sizes they have, how many a send takes, or how consumers handle them.
+// which keys and sizes they have, how many a send contains, or how consumers handle them.
 func random(r *result.Run) bool {
 	l := r.Load
 	return l.Arrivals == string(workload.ArrivalsPoisson) ||
@@ -25,11 +25,10 @@ func drawnHandling(h *result.Handling) bool {
 	return h != nil && (h.Fails > 0 || strings.Contains(h.Time, " "))
 }
 
-// seedsDiffer says that two sets of runs had other seeds, and whether that is a reason not to
-// compare them. With another seed a random load is another load, and enough runs would show a
-// difference even between equal systems. For a load without randomness the seed decides only the
-// bytes of the payloads and the random moments of faults: the reader must know of it, but the load
-// is the same.
+// seedsDiffer says that two sets of runs had different seeds, and whether that is a reason not to
+// compare them. A random load differs with the seed, and enough runs would show a difference even
+// between equal systems. Without randomness in the load, the seed decides only the bytes of the
+// payloads and the random moments of faults: the reader must know it, but the load is the same.
 func seedsDiffer(a, b Side) (sentence string, objection bool) {
 	ofA, ofB := seeds(a), seeds(b)
 	if slices.Equal(ofA, ofB) {
@@ -47,7 +46,7 @@ func seedsDiffer(a, b Side) (sentence string, objection bool) {
 		"when faults strike", false
 }
 
-// seeds are those of a side's runs, each once, sorted.
+// seeds returns the distinct seeds of a side's runs, sorted.
 func seeds(s Side) []uint64 {
 	var out []uint64
 	for _, r := range s.Runs {
@@ -57,10 +56,10 @@ func seeds(s Side) []uint64 {
 	return slices.Compact(out)
 }
 
-// mostListed bounds how many seeds a sentence lists.
+// mostListed bounds the seeds that a sentence lists.
 const mostListed = 10
 
-// listed are seeds in words.
+// listed returns seeds in words.
 func listed(seeds []uint64) string {
 	words := make([]string, 0, mostListed)
 	for i, s := range seeds {

@@ -10,16 +10,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// simulated draws runs like those of a system: each has a level of its own,
-// its seconds resemble their neighbours, and its messages a long tail.
+// simulated draws realistic runs: each has its own level, neighbouring seconds are alike, and
+// messages have a long tail.
 type simulated struct {
 	random   *rand.Rand
 	between  float64 // standard deviation of the runs' levels, as a share
-	within   float64 // that of the seconds' levels
+	within   float64 // standard deviation of the seconds' levels
 	memory   float64 // correlation of a second with the next
 	seconds  int
 	messages int     // each second; 0: no histograms
-	tail     float64 // planted: how many times slower what is slow is
+	tail     float64 // planted: factor by which slow messages are slower
 
 	// rounds is the standard deviation of the levels of rounds, which both sides
 	// share; runs are trials then.
@@ -28,7 +28,7 @@ type simulated struct {
 	shape  func(*rand.Rand) float64 // of the runs' levels; nil: normal
 }
 
-// level is that of a run, as a logarithm.
+// level draws the level of a run, as a logarithm.
 func (s *simulated) level(id int) float64 {
 	draw := (*rand.Rand).NormFloat64
 	if s.shape != nil {
@@ -96,8 +96,8 @@ func (s *simulated) run(id int) *result.Saved {
 	return saved
 }
 
-// figures fills a run's summary straight away: percentiles that move together,
-// the higher the more, with something of their own.
+// figures fills a run's summary directly: percentiles vary together, higher ones more, and each
+// with its own noise.
 func (s *simulated) figures(r *result.Run, level float64) {
 	own := func(sd float64) float64 { return math.Exp(s.between * sd * s.random.NormFloat64()) }
 	for at, series := range []result.Series{result.Publish, result.EndToEnd} {

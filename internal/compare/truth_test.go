@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// alarms compares so many pairs and counts those in which any difference is
-// shown, and those in which that of the first primary figure is.
+// alarms compares a number of pairs, and counts those with any shown difference, and those with
+// one in the first primary figure.
 func alarms(t *testing.T, pairs int, compare func(pair int) *Comparison) (any, primary int) {
 	t.Helper()
 	for i := range pairs {
@@ -39,8 +39,7 @@ func mustCompare(t *testing.T, a, b Side) *Comparison {
 	return c
 }
 
-// A system compared with itself: at most 5 of 100 comparisons may show any
-// difference, in whatever figure.
+// A system compared with itself: at most 5 of 100 comparisons may show a difference in any figure.
 func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 	simulates(t)
 	for _, runs := range []int{4, 5, 8, 20} {
@@ -54,7 +53,7 @@ func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 				runs, runs, any)
 		}
 	}
-	// Of many pairs the share is known better.
+	// With many pairs the share is known better.
 	any, primary := alarms(t, 2000, func(pair int) *Comparison {
 		s := simulated{random: seeded(uint64(pair + 1e6)), between: 0.05, seconds: 60}
 		return mustCompare(t, s.side("A", 5, 1), s.side("B", 5, 1))
@@ -66,8 +65,8 @@ func TestTruthEqualsRaiseFewAlarms(t *testing.T) {
 	}
 }
 
-// A tail that is 10% slower must be found: by five runs on each side where the
-// p99 of equal runs scatters by 3%, by ten where it scatters by 5%.
+// A tail that is 10% slower must be found: with five runs on each side if the p99 of equal runs
+// scatters by 3%, with ten if it scatters by 5%.
 func TestTruthAPlantedShiftIsFound(t *testing.T) {
 	simulates(t)
 	for _, c := range []struct {
@@ -86,8 +85,8 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 	}
 }
 
-// Of systems that differ in every round together, pairs raise no more alarms than
-// 5 in 100 either: however the runs scatter within a round.
+// For systems that vary together from round to round, pairs raise at most 5 alarms in 100 too,
+// however the runs scatter within a round.
 func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 	simulates(t)
 	for name, shape := range map[string]func(*rand.Rand) float64{
@@ -122,8 +121,8 @@ func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 	}
 }
 
-// Where rounds differ by more than what is planted, only pairs find it: in nearly
-// all comparisons, and without pairs in few.
+// If rounds differ by more than the planted shift, only pairs find it: with pairs nearly all
+// comparisons do, without pairs few.
 func TestTruthPairsFindAShiftBehindRounds(t *testing.T) {
 	simulates(t)
 	_, found := alarms(t, 200, func(pair int) *Comparison {
@@ -143,8 +142,8 @@ func TestTruthPairsFindAShiftBehindRounds(t *testing.T) {
 	}
 }
 
-// At the five trials that are recommended, runs without overlap show a difference,
-// of publish and of end-to-end latency alike, in pairs or not.
+// With the recommended five trials, runs without overlap show a difference, in publish and in
+// end-to-end latency, in pairs or not.
 func TestTruthFiveTrialsShowWhatIsSeparate(t *testing.T) {
 	simulates(t)
 	for _, rounds := range []float64{0, 0.1} {
@@ -169,8 +168,8 @@ func TestTruthFiveTrialsShowWhatIsSeparate(t *testing.T) {
 	}
 }
 
-// The difference that a comparison says 9 of 10 like it would show is shown by 9 of
-// 10 of them.
+// The difference that 9 of 10 comparisons should show, by their own statement, is shown by 9 of
+// 10.
 func TestTruthDetectable(t *testing.T) {
 	simulates(t)
 	primary, err := FindPrimary("publish.p99")
@@ -212,8 +211,8 @@ func TestTruthDetectable(t *testing.T) {
 	}
 }
 
-// Single runs of a minute are told apart by what varies within them. Between runs of these
-// nothing varies, as that is what a single run knows nothing of.
+// Single runs of a minute are compared by their internal variation. The simulated runs do not vary
+// between each other, because a single run cannot know that variation.
 func TestTruthSingleRuns(t *testing.T) {
 	simulates(t)
 	for _, c := range []struct {

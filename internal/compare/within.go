@@ -14,13 +14,12 @@ import (
 
 const (
 	resamples = 1000
-	// fewestIntervals is how many intervals a run needs before its own variation can be estimated.
+	// fewestIntervals is the number of intervals that a run needs to estimate its own variation.
 	fewestIntervals = 10
-	// mostIntervals bounds the work for a long run: more are merged with their
-	// neighbours first.
+	// mostIntervals bounds the work for a long run: more intervals are first merged with their
+	// neighbours.
 	mostIntervals = 240
-	// resolution is the share of a value by which figures are told apart at all:
-	// that of the histograms.
+	// resolution is the relative resolution of figures: that of the histograms.
 	resolution = 0.001
 )
 
@@ -28,17 +27,17 @@ const (
 // It says nothing about the variation between runs.
 type Within struct {
 	se  float64 // standard error of the logarithm
-	dof float64 // degrees of freedom that it has
-	// The least and the greatest figure of an interval: that of all of them
-	// together lies between. 0 and infinite for a ratio.
+	dof float64 // its degrees of freedom
+	// The least and the greatest figure of an interval: the figure of the whole run lies between
+	// them. 0 and infinite for a ratio.
 	least, greatest float64
 	// open is the probability that messages without a latency leave the percentile
 	// without an upper bound.
 	open float64
 }
 
-// Interval is the interval around a value above 0 that has at each end the
-// probability tail. Its high end is infinite where nothing bounds it.
+// Interval returns the interval around a value above 0, with the probability tail at each end. Its
+// high end is infinite if nothing bounds it.
 func (w Within) Interval(value, tail float64) (low, high float64) {
 	r := w.se * stats.Student(w.dof, tail)
 	if w.open > tail {
@@ -48,15 +47,14 @@ func (w Within) Interval(value, tail float64) (low, high float64) {
 		max(w.greatest, value))
 }
 
-// Of finds how sure a figure of a run is, by a circular block bootstrap over
-// the run's intervals (stats.CircularBlocks): whole blocks of them are drawn, their
-// histograms merged, and the figure read. Neighbouring intervals are alike, so
-// that drawing them one by one would promise too much. ok is false where the run
-// is too short, or the figure is not one of intervals.
+// Of estimates the uncertainty of a run's figure by a circular block bootstrap over the run's
+// intervals (stats.CircularBlocks): it draws whole blocks, merges their histograms and reads the
+// figure. Neighbouring intervals are alike, so drawing single intervals would promise too much. ok
+// is false if the run is too short, or if intervals do not have the figure.
 //
-// Few blocks scatter less than what they stand for: the variance is widened by
-// k/(k-1) for k blocks and by what a block forgets, and the interval is
-// Student's with k-1 degrees of freedom, on the logarithm.
+// Few blocks scatter less than the population: the variance is widened by k/(k-1) for k blocks and
+// by the correlation that a block cuts off, and the interval is Student's with k-1 degrees of
+// freedom, on the logarithm.
 func Of(s *result.Saved, f Figure) (Within, bool) {
 	value, known := f.Value(&s.Run)
 	if !known || value <= 0 {
@@ -111,9 +109,8 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// blocks is how many blocks a run is cut into. Few and long ones give an interval
-// that keeps its word at the price of its width (Schmeiser, "Batch Size Effects
-// in the Analysis of Simulation Output", 1982).
+// blocks is the number of blocks of a run. Few long blocks give a reliable but wide interval
+// (Schmeiser, "Batch Size Effects in the Analysis of Simulation Output", 1982).
 const blocks = 5
 
 // ratesOf returns the rate, in messages per second, of each whole interval of the measured window;

@@ -239,7 +239,7 @@ const (
 	leastBallast = 4 << 10
 )
 
-// Fill takes all the room that is left on the disk, until Empty.
+// Fill uses all free space of the disk, until Empty.
 func (d *Disk) Fill() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, ballast), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -5,9 +5,9 @@ type Chart struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
 	Note  string `json:"note,omitempty"`
-	Label string `json:"label"`           // the content in words, for readers who cannot see it
+	Label string `json:"label"`           // describes the content for readers who cannot see it
 	Empty string `json:"empty,omitempty"` // why there is nothing to draw
-	Small bool   `json:"small,omitempty"` // one of many beside one another
+	Small bool   `json:"small,omitempty"` // one of many side by side
 
 	X      Axis     `json:"x"`
 	Y      Axis     `json:"y"`
@@ -68,7 +68,7 @@ type Series struct {
 	Name string `json:"name"`
 	// Color is 0, 1, … among the colours of the page, or Grey or Red.
 	Color int    `json:"color"`
-	Faint bool   `json:"faint,omitempty"` // what was asked for, beside what was had
+	Faint bool   `json:"faint,omitempty"` // the requested value, beside the achieved one
 	Dash  int    `json:"dash,omitempty"`  // 0: none; 1, 2, 3: patterns
 	Step  bool   `json:"step,omitempty"`
 	Dots  bool   `json:"dots,omitempty"`  // points; with X in ascending order also joined
@@ -80,7 +80,7 @@ type Series struct {
 	Marks []Mark `json:"marks,omitempty"`
 }
 
-// Mark says more about the point at an index of its series.
+// Mark annotates the point at an index of its series.
 type Mark struct {
 	At    int    `json:"at"`
 	Words string `json:"words,omitempty"` // beside the point
@@ -96,7 +96,7 @@ type Span struct {
 	To    float64 `json:"to"`
 	Words string  `json:"words,omitempty"`
 	Tone  Tone    `json:"tone,omitempty"`
-	Of    string  `json:"of,omitempty"` // the series whose colour it has, in place of its tone's
+	Of    string  `json:"of,omitempty"` // the series whose colour it has, not that of its tone
 	// Level draws a line along the horizontal axis at From of the vertical axis instead.
 	Level bool `json:"level,omitempty"`
 }

@@ -1,5 +1,5 @@
-// Package document is what people read, as data: headings, sentences, warnings, verdicts,
-// cards, tables and charts, and the renderers that print them.
+// Package document holds the documents that people read, as data: headings, sentences, warnings,
+// verdicts, cards, tables and charts. It has the renderers that print them.
 //
 // A Document is made from saved experiments by pure functions elsewhere (internal/report).
 // The renderers HTML, Terminal, Markdown and JSON know nothing of what they print, and a page never
@@ -10,6 +10,6 @@
 //
 // # Audiences
 //
-// A terminal shows the parts for everybody; a page and a Markdown document show them all, with
-// what only they can show. A block with For set is for that audience alone.
+// A terminal shows the blocks for everybody; a page and a Markdown document also show those for
+// them. A block with For set is for that audience alone.
 package document

@@ -23,7 +23,7 @@ type Block struct {
 	Code     *Code      `json:"code,omitempty"`
 	Details  *Details   `json:"details,omitempty"`
 	Section  []Block    `json:"section,omitempty"`
-	Row      []Block    `json:"row,omitempty"` // beside one another where there is room
+	Row      []Block    `json:"row,omitempty"` // side by side where there is room
 	Contents []Contents `json:"contents,omitempty"`
 }
 
@@ -79,7 +79,7 @@ const (
 	Good   Tone = "good"
 	Bad    Tone = "bad"
 	Unsure Tone = "unsure"
-	Main   Tone = "main" // what the reader came for
+	Main   Tone = "main" // the main result
 )
 
 // Verdict is a judgement, with its outcome in a word.

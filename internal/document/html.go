@@ -79,7 +79,7 @@ var microseconds = regexp.MustCompile(`([0-9])us\b`)
 // typeset is text for a page, which has the sign µ.
 func typeset(s string) string { return microseconds.ReplaceAllString(Clean(s), "${1}µs") }
 
-// longWord is how many characters of a word are never broken: an address with its port has fewer.
+// longWord is the length up to which a word is never broken: an address with its port is shorter.
 const longWord = 24
 
 // breakable is text of a cell. A long word may be broken after a sign, such as the comma of a list
@@ -126,7 +126,7 @@ func nameless(all []Fact) bool {
 	return !slices.ContainsFunc(all, func(f Fact) bool { return f.Name != "" })
 }
 
-// besideClass is the form of blocks beside one another.
+// besideClass is the class of blocks side by side.
 func besideClass(blocks []Block) string {
 	switch c := blocks[0].Chart; {
 	case blocks[0].Text != nil:
@@ -146,7 +146,7 @@ const (
 	Dashes = 4
 )
 
-// Class is how the page draws a table.
+// Class is the style of a table on the page.
 func (t Table) Class() string {
 	out := "t-" + Clean(t.ID)
 	if t.Words {
@@ -172,7 +172,7 @@ func (t Table) Starts(i int) string {
 	return t.Rows[i].Section
 }
 
-// Wide is how many columns the table has, the names among them.
+// Wide is the number of columns, with that of the names.
 func (t Table) Wide() int { return len(t.Head) + 1 }
 
 // Swatch is the colour of a column's run in the charts, and the pattern of its line.

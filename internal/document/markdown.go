@@ -15,8 +15,7 @@ var markdownSpecial = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_",
 // md is text without markup.
 func md(s string) string { return markdownSpecial.Replace(Clean(s)) }
 
-// begun is text without markup at the beginning of a block, where a sign may begin a list or a
-// heading.
+// begun escapes text at the beginning of a block, where a sign may begin a list or a heading.
 func begun(s string) string {
 	if s = md(s); s != "" && strings.ContainsRune("-+=", rune(s[0])) {
 		return `\` + s
@@ -126,7 +125,7 @@ func (b *markup) code(c Code) {
 	b.put("%s\n%s\n%s\n", fence, words, fence)
 }
 
-// table writes a table. Its title is the head of the names, where they have no other.
+// table writes a table. Its title heads the column of names if that has no head.
 func (b *markup) table(t Table) {
 	corner := t.Corner
 	if corner == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Poster is one picture to share: what was asked, what was found, and what limits the claim.
+// Poster is one picture to share: the question, the figures, and the limits of the claim.
 type Poster struct {
 	Question      string
 	Circumstances string   // durability level, rate, size, in a few words
@@ -81,7 +81,7 @@ func (p *Poster) SVG() string {
 		d.String())
 }
 
-// head writes the question and the circumstances, and returns where they end.
+// head writes the question and the circumstances, and returns the y at which they end.
 func (p *Poster) head(d *pen) (bottom float64) {
 	const line, first = 42.0, 66.0
 	d.put(`<g class="accent" transform="translate(%s 30)"><circle cx="13" cy="13" r="9"/>`+
@@ -134,7 +134,8 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 	}
 }
 
-// foot writes what limits the claim, the command and the source, and returns where they begin.
+// foot writes the limits of the claim, the command and the source, and returns the y at which they
+// begin.
 func (p *Poster) foot(d *pen) (top float64) {
 	const line = 22.0
 	wide := posterWidth - 2*posterRim
@@ -163,7 +164,7 @@ func (p *Poster) foot(d *pen) (top float64) {
 // shortenTo cuts words of a font size to a width.
 func shortenTo(s string, size, width float64) string { return shorten(s, width*fontSize/size) }
 
-// wrapTo breaks words of a font size into lines of a width, and cuts what does not fit.
+// wrapTo breaks words of a font size into lines of a width, and cuts the rest.
 func wrapTo(s string, size, width float64, most int) []string {
 	width *= fontSize / size
 	var lines []string

@@ -131,7 +131,7 @@ func (s *Series) extend(x, y *extent) bool {
 	return some
 }
 
-// nothing says why there is nothing to draw, or is empty.
+// nothing returns the reason why there is nothing to draw, or "".
 func (d *drawing) nothing() string {
 	switch {
 	case len(d.series) > 0 || d.heat != nil:

@@ -123,7 +123,7 @@ func TestChartsAreDrawnAsBefore(t *testing.T) {
 	for name, c := range samples() {
 		for kind, got := range map[string]string{"fluid": c.SVG(), "alone": c.Standalone()} {
 			if kind == "alone" {
-				// The style is the same in each, and has files of its own.
+				// The style is the same in all, and has golden files of its own.
 				_, content, _ := strings.Cut(got, "</style>")
 				got = content
 			}
@@ -198,8 +198,8 @@ func anyChart(t *rapid.T) *Chart {
 	return c
 }
 
-// Whatever a file holds, a chart is well-formed markup of its own elements, and every coordinate
-// of it is a number.
+// Whatever a file holds, a chart is well-formed markup of its own elements, and all its
+// coordinates are numbers.
 func TestAnyChartIsSafeMarkup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyChart(t)

@@ -38,7 +38,7 @@ const (
 	pictureBottom = 32.0
 )
 
-// sans are the fonts of a picture; a page has its own.
+// sans are the fonts of a standalone picture; a page has its own.
 const sans = `text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", ` +
 	`"Noto Sans", "DejaVu Sans", Arial, sans-serif; }` + "\n"
 

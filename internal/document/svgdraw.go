@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// heatShades is how many shades a heat grid has; a page gives each a colour.
+// heatShades is the number of shades of a heat grid; a page gives each a colour.
 const heatShades = 10
 
 // draw writes the chart, from the background to the foreground.
@@ -41,8 +41,8 @@ func (d *drawing) draw() {
 	d.perTier(func(d *drawing, t tier) { d.markWords(t, taken) })
 }
 
-// perTier writes what depends on the width of the plot, once for each range of widths. Ranges
-// that share their words share the markup.
+// perTier writes the markup that depends on the width of the plot, once for each range of widths.
+// Ranges with equal words share it.
 func (d *drawing) perTier(write func(*drawing, tier)) {
 	written := make([]string, len(d.tiers))
 	for i, t := range d.tiers {

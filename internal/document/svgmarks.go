@@ -304,7 +304,7 @@ func short(v float64) string {
 	return strings.TrimSuffix(quantity.Rate(roundTo3(v)), "/s")
 }
 
-// roundTo3 drops what no reader sees, so that a step of 0.1 prints as such.
+// roundTo3 drops invisible digits, so that a step of 0.1 prints as 0.1.
 func roundTo3(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
 	if err != nil || math.Abs(rounded) < 1e-12 {

@@ -14,8 +14,8 @@ const (
 	mostCells  = 180 // of a heat grid, in either direction
 )
 
-// LineGroups is how many stretches a long line has at most: its least and its greatest value of
-// each are drawn. A screen has no room for more.
+// LineGroups is the maximum number of stretches of a long line: the least and the greatest value
+// of each are drawn. A screen has no room for more.
 const LineGroups = 300
 
 // vertex is a point of a series, placed on the axes; x and y are from 0 to 1.
@@ -26,8 +26,7 @@ type vertex struct {
 	missing   bool    // nothing is drawn here: a gap
 }
 
-// vertices are the points of a series in its order, thinned. A value that has no place is a
-// gap.
+// vertices are the points of a series in its order, thinned. A value outside the scale is a gap.
 func (d *drawing) vertices(s *Series) []vertex {
 	n := min(len(s.X), len(s.Y))
 	keep := thin(s, n, d.groups())
@@ -58,7 +57,7 @@ func inside(at float64) float64 {
 	return min(max(at, -0.03), 1.03)
 }
 
-// groups is how many stretches a line of this chart may have.
+// groups is the maximum number of stretches of a line of this chart.
 func (d *drawing) groups() int {
 	most := LineGroups
 	if d.chart.Small {
@@ -192,8 +191,8 @@ type grid struct {
 	most   int64
 }
 
-// newGrid sums up neighbouring cells of a heat grid that is too fine, and leaves out what has no
-// edges. It is nil where nothing is left.
+// newGrid sums up neighbouring cells of a heat grid that is too fine, and leaves out cells without
+// edges. It is nil if no cell is left.
 func newGrid(h *Heat) *grid {
 	if h == nil || len(h.X) < 2 || len(h.Y) < 2 {
 		return nil

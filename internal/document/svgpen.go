@@ -26,7 +26,7 @@ const stretched = 1000.0
 
 func (p *pen) put(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// across is a place along the plot, from 0 to 1, as the attribute of an element.
+// across prints a place along the plot, from 0 to 1, as an attribute.
 func (p *pen) across(at float64) string {
 	if p.fluid {
 		return number(at*100) + "%"
@@ -39,7 +39,7 @@ func (p *pen) px(at float64) float64 { return at * p.width }
 
 func (p *pen) py(at float64) float64 { return (1 - at) * p.height }
 
-// paths opens the drawing that holds paths, and returns what closes it.
+// paths opens the drawing that holds paths, and returns its closing tag.
 func (p *pen) paths() (end string) {
 	if !p.fluid {
 		p.put("<g>")
@@ -50,7 +50,7 @@ func (p *pen) paths() (end string) {
 	return "</svg>"
 }
 
-// spot opens a drawing whose origin is a point of the plot, and returns what closes it.
+// spot opens a drawing whose origin is a point of the plot, and returns its closing tag.
 func (p *pen) spot(class string, at, y float64) (end string) {
 	if p.fluid {
 		p.put(`<svg class="%s" x="%s" y="%s">`, class, p.across(at), number(y))

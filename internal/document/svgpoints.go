@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// points draws the points of a series, and what its marks say.
+// points draws the points of a series, and the words of its marks.
 func (d *drawing) points(s *Series) {
 	marks := s.marked()
 	for _, v := range d.vertices(s) {

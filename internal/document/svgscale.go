@@ -20,10 +20,10 @@ type scale struct {
 	names       []string
 }
 
-// extent is the range of some numbers, without those that have no place on an axis.
+// extent is the range of numbers, without those that an axis cannot show.
 type extent struct {
 	form        Scale
-	least, most float64 // least is above most as long as there is none
+	least, most float64 // least is above most if the extent is empty
 }
 
 func newExtent(form Scale) extent { return extent{form, math.Inf(1), math.Inf(-1)} }
@@ -49,8 +49,8 @@ func placed(form Scale, v float64) bool {
 	return true
 }
 
-// newScale is the scale of an axis that shows an extent. An upright axis has room above its
-// values, and begins at zero where it is linear; padded asks for room at both ends.
+// newScale returns the scale of an axis for an extent. An upright axis has room above its values,
+// and begins at zero if it is linear; padded asks for room at both ends.
 func newScale(a Axis, e extent, upright, padded bool) scale {
 	s := scale{unit: a.Unit, form: a.Scale, least: e.least, most: e.most}
 	if n := min(len(a.Names), mostNames); n > 0 {
@@ -126,7 +126,7 @@ func (s *scale) roomLinear(upright, padded bool) {
 	}
 }
 
-// place is where a value lies, on a scale of its own. It rises with the value.
+// place maps a value to the units of the scale, linear or logarithmic. It rises with the value.
 func (s scale) place(v float64) float64 {
 	switch s.form {
 	case Log:
@@ -147,7 +147,7 @@ func (s scale) near() float64 {
 	return 1
 }
 
-// at is where a value lies on the axis, from 0 to 1 and beyond, or NaN.
+// at returns the position of a value on the axis, from 0 to 1 and beyond, or NaN.
 func (s scale) at(v float64) float64 {
 	if !placed(s.form, v) {
 		return math.NaN()

@@ -39,7 +39,7 @@ func (a Axis) heading() string {
 	return ""
 }
 
-// spanWords are what is marked in the chart, in words.
+// spanWords describes the marked stretches and moments of the chart.
 func (c *Chart) spanWords() string {
 	const most = 20
 	out := ""
@@ -114,8 +114,8 @@ func spread(a, b string) string {
 	return a + " to " + b
 }
 
-// within prints what a series is in a stretch: with its interval and what its mark says where
-// there is one value.
+// within prints the values of a series in a stretch; a single value with its interval and the
+// words of its mark.
 func (s *Series) within(r reach, u Unit) string {
 	least, most, at, count := math.Inf(1), math.Inf(-1), 0, 0
 	for i := range min(len(s.X), len(s.Y)) {

@@ -25,7 +25,7 @@ type lines struct {
 	last  kind // of the block above
 }
 
-// kind is what a block is, as far as the space between two blocks depends on it.
+// kind is the kind of a block, which decides on the space between two blocks.
 type kind int
 
 const (
@@ -98,7 +98,7 @@ func (p *lines) block(b Block) {
 	p.blocks(b.Row)
 }
 
-// heading writes a heading, and the words beside it where both fit.
+// heading writes a heading, with the words beside it if both fit.
 func (p *lines) heading(h Heading) {
 	p.begin(aHeading)
 	words, beside := Clean(h.Words), Clean(h.Beside)
@@ -134,7 +134,7 @@ func (p *lines) warnings(w Warnings) {
 	}
 }
 
-// said writes a label and a sentence beside it, wrapped.
+// said writes a label with a sentence, wrapped.
 func (p *lines) said(label string, width int, code, sentence string) {
 	label = Clean(label)
 	for i, l := range Wrap(sentence, p.width-width) {

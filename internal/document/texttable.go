@@ -50,7 +50,7 @@ func newFitted(t Table) *fitted {
 }
 
 // fit narrows long names beside figures, drops columns of figures, the least important first,
-// narrows columns of words, and at last drops whatever is too much.
+// narrows columns of words, and at last drops columns until the table fits.
 func (g *fitted) fit(width int) {
 	if much := g.total() - width; much > 0 && g.names > leastNames && !g.words {
 		g.names = max(g.names-much, leastNames)
@@ -83,7 +83,7 @@ func (g *fitted) drop(any bool) bool {
 	return true
 }
 
-// narrow takes a column of the terminal from the widest column of words.
+// narrow makes the widest column of words one character narrower.
 func (g *fitted) narrow() bool {
 	widest := &g.names
 	for _, i := range g.shown {

@@ -60,8 +60,8 @@ func Wrap(sentence string, width int) []string {
 	return lines
 }
 
-// Columns is how wide a plain text is on a terminal, near enough: each rune of what plimsoll
-// prints is one column.
+// Columns is the approximate width of a plain text on a terminal: each rune that plimsoll prints
+// is one column.
 func Columns(s string) int { return len([]rune(s)) }
 
 // Pad fills a text with spaces to a width: on its right, or on its left when the width is
@@ -89,7 +89,7 @@ func Cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-// Paint colours text of a terminal by what it means, or leaves it alone.
+// Paint colours text of a terminal by its meaning, or leaves it alone.
 type Paint bool
 
 // The meanings, as codes of the 16 colours of every terminal, which its user may have changed.

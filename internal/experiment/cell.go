@@ -15,7 +15,7 @@ type Cell struct {
 	Workload string    `json:"workload_yaml"`
 	Target   string    `json:"target_yaml"`
 	State    CellState `json:"state"`
-	// Run is the run directory, or the folder of what else was measured, in the experiment's
+	// Run is the directory of the run, or of the experiment measured instead, in the experiment's
 	// folder.
 	Run    string `json:"run,omitempty"`
 	Reason string `json:"reason,omitempty"` // why it failed, or cannot be measured
@@ -37,9 +37,8 @@ func (c *Cell) Set(state CellState, run, reason string) {
 	c.State, c.Run, c.Reason = state, run, reason
 }
 
-// Take records what became of a cell's measurement. A cell that was interrupted stays pending. A
-// run that stopped itself, at its limit of cost, has failed: measured again, it would cost that
-// again.
+// Take records the outcome of a cell's measurement. An interrupted cell stays pending. A run that
+// stopped itself, at its limit of cost, has failed, because a repetition would cost as much again.
 func (c *Cell) Take(ctx context.Context, o Outcome) {
 	run := ""
 	if o.Dir != "" {

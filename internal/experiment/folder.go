@@ -19,7 +19,7 @@ type Kind[S any] struct {
 	Name string // in the file: peak
 	Work string // in sentences: search
 	Head func(saved *S) *Record
-	// Check refuses content that its readers cannot rely on; nil: it cannot be wrong.
+	// Check refuses content on which readers cannot rely; nil: no check.
 	Check func(saved *S) error
 }
 
@@ -193,8 +193,7 @@ func ReadHead(dir string, kinds ...string) (*Record, error) {
 	return r, nil
 }
 
-// Newest returns the folder below runs that began last, of those that like accepts. It returns
-// "" when there is none.
+// Newest returns the newest folder below runs that like accepts, or "" if there is none.
 func (k *Kind[S]) Newest(runs string, like func(saved *S) bool) (dir string, err error) {
 	entries, err := os.ReadDir(runs)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -217,7 +216,7 @@ func (k *Kind[S]) Newest(runs string, like func(saved *S) bool) (dir string, err
 	return dir, nil
 }
 
-// Run measures what a strategy asks for, and saves how the experiment ended.
+// Run makes the measurements of a strategy, and saves how the experiment ended.
 func (f *Folder[S]) Run(ctx context.Context, s Strategy, o Options) error {
 	o.Dir = f.Dir()
 	err := Run(ctx, s, o)

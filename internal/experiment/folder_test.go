@@ -68,7 +68,7 @@ func TestFoldersAreNumberedLockedAndFound(t *testing.T) {
 	}
 }
 
-// An experiment of version 1 is read, and has the file of today when it is resumed.
+// An experiment of version 1 can be read, and gets the current file format when it is resumed.
 func TestVersion1IsReadAndResumed(t *testing.T) {
 	for text, want := range map[string]result.State{
 		`{"schema_version": 1, "state": "running", "pid": 99999999}`: result.Incomplete,

@@ -17,40 +17,40 @@ import (
 type Strategy interface {
 	// Next returns the next measurement, or nil when the experiment has ended.
 	Next() (*Measurement, error)
-	// Take learns what became of the measurement that Next returned last, and saves it. An
-	// error ends the experiment.
+	// Take receives the outcome of the measurement that Next returned last, and saves it. An error
+	// ends the experiment.
 	Take(ctx context.Context, o Outcome) error
 }
 
 // Measurement is one run, or something else that takes a job.
 type Measurement struct {
-	// Job is the run to make. Its Runs and its Cluster are set for it.
+	// Job is the run to make. The loop sets its Runs and its Cluster.
 	Job *bench.Job
-	// Servers names the servers that successive measurements share; "": the run starts servers
-	// of its own, if its target has no endpoints.
+	// Servers names the servers that successive measurements share; "": if its target has no
+	// endpoints, the run starts its own servers.
 	Servers string
 	// Warm is how long shared servers are under load when they were started for this measurement.
 	Warm time.Duration
-	// Begin, unless it is nil, is called when the servers are ready.
+	// Begin, if not nil, is called when the servers are ready.
 	Begin func(job *bench.Job)
 	// Do replaces the run; nil: the job is run and judged.
 	Do func(ctx context.Context, job *bench.Job) Outcome
 }
 
-// Outcome is what became of a measurement.
+// Outcome is the outcome of a measurement.
 type Outcome struct {
-	// Dir is the directory of the run, or of what else was measured; "": there is none.
+	// Dir is the directory of the run or of another measurement; "": none.
 	Dir string
 	// Run is the judged run; nil when there is none, or it cannot be read.
 	Run         *result.Saved
-	State       result.State // of the run, or of what else was measured
+	State       result.State // of the run or of another measurement
 	StateReason string
-	// Err is why the measurement failed; it may stand beside a run.
+	// Err says why the measurement failed. There may be a run nevertheless.
 	Err    error
 	TookNs int64 // without the start of shared servers
 }
 
-// Reason returns why a measurement is not complete; "" when it is.
+// Reason says why a measurement is not complete; "": it is complete.
 func (o *Outcome) Reason() string {
 	switch {
 	case o.Err != nil:
@@ -65,17 +65,17 @@ func (o *Outcome) Reason() string {
 type Options struct {
 	Dir   string // the experiment's folder
 	Watch bench.Watch
-	// Cluster, if it is set, serves all measurements that share servers, and stays up.
+	// Cluster, if set, serves all measurements that share servers, and stays up.
 	Cluster *bench.Cluster
 	// Renewals bounds how often the servers of one name are started again, because a
 	// measurement failed on them.
 	Renewals int
-	// Ran, unless it is nil, is called with each run that did not fail.
+	// Ran, if not nil, is called with each run that did not fail.
 	Ran func(run *result.Saved) error
 }
 
-// Run measures what a strategy asks for, one measurement after the other, until the strategy
-// has ended, ctx is cancelled, or an error. Servers that it started are stopped at the end.
+// Run makes a strategy's measurements one by one, until the strategy has ended, ctx is cancelled,
+// or an error occurs. Servers that it started are stopped at the end.
 func Run(ctx context.Context, s Strategy, o Options) (err error) {
 	l := &loop{Options: o, renewed: map[string]int{}, broken: map[string]error{}}
 	defer func() { err = errors.Join(err, l.end()) }()
@@ -95,7 +95,7 @@ func Run(ctx context.Context, s Strategy, o Options) (err error) {
 type loop struct {
 	Options
 	serves  string         // the name of the running servers
-	cluster *bench.Cluster // they; nil: none are running
+	cluster *bench.Cluster // the running servers; nil: none
 	used    bool           // a measurement has used them
 	renewed map[string]int
 	broken  map[string]error // servers that did not start
@@ -162,7 +162,7 @@ func (l *loop) run(ctx context.Context, job *bench.Job) Outcome {
 	return o
 }
 
-// serve returns the servers of a measurement, which it starts unless they are running.
+// serve returns the servers of a measurement, and starts them if necessary.
 func (l *loop) serve(ctx context.Context, m *Measurement) (*bench.Cluster, error) {
 	if l.Cluster != nil {
 		return l.Cluster, nil
@@ -211,8 +211,8 @@ func (l *loop) end() error {
 	return cluster.Close()
 }
 
-// The number of readings of a run's window: enough for a narrow interval of a slope of the
-// queues, and for internal/compare to find the interval of a figure of one run.
+// The number of readings of a run's window: enough for a narrow interval of the slope of waiting
+// messages, and for the interval of a figure of a single run in internal/compare.
 const (
 	readings      = 20
 	leastInterval = 100 * time.Millisecond

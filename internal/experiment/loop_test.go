@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// started is the simulated system as one that is started on this machine. It counts the starts
-// and ends of its servers.
+// started is the simulated system with servers that plimsoll starts. It counts their starts and
+// ends.
 type started struct {
 	sim      *sim.System
 	up, down int
@@ -44,7 +44,7 @@ func (*started) Credentials() system.Credentials     { return system.Credentials
 func (*started) Nodes() []system.Node                { return nil }
 func (s *started) Stop(context.Context) error        { s.down++; return nil }
 
-// list is a strategy that measures a list, and remembers the outcomes.
+// list is a strategy that measures a list, and records the outcomes.
 type list struct {
 	all    []*Measurement
 	taken  []Outcome
@@ -68,7 +68,7 @@ type silent struct{}
 func (silent) Phase(result.PhaseName, string) {}
 func (silent) Interval(result.Interval)       {}
 
-// measuring returns a measurement on servers of a name, that do returns the outcomes of.
+// measuring returns a measurement on named servers, whose outcomes do returns.
 func measuring(t *testing.T, s *started, servers string, do ...Outcome) *Measurement {
 	n := 0
 	return &Measurement{Servers: servers,
@@ -131,7 +131,7 @@ func TestServersAreSharedAndRenewed(t *testing.T) {
 	}
 }
 
-// Servers that did not start are not tried again for each measurement.
+// Servers that did not start are not started again for each measurement.
 func TestServersThatDoNotStartFailTheirMeasurements(t *testing.T) {
 	s := &started{sim: sim.New(clock.Precise(), nil), refuse: errBroken}
 	l := &list{all: []*Measurement{measuring(t, s, "a", good), measuring(t, s, "a", good)}}

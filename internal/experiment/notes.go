@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// NotesFile is the file beside a run that has what readers wrote about it.
+// NotesFile is the file beside a run with readers' notes about it.
 const NotesFile = "notes.json"
 
 // The bounds of notes.
@@ -23,13 +23,13 @@ const (
 	longest    = 8000 // characters of a note
 )
 
-// Notes are what readers wrote about an experiment. No figure depends on them.
+// Notes holds readers' notes about an experiment. No figure depends on them.
 type Notes struct {
 	Tags []string `json:"tags"`
 	Note string   `json:"note"`
 }
 
-// ReadNotes reads the notes in an experiment's folder; notes that cannot be read are none.
+// ReadNotes reads the notes in an experiment's folder; unreadable notes count as none.
 func ReadNotes(dir string) (n Notes) {
 	info, err := os.Lstat(filepath.Join(dir, NotesFile))
 	if err != nil || !info.Mode().IsRegular() {
@@ -41,7 +41,7 @@ func ReadNotes(dir string) (n Notes) {
 	return n
 }
 
-// NewNotes reads what a reader gave. Tags have commas between them.
+// NewNotes parses a reader's input. Tags are separated by commas.
 func NewNotes(tags, note string) (n Notes, err error) {
 	n.Tags = []string{}
 	for tag := range strings.SplitSeq(tags, ",") {

@@ -21,7 +21,7 @@ const File = "experiment.json"
 // was named after the kind, such as sweep.json.
 const SchemaVersion = 2
 
-// Record is what the files of all experiments begin with. The type of a kind's file embeds it.
+// Record is the common part of the files of all experiments. The type of a kind's file embeds it.
 type Record struct {
 	SchemaVersion int          `json:"schema_version"`
 	Kind          string       `json:"kind"`
@@ -35,8 +35,8 @@ type Record struct {
 
 	Plimsoll result.Build `json:"plimsoll"`
 	Asked    result.Asked `json:"asked"`
-	// Resolved is the input of searches and verifications, with every default spelled out; empty
-	// in version 1.
+	// Resolved is the input of searches and verifications, with every default filled in; empty in
+	// version 1.
 	Resolved result.Resolved `json:"resolved,omitzero"`
 
 	// Command is the command line of sweeps and studies in version 1. Readers find it in Asked.
@@ -144,10 +144,10 @@ func fileOf(dir, kind string) string {
 	return ""
 }
 
-// hidden reports whether an entry of a folder for runs is not for readers.
+// hidden reports whether an entry of a folder for runs is hidden from readers.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// taken reports whether an error of os.Rename says that the new name is in use.
+// taken reports whether an error of os.Rename means that the new name is in use.
 func taken(err error) bool {
 	return errors.Is(err, os.ErrExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -15,27 +15,27 @@ import (
 )
 
 // Trials is the strategy of single runs and of sets of trials: every job has one run in each
-// round. A set has no folder of its own; its runs name it, and so it can be resumed.
+// round. A set has no folder of its own. Its runs name the set, so that it can be resumed.
 type Trials struct {
 	Jobs   []*bench.Job
 	Rounds int
-	// Prepare, unless it is nil, returns what is measured in place of a job. It is called before
-	// the job's first run.
+	// Prepare, if not nil, returns a replacement for a job. It is called before the job's first
+	// run.
 	Prepare func(at int) (*bench.Job, error)
-	// Begin, unless it is nil, is called before each run.
+	// Begin, if not nil, is called before each run.
 	Begin func(trial result.Trial, job *bench.Job)
-	// Failed is called when the run of a job has failed and was not interrupted. The job then has
-	// no further run. run is nil where nothing was measured.
+	// Failed is called when the run of a job has failed and was not interrupted. The job then gets
+	// no further run. run is nil if nothing was measured.
 	Failed func(at int, run *result.Saved, err error)
 
 	// Runs are the runs that were made, in their order.
 	Runs []*result.Saved
 
 	turns       []result.Trial
-	at          int // the turn under way
+	at          int // the current turn
 	out         map[int]bool
-	there       map[int]bool                   // the job is prepared
-	made        map[result.Trial]*result.Saved // by an earlier process
+	there       map[int]bool                   // jobs that are prepared
+	made        map[result.Trial]*result.Saved // made by an earlier process
 	interrupted func() bool
 }
 
@@ -74,9 +74,9 @@ func (s *Trials) plan() {
 	}
 }
 
-// trial returns the job of one trial of a set. Each round has its own seed, counted from the
-// given one and the same for all targets: within a round all targets are offered the same
-// random load, and each round has another load.
+// trial returns the job of one trial of a set. Each round has its own seed, counted from the given
+// one. All targets share it: within a round all are offered the same random load, which differs
+// between rounds.
 func (s *Trials) trial(turn result.Trial) *bench.Job {
 	of := *s.Jobs[turn.Target-1]
 	if s.Rounds > 1 {
@@ -134,12 +134,12 @@ func (s *Trials) fail(at int, run *result.Saved, err error) {
 	}
 }
 
-// errNoTrials is the error of Resume where there is nothing to go on with.
+// errNoTrials is the error of Resume if there is nothing to continue.
 var errNoTrials = errors.New("no set of trials of these targets and this load was begun here: " +
 	"leave --resume out")
 
-// Resume looks below runs for the newest set of the same trials, whose complete runs are not made
-// again.
+// Resume looks below runs for the newest set of the same trials. Its complete runs are not
+// repeated.
 func (s *Trials) Resume(runs string) error {
 	if s.Rounds < 2 {
 		return errors.New("a run cannot be resumed, and a set of trials can: give --trials")
@@ -158,7 +158,7 @@ func (s *Trials) Resume(runs string) error {
 			continue
 		}
 		set := run.Trial.Set
-		newest = max(newest, set) // it begins with the time
+		newest = max(newest, set) // its name begins with the time
 		if sets[set] == nil {
 			sets[set] = map[result.Trial]string{}
 		}

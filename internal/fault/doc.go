@@ -8,7 +8,7 @@
 // beforehand, because servers that run cannot be given disks or groups.
 //
 // The words for the targets of a fault (one, leader, all, …) mean machines. A machine is the set of
-// nodes that share a host, as several servers of one node may; where all nodes share a host, each
+// nodes that share a host, as several servers of one node may; if all nodes share a host, each
 // node is a machine. A node's name means that process alone, except for faults that happen to
 // machines: a partition, a cut from clients, a power cut and the steps of a rolling restart.
 //
@@ -16,6 +16,6 @@
 // no system; of disks and packets it knows what internal/disk and internal/firewall
 // offer.
 //
-// Whatever ends a run, its faults are undone first; what a killed process leaves is
-// undone from the testbed's directory (internal/testbed).
+// However a run ends, its faults are undone first. Faults of a killed process are undone from the
+// testbed's directory (internal/testbed).
 package fault

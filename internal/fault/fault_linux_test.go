@@ -196,7 +196,7 @@ func TestTwentyRoundsOfEachFaultLeaveNothing(t *testing.T) {
 	}
 }
 
-// The steps of a rolling restart stop one machine each, in good order.
+// The steps of a rolling restart stop one machine each, cleanly.
 func TestMachinesAreRestartedOneByOne(t *testing.T) {
 	bed, injector := brought(t)
 	names := injector.Machines()

@@ -8,8 +8,7 @@
 // exist when a rule is made are found and dropped in both directions by their
 // addresses and ports; new connections cannot be opened.
 //
-// The rules stand in an nftables table that is added and removed as a whole. The
-// caller chooses its name, so a table that a killed process left can be found. Nothing
-// else of the machine's rules is read or changed. It needs root and Linux; Check says
-// what is missing.
+// The rules are in an nftables table that is added and removed as a whole. The caller chooses its
+// name, so a table that a killed process left can be found. Nothing else of the machine's rules is
+// read or changed. It needs root and Linux; Check says what is missing.
 package firewall

@@ -55,7 +55,7 @@ func hostsOf(members []Member) (all []netip.Addr) {
 // this machine has two.
 type connection struct {
 	local, remote netip.AddrPort
-	group         int // of the owner of the local end; 0: none of those asked for
+	group         int // of the local end's owner; 0: none of the given groups
 }
 
 // across returns both directions of the connections between two sides.

@@ -35,8 +35,8 @@ func Enclose(table string, members []Member, groups []int) error {
 	return put(table, []block{others}, groups, left)
 }
 
-// put makes a table of the blocks, and then adds the existing connections that left
-// selects. It lists the connections only after the blocks prevent new ones.
+// put makes a table of the blocks, and then adds the existing connections that left selects. It
+// lists them only once the blocks prevent new ones.
 func put(table string, blocks []block, groups []int, left func([]connection) []flow) error {
 	if err := Remove(table); err != nil {
 		return err

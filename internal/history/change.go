@@ -45,7 +45,7 @@ func median(values []float64) float64 {
 	return moremath.Sample{Xs: slices.Clone(values)}.Quantile(0.5)
 }
 
-// sentence says what changed.
+// sentence describes the change.
 func (c Change) sentence(f Figure, s *Series) string {
 	way := "higher"
 	if c.After < c.Before {
@@ -73,7 +73,7 @@ func (s *Series) judged(changes int) string {
 	return ""
 }
 
-// Caution says what the marks are worth.
+// Caution says how far to trust the marks.
 const Caution = "A change is marked by rank tests that mark one in at most 5 of 100 series " +
 	"without a change, where each experiment is independent of the one before. Apache Otava " +
 	"weighs more: -f csv is for it."

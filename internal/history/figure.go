@@ -24,7 +24,7 @@ type Figure struct {
 	ofRun compare.Figure // of a run
 }
 
-// peak reports whether the figure is that of searches.
+// peak reports whether the figure belongs to searches.
 func (f Figure) peak() bool { return f.Name == PeakFigure }
 
 // FindFigures returns the figures of a list of names with commas between.

@@ -177,7 +177,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What cannot stand in a series is counted with its reason.
+// An experiment that does not fit into any series is counted with its reason.
 func TestWhatIsLeftOutIsNamed(t *testing.T) {
 	root := t.TempDir()
 	for n, change := range []func(*result.Run){

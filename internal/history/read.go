@@ -218,7 +218,7 @@ func build(b result.Build) string {
 	return strings.TrimSpace(b.Version + " " + commit)
 }
 
-// finish orders what was found, and tells series of equal names apart.
+// finish orders the series, and makes equal names distinct.
 func (r *reader) finish() {
 	for _, s := range r.Series {
 		slices.SortStableFunc(s.Points, func(a, b Point) int { return a.At.Compare(b.At) })

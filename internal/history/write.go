@@ -74,7 +74,7 @@ func (s *Series) grouped(values []float64, f Figure, by By) document.Table {
 	return t
 }
 
-// By is what the rows of a table are.
+// By is the kind of a table's rows.
 type By string
 
 // The rows: experiments in order of time, or the versions of plimsoll or of the servers.
@@ -107,7 +107,8 @@ func (s *Series) groups(values []float64, by By) []group {
 	return out
 }
 
-// mostBars is how many values a line of bars has: the newest, on a terminal of 80 columns.
+// mostBars is the number of values in a line of bars, the newest ones, for a terminal of 80
+// columns.
 const mostBars = 50
 
 // bars draws values as a line of blocks, from 0 to the greatest, the newest at the end.

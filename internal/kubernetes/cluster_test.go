@@ -137,8 +137,8 @@ func (c *cluster) connect(t *testing.T, pid int) {
 	}
 }
 
-// sweep removes the control groups and what the nodes wrote. The kernel takes a moment until the
-// last process is gone.
+// sweep removes the control groups and the nodes' files. The kernel takes a moment until the last
+// process is gone.
 func (c *cluster) sweep(t *testing.T) {
 	_ = exec.Command("ip", "link", "del", door).Run() // it goes with the namespace
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
@@ -219,7 +219,7 @@ func (c *cluster) kubectl(t *testing.T, input []byte, args ...string) string {
 	return string(out)
 }
 
-// logs shows what there is to see of a cluster in which a test failed.
+// logs prints the logs of a cluster in which a test failed.
 func (c *cluster) logs(t *testing.T) {
 	for _, args := range [][]string{{"get", "all,pvc,pv,events", "-o", "wide"},
 		{"logs", "--prefix", "--tail=30", "-l", "app.kubernetes.io/name=plimsoll"}} {

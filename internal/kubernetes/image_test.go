@@ -13,15 +13,15 @@ import (
 	"testing"
 )
 
-// image is the last stage of the Dockerfile: what is copied from the stage before, and how the
-// program is started.
+// image is the last stage of the Dockerfile: the files from the stage before, and the entry point.
 type image struct {
 	copies     map[string]string // from -> to
 	user       string
 	entrypoint []string
 }
 
-// readDockerfile reads the last stage. It knows what that stage uses, and refuses everything else.
+// readDockerfile reads the last stage. It knows the instructions of that stage, and refuses
+// others.
 func readDockerfile(t *testing.T) (i image) {
 	t.Helper()
 	raw, err := os.ReadFile("../../Dockerfile")
@@ -53,7 +53,7 @@ func readDockerfile(t *testing.T) (i image) {
 	return i
 }
 
-// save writes the image as docker save does. files has what the stage before would have built.
+// save writes the image as docker save does. files has the files that the stage before builds.
 func (i image) save(t *testing.T, name, archive string, files map[string][]byte) {
 	t.Helper()
 	layer := map[string][]byte{}
@@ -122,7 +122,8 @@ func tarOf(t *testing.T, files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// The image's user is that of the pods, and its program is what the pods' arguments follow.
+// The image's user is that of the pods, and its entry point is the program for the pods'
+// arguments.
 func TestDockerfile(t *testing.T) {
 	i := readDockerfile(t)
 	text, err := example().YAML()

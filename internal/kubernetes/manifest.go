@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// Where a pod has what it needs.
+// The paths within a pod.
 const (
 	FilesFolder  = "/etc/plimsoll/files" // the manifest's own files
 	SecretFolder = "/etc/plimsoll/secret"
@@ -111,13 +111,13 @@ var (
 )
 
 const (
-	longestName   = 40  // with what follows it a label of at most 63 characters
+	longestName   = 40  // with its suffix a label of at most 63 characters
 	longestObject = 63  // of a namespace, a Secret or a class
 	longestImage  = 500 // with registry, tag and digest
 	mostFileBytes = 900_000
 )
 
-// check refuses what a cluster would refuse later, or read as something else.
+// check refuses values that a cluster would refuse later or misread.
 func (m *Manifest) check() error {
 	if len(m.Name) > longestName || !label.MatchString(m.Name) {
 		return fmt.Errorf("the name %q is not one of an object: write up to %d small letters, "+
@@ -169,15 +169,15 @@ func (m *Manifest) checkContents() error {
 		all += len(f.Text)
 	}
 	if all > mostFileBytes {
-		return fmt.Errorf("the files have %d bytes, and a ConfigMap takes %d", all, mostFileBytes)
+		return fmt.Errorf("the files have %d bytes, but a ConfigMap takes at most %d", all,
+			mostFileBytes)
 	}
 	return nil
 }
 
 func unsafe(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
 
-// quoted writes a scalar that YAML reads as that text, whatever is in it. All of Go's escapes are
-// YAML's too.
+// quoted writes any text as a YAML scalar. All of Go's escapes are YAML's too.
 func quoted(text string) string { return strconv.QuoteToASCII(text) }
 
 // argument writes an argument of a container, in which $(NAME) would be replaced by a variable.

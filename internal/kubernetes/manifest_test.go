@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func example() *Manifest {
 	return &Manifest{
@@ -61,7 +61,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// objects are what a manifest holds, as Kubernetes reads it.
+// objects are the objects of a manifest, as Kubernetes reads it.
 type objects struct {
 	jobs     map[string]*batchv1.Job
 	reader   *appsv1.Deployment
@@ -116,7 +116,7 @@ func decode(t *testing.T, text string) (o objects) {
 	return o
 }
 
-// Whatever a text holds, Kubernetes reads the same text, and nothing beside it.
+// Whatever a text holds, Kubernetes reads exactly this text.
 func TestTextsComeBack(t *testing.T) {
 	for _, odd := range []string{"", "\n", " a\n", "a", "a\n\n", "a\n---\nb: c\n", "\ta\n", "a\tb\n",
 		"é\u2028\x00\"\\'#{}: &*!|>%@`\n", "no\n", "1\n", "$(HOME)", "a\n  b\n\n c\n", "\u0085x\n"} {
@@ -186,7 +186,7 @@ func TestPodsMayDoLittle(t *testing.T) {
 	}
 }
 
-// Workers have the join token, and neither the identity nor a secret of the target.
+// Workers have the join token, but neither the identity nor a secret of the target.
 func TestWhoHasWhichSecret(t *testing.T) {
 	text, err := example().YAML()
 	if err != nil {

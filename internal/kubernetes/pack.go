@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Pack writes a folder's files as a compressed tar archive. What is written meanwhile is in it as
-// far as it was there when the file's turn came. The compression's checksum shows an archive that
-// was cut off, which a bare archive does not.
+// Pack writes a folder's files as a compressed tar archive. A file that grows meanwhile is
+// archived as long as it was when its turn came. The compression's checksum reveals a truncated
+// archive; a bare tar would not.
 func Pack(w io.Writer, folder string) (err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -157,7 +157,7 @@ func (f *fleet) apply(t *testing.T, name string, args ...string) []byte {
 	return manifest
 }
 
-// volume makes a volume on the first node, as a cluster with storage of its own would by itself.
+// volume makes a volume on the first node, as a cluster's own storage would do.
 func (f *fleet) volume(t *testing.T, class string) {
 	t.Helper()
 	folder := filepath.Join(f.run, "disk-"+class)
@@ -224,7 +224,7 @@ func (f *fleet) ends(t *testing.T, how string, jobs ...string) {
 	}
 }
 
-// end deletes what a manifest made, and holds that nothing of it is left.
+// end deletes the objects of a manifest, and checks that none is left.
 func (f *fleet) end(t *testing.T, name string, manifest []byte) {
 	t.Helper()
 	f.kubectl(t, manifest, "delete", "--timeout=60s", "-f", "-")

@@ -11,24 +11,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// One more subscription than the workload's own reads a backlog from the
-// beginning, or everything when the load is over.
+// Names of the additional subscriptions that read a backlog from the beginning, or everything when
+// the load is over.
 const (
 	replaySubscription = "replay"
 	auditSubscription  = "audit"
 )
 
-// reserveLimit bounds the closing of a consumer that only made a subscription. Such a consumer may
-// have asked for messages, and then waits until the server has ended the request.
+// reserveLimit bounds the closing of a consumer that only created a subscription. Such a consumer
+// may have requested messages, and then waits until the server has ended the request.
 const reserveLimit = time.Minute
 
 // OpenReadersLimit bounds the opening of the consumers that read later.
 const OpenReadersLimit = 2 * time.Minute
 
-// readers are the consumers of a backlog, which open when it is there.
+// readers holds the consumers of a backlog, which open when the backlog is complete.
 type readers struct {
 	consumers []*consumer
-	cancel    context.CancelFunc // ends the opening; nil: it has not begun
+	cancel    context.CancelFunc // ends the opening; nil: not begun
 	opened    chan struct{}      // closed when all are open, or one failed
 	err       error              // set before opened is closed: why they could not be opened
 }
@@ -38,12 +38,12 @@ func draining(w *workload.Workload) bool {
 	return w.Backlog != nil && w.Backlog.Then == workload.BacklogDrain
 }
 
-// replaying reports whether a subscription of its own reads it.
+// replaying reports whether an additional subscription reads the backlog.
 func replaying(w *workload.Workload) bool {
 	return w.Backlog != nil && w.Backlog.Then == workload.BacklogReplay
 }
 
-// prompt is how many of the subscriptions read from the start.
+// prompt returns the number of subscriptions that read from the start.
 func (e *Engine) prompt() int {
 	if draining(&e.plan.Workload) {
 		return 0
@@ -51,8 +51,8 @@ func (e *Engine) prompt() int {
 	return e.plan.Workload.Subscriptions
 }
 
-// subscriptionName is the name of the i-th subscription of each topic. On a topic that others
-// use as well, the name is the run's own.
+// subscriptionName returns the name of the i-th subscription of each topic. On a shared topic the
+// name is unique to the run.
 func (p *Plan) subscriptionName(i int) string {
 	switch {
 	case p.Workload.Existing != nil:
@@ -65,8 +65,8 @@ func (p *Plan) subscriptionName(i int) string {
 	return replaySubscription
 }
 
-// reserve makes the subscriptions that are read later, by a consumer of
-// each that closes before anything is sent, and prepares their readers.
+// reserve creates the subscriptions that are read later, with a consumer of each that closes
+// before anything is sent, and prepares their readers.
 func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	w := &e.plan.Workload
 	if w.Backlog == nil && !w.Audit {
@@ -74,7 +74,7 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	}
 	e.readers.consumers = e.newConsumers(e.prompt(), w.AllSubscriptions())
 	e.consumers = append(e.consumers, e.readers.consumers...)
-	var firsts []*consumer // of each subscription, which makes it
+	var firsts []*consumer // one for each subscription, which creates it
 	for _, c := range e.readers.consumers {
 		if c.index == 0 {
 			firsts = append(firsts, c)
@@ -107,8 +107,8 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	replayer, able := c.(system.Replayer)
 	if !able {
 		return errors.New(
-			"backlog.then is replay, and the system's subscriptions cannot begin at what was " +
-				"sent before: take drain")
+			"backlog.then is replay, and the system's subscriptions cannot begin at earlier " +
+				"messages: take drain")
 	}
 	o := e.optionsOf(e.readers.consumers[0])
 	o.Receive = func(system.Received) {}
@@ -121,14 +121,14 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	case errors.As(err, &lacking):
 		return fmt.Errorf("backlog.then is replay, and %w: take drain", err)
 	case err != nil:
-		return fmt.Errorf("try whether a subscription can begin again: %w", err)
+		return fmt.Errorf("checking whether a subscription can begin again: %w", err)
 	}
 	return closeAll(reserveLimit, []system.Consumer{opened}, nil,
 		func(c system.Consumer) closer { return c })
 }
 
-// Read opens the consumers that read later, and returns at once. That they cannot be opened
-// within openReadersLimit is a failure, unless they audit; Opened tells it too.
+// Read opens the consumers that read later, and returns at once. If they cannot be opened within
+// openReadersLimit, it reports a failure, unless they audit; Opened reports it too.
 func (e *Engine) Read(c system.Cluster) {
 	if e.readers.opened != nil {
 		return
@@ -180,8 +180,8 @@ func (e *Engine) openReaders(ctx context.Context, c system.Cluster) error {
 	return again(func() error { return settle(ctx, all) })
 }
 
-// stopReading ends the opening of readers; false: it could not be ended within
-// limit, and they are not to be touched.
+// stopReading ends the opening of readers. If it returns false, the opening could not be ended
+// within limit, and the readers must not be touched.
 func (e *Engine) stopReading(limit time.Duration) bool {
 	if e.readers.cancel == nil {
 		return true

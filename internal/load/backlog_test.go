@@ -13,9 +13,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Whenever a schedule is ended, at whatever rate and by whatever number of
-// producers, what was due before its end is sent, each message once, and nothing
-// counts that was due later.
+// Whenever a schedule is ended, at any rate and with any number of producers, every message due
+// before the end is sent once, and none due later counts.
 func TestEndingKeepsWhatWasDueBefore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := rapid.SampledFrom([]float64{0.3, 1, 7, 90, 700}).Draw(rt, "rate")
@@ -80,7 +79,7 @@ func endOnce(t *testing.T, w *workload.Workload, after, later time.Duration) {
 	}
 }
 
-// What two readers of a subscription both received counts once.
+// A message that two readers of a subscription received counts once.
 func TestCopiesAreNotRead(t *testing.T) {
 	w := benchWorkload(10, time.Second, 1)
 	w.Partitions, w.Subscriptions, w.Consumers = 2, 2, 2
@@ -112,7 +111,7 @@ func TestCopiesAreNotRead(t *testing.T) {
 	receive(1, 1, 0, 3)
 	receive(2, 0, 0, 5)
 	receive(3, 0, 5, 10)
-	receive(3, 0, 5, 10) // twice to the same
+	receive(3, 0, 5, 10) // received again by the same reader
 	if got := read(); got != 10_500+3+10 {
 		t.Errorf("%d were read, want 10,513", got)
 	}

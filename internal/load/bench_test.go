@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// null is a system that acknowledges at once and delivers nothing: what is
-// left is the cost of the engine.
+// null is a system that acknowledges at once and delivers nothing, to measure the cost of the
+// engine alone.
 type null struct{}
 
 func (null) Send(m *system.Message)      { m.Done(nil) }
@@ -41,9 +41,9 @@ func benchWorkload(rate float64, length time.Duration, producers int) *workload.
 	}
 }
 
-// BenchmarkEnginePath is one message through schedule, key, payload, stamp,
-// pool, hand-over, answer, four histograms and ledger, on a system that does
-// nothing. The schedule lies in the past, so the pacer never waits.
+// BenchmarkEnginePath measures one message through schedule, key, payload, stamp, pool, hand-over,
+// answer, four histograms and ledger, on a system that does nothing. The schedule lies in the
+// past, so the pacer never waits.
 func BenchmarkEnginePath(b *testing.B) {
 	b.Run("one size", func(b *testing.B) { benchmarkEnginePath(b, nil) })
 	b.Run("sizes", func(b *testing.B) {
@@ -70,8 +70,8 @@ func benchmarkEnginePath(b *testing.B, sizes *workload.Sizes) {
 	b.SetBytes(int64(w.Message.Mean()))
 }
 
-// BenchmarkClosedPath is one message of a closed loop, in sends of ten, on the
-// same system. It answers at once, so nothing is ever waited for.
+// BenchmarkClosedPath measures one message of a closed loop, in sends of ten, on the same system.
+// It answers at once, so the loop never waits.
 func BenchmarkClosedPath(b *testing.B) {
 	w := benchWorkload(1, time.Hour, 1)
 	w.Load, w.MaxInFlight = workload.Load{
@@ -92,8 +92,8 @@ func BenchmarkClosedPath(b *testing.B) {
 	b.SetBytes(w.Message.Size)
 }
 
-// BenchmarkReceivePath is one message from bytes to histogram and ledger, its
-// payload checked to the last byte.
+// BenchmarkReceivePath measures one message from bytes to histogram and ledger, with the check of
+// its payload.
 func BenchmarkReceivePath(b *testing.B) {
 	w := benchWorkload(1000, time.Second, 1)
 	w.Partitions = 1

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// slow takes its time to close, and then fails if it is to.
+// slow closes slowly, and then fails if configured.
 type slow struct {
 	takes  time.Duration
 	fails  error
@@ -26,8 +26,7 @@ func (s *slow) Close(ctx context.Context) error {
 	return s.fails
 }
 
-// TestCloseAll: neither a failure nor the limit keeps the others from being
-// closed, and whoever waits hears how far it is.
+// Neither a failure nor the limit prevents the closing of the others, and progress is reported.
 func TestCloseAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")

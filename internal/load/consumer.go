@@ -19,15 +19,15 @@ const (
 
 var consumerSeries = []result.Series{result.EndToEnd, result.Copies, result.Redelivered}
 
-// subscription is one subscription of one topic: the consumers that share it.
+// subscription holds the consumers of one subscription of one topic.
 type subscription struct {
 	order     *measure.Order
 	consumers []*consumer
-	// late is held while a message that came after a later one of its lane is looked for
-	// at the other consumers and noted, so that two copies do not miss one another.
+	// late is held while a message that came after a later one of its lane is searched for at the
+	// other consumers and noted, so that two copies find each other.
 	late sync.Mutex
 	back *givenBack // nil: no consumer gives messages back
-	gaps gaps       // nil: the number of consumers stays
+	gaps gaps       // nil: the number of consumers is constant
 }
 
 // consumer is one consumer: it times and accounts for what arrives.
@@ -47,8 +47,8 @@ type consumer struct {
 	keyed        bool
 	window       *window
 	payload      payload
-	proof        atomic.Pointer[proof] // nil: nothing is to be proved any more
-	handler      *handler              // nil: it takes no time
+	proof        atomic.Pointer[proof] // nil: nothing has to be proved any more
+	handler      *handler              // nil: handling takes no time
 
 	*measure.Recorder // guards what follows
 	arrived           *measure.Arrived
@@ -58,9 +58,9 @@ type consumer struct {
 	fresh             int64 // first arrivals
 	misplaced         int64 // came from another partition, or with another key
 	seen              *measure.Seen
-	lastNs            int64 // when the last message came, on the clock; 0: none yet
-	frozen            bool  // what comes no longer counts
-	firstNs           int64 // when the first message came, on the clock; 0: none yet
+	lastNs            int64 // arrival of the last message, on the clock; 0: none yet
+	frozen            bool  // arrivals no longer count
+	firstNs           int64 // arrival of the first message, on the clock; 0: none yet
 
 	// messages given back, delivered again, those of the measured window in all, and copies
 	givenBack, redelivered, handled, copies int64
@@ -93,15 +93,15 @@ func (c *consumer) receive(m system.Received) {
 	c.handler.handle(lane, s.seq)
 }
 
-// soundness is what of a received message is as it was sent.
+// soundness says which parts of a received message are unchanged.
 type soundness struct {
 	intact bool // the payload
 	placed bool // key and partition
 }
 
-// receiveLate takes a message that came after a later one of its lane: out of order, or
-// a copy. Whether another consumer of the subscription has it is asked of each, one at a
-// time, while none of them can note another late message.
+// receiveLate handles a message that came after a later one of its lane: out of order, or a copy.
+// It checks the other consumers of the subscription one by one for the message, while none of them
+// can note another late message.
 func (c *consumer) receiveLate(s stamp, nowNs int64, sound soundness) {
 	how := measure.Arrival{Late: true}
 	c.shared.late.Lock()
@@ -149,7 +149,8 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 		c.copies++
 	}
 	if !c.replay {
-		// A replayed message has waited, which says nothing of consumers that keep up.
+		// A replayed message has waited in the backlog, so its latency says nothing about
+		// consumers that keep up.
 		c.Add(series, phase, nowNs-s.dueNs)
 	}
 	if c.firstNs == 0 {
@@ -168,8 +169,8 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	}
 }
 
-// placed reports whether a message came from the partition that it was sent to, and
-// with a key of that partition, as far as the system tells.
+// placed reports whether a message came from the partition that it was sent to, and with a key of
+// that partition, as far as the system reports them.
 func (c *consumer) placed(m system.Received, lane uint32) bool {
 	partition := (lane - c.base) % c.partitions
 	if m.Partition >= 0 && uint32(m.Partition) != partition {
@@ -178,10 +179,10 @@ func (c *consumer) placed(m system.Received, lane uint32) bool {
 	return !c.keyed || m.Key == nil || keyPartition(m.Key, c.partitions) == int64(partition)
 }
 
-// noteStranger takes what is no message of the load.
+// noteStranger handles a payload that is not a message of the load.
 func (c *consumer) noteStranger(s stamp, state int) {
 	if state == stampProof {
-		// One that comes again later proves nothing and counts for nothing.
+		// A later copy of a proof proves nothing and does not count.
 		if p := c.proof.Load(); p != nil {
 			p.arrived(s.lane)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// settleAheadNs is how far ahead of now the end of a warm-up or of a schedule is
-// decided at least, so that no pacer has drawn a message due after it.
+// settleAheadNs is the least time between now and a decided end of a warm-up or a schedule, so
+// that no pacer has drawn a message due after it.
 const settleAheadNs = 1_000_000_000
 
 // Course is the only owner of a run's window. The windows that its methods return are sent to every
@@ -17,7 +17,7 @@ const settleAheadNs = 1_000_000_000
 type Course struct {
 	workload  *workload.Workload
 	window    Window
-	lateNs    int64 // how long after its end messages of the schedule are handed over
+	lateNs    int64 // how long after its end late messages are handed over
 	schedule  *Schedule
 	counted   *Cursor // walks the schedule for DueBy
 	due       dueCount
@@ -50,7 +50,7 @@ func NewCourse(p *Plan, startNs int64, late time.Duration) *Course {
 	return c
 }
 
-// Window returns the present window.
+// Window returns the current window.
 func (c *Course) Window() Window { return c.window }
 
 // Read returns the window that makes workers open the consumers that read later.
@@ -59,8 +59,8 @@ func (c *Course) Read() Window {
 	return c.window
 }
 
-// DueBy is the number of messages of the schedule due before a time, by phase. Times must
-// not go back. A closed loop has no schedule: 0.
+// DueBy returns the number of messages of the schedule due before a time, by phase. Times must not
+// decrease. A closed loop has no schedule: 0.
 func (c *Course) DueBy(ns int64) [2]int64 {
 	for untilNs := ns - c.window.StartNs; c.due.more && c.due.nextNs < untilNs; {
 		phase, endNs := phaseOf(c.due.nextNs, c.schedule), untilNs
@@ -74,7 +74,7 @@ func (c *Course) DueBy(ns int64) [2]int64 {
 }
 
 // Settle ends the warm-up early: at the first whole second of the schedule for which no producer
-// has drawn a message yet. ok is false, and nothing is changed, when the warm-up ends before that
+// has drawn a message yet. ok is false, and nothing changes, if the warm-up ends before that
 // anyway.
 //
 // Messages due before that keep their due times. The rest of the schedule is a pure function, as
@@ -94,7 +94,7 @@ func (c *Course) Settle(nowNs int64) (w Window, ok bool) {
 }
 
 // EndAt ends the schedule at a time or, when producers have drawn messages that are due later, at
-// the first moment after all of those. ok is false, and nothing is changed, when the schedule ends
+// the first moment after all of those. ok is false, and nothing changes, if the schedule ends
 // before that anyway.
 func (c *Course) EndAt(nowNs, atNs int64) (w Window, ok bool) {
 	endNs := c.window.StartNs + max(c.undrawn(nowNs), atNs-c.window.StartNs)
@@ -106,7 +106,7 @@ func (c *Course) EndAt(nowNs, atNs int64) (w Window, ok bool) {
 	return c.window, true
 }
 
-// Stop lets nothing more be handed over, and ends the schedule now if it has not ended.
+// Stop stops all hand-overs, and ends the schedule now if it has not ended.
 func (c *Course) Stop(nowNs int64) Window {
 	c.window.EndNs = min(c.window.EndNs, max(nowNs, c.window.StartNs))
 	c.window.HaltNs = nowNs
@@ -119,12 +119,11 @@ func (c *Course) follow() {
 	c.counted.follow(c.schedule)
 }
 
-// undrawn is a time of the schedule that lies beyond every message that a producer has
-// drawn so far.
+// undrawn returns a time of the schedule beyond every message that a producer has drawn so far.
 func (c *Course) undrawn(nowNs int64) int64 {
 	c.DueBy(nowNs)
-	// Each producer draws one message ahead of the one that it waits for, so two
-	// rounds are more than any has drawn; a walk of its own looks that far.
+	// Each producer draws one message ahead of the one that it waits for, so none has drawn more
+	// than two rounds; a separate cursor looks that far.
 	ahead := nowNs + settleAheadNs - c.window.StartNs
 	if c.due.more {
 		ahead = max(ahead, c.due.nextNs+1) // drawn from counted already
@@ -138,8 +137,8 @@ func (c *Course) undrawn(nowNs int64) int64 {
 	return ahead
 }
 
-// scheduleOf returns the schedule of a workload with a warm-up of a length. That of a
-// closed loop has a beginning and an end and says of no message when it is due.
+// scheduleOf returns the schedule of a workload with a warm-up of a length. The schedule of a
+// closed loop has a beginning and an end, but no due times.
 func scheduleOf(w *workload.Workload, warmup time.Duration) *Schedule {
 	if w.Load.Closed != nil {
 		return &Schedule{warmupNs: int64(warmup), endNs: int64(warmup + w.Duration)}

@@ -159,7 +159,7 @@ func TestWorkersOffer(t *testing.T) {
 	}
 }
 
-// Errors that name a client each do not make the result of a crowd large.
+// Errors that differ by client do not make the result of a crowd large.
 func TestErrorsOfACrowdAreBounded(t *testing.T) {
 	counts := map[string]int64{"usual": 5, otherErrors: 2}
 	for i := range 3 * maxMerged {

@@ -24,15 +24,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// lots is what befalls messages.
+// lots says what happens to messages.
 type lots struct {
 	seed      uint64
-	spoilt    int  // of 100 messages, those with which something is wrong
+	spoilt    int  // of 100 messages, the number with a fault
 	elsewhere bool // copies and late messages may go to another consumer
 }
 
-// world is a system of which all is a function of the seed and of a message's lane and
-// sequence number: what it answers and when, who gets the message, when, and how often.
+// world is a system in which everything is a function of the seed and of a message's lane and
+// sequence number: the answer and its time, the consumers that get the message, when, and how
+// often.
 type world struct {
 	lots
 	plan    Plan
@@ -63,7 +64,8 @@ func (w *world) OpenConsumer(_ context.Context, o system.ConsumerOptions) (syste
 	again := w.readers[at][o.Index] != nil || o.Index > 0
 	w.readers[at][o.Index] = o.Receive
 	if o.Subscription == auditSubscription && again {
-		// It is opened a second time to read what is kept; with an index above 0, a first.
+		// It is opened a second time to read the kept messages; with an index above 0, for the
+		// first time.
 		for _, m := range w.kept[o.Topic.Name] {
 			if int(m.Partition)%w.plan.Workload.Consumers == o.Index {
 				o.Receive(m)
@@ -79,7 +81,7 @@ type worldProducer struct {
 	sent  int64
 }
 
-// Send answers and delivers a message after 2 ms, unless its lot is another one.
+// Send answers and delivers a message after 2 ms, unless its lot says otherwise.
 func (p *worldProducer) Send(m *system.Message) {
 	s, state := readStamp(m.Payload, p.plan.Run)
 	wait, lot := 2*time.Millisecond, uint64(100)
@@ -111,9 +113,9 @@ func (p *worldProducer) Send(m *system.Message) {
 	})
 }
 
-// alone lengthens a wait until a moment at which no other message is answered, so that the
-// order of answers is the seed's alone. The remainder of the moment is the message's own, among
-// all lanes and among messages that are near it in its lane.
+// alone lengthens a wait to a moment at which no other message is answered, so that only the seed
+// decides the order of answers. The moment's remainder is unique to the message, among all lanes
+// and among nearby messages of its lane.
 func (w *world) alone(wait time.Duration, s stamp) time.Duration {
 	const lanes, near = 64, 1024
 	own := int64(s.lane)%lanes*near + s.seq%near
@@ -170,7 +172,7 @@ func (p *worldProducer) deliver(m *system.Message, shift int) {
 	}
 }
 
-// told is what a run can know from its workers.
+// told holds what a run can know from its workers.
 type told struct {
 	Dues     []int64
 	Samples  []Sample
@@ -181,7 +183,7 @@ type told struct {
 	Proofs   int64
 }
 
-// trial is a load, and what is done to it.
+// trial is a load and the actions during it.
 type trial struct {
 	w *workload.Workload
 	lots
@@ -192,8 +194,8 @@ type trial struct {
 	byTopic bool
 }
 
-// divide runs a trial with so many workers; 0: in one process. Everything that crosses the seam
-// goes over a wire.
+// divide runs a trial with a number of workers; 0: in one process. Everything that crosses the
+// seam goes over a wire.
 func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	plan := Plan{Workload: *tr.w, Run: 7, Prefix: "t", Alone: true}
 	plan.Share.ByTopic = tr.byTopic
@@ -253,7 +255,7 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 	return out
 }
 
-// see adds what the world saw, and holds the mean number in flight against it.
+// see adds the world's observations, and compares the mean number in flight with them.
 func (o *told) see(t *testing.T, w *world, meanInFlight float64, beganNs int64, in Window) {
 	o.InFlight = w.flown.mean(w.plan.Workload.Seed, beganNs, in)
 	if !holds(o.InFlight, meanInFlight) {
@@ -271,7 +273,7 @@ func pass(untilNs int64) {
 	synctest.Wait()
 }
 
-// opened returns so many workers on the world, all of whose clients are open.
+// opened returns a number of workers on the world, with all clients open.
 func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
 	for i := range max(workers, 1) {
 		plan.Share = Share{Worker: i, Workers: workers, ByTopic: plan.Share.ByTopic}
@@ -290,7 +292,7 @@ func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
 	return all
 }
 
-// judge adds what follows from the account. Times are since the load began.
+// judge adds the results of the account. Times are since the load began.
 func (o *told) judge(plan *Plan, account Account, startNs int64) {
 	o.Ledger, o.Arrived = plan.Judge(account)
 	o.Ledger.MemoryBytes, o.Errors = 0, account.Errors
@@ -303,7 +305,7 @@ func (o *told) judge(plan *Plan, account Account, startNs int64) {
 	}
 }
 
-// apply cuts the window as the trial says.
+// apply cuts the window according to the trial.
 func (tr *trial) apply(c *Course, now int64) (w Window) {
 	switch tr.cut {
 	case "settle":
@@ -316,8 +318,8 @@ func (tr *trial) apply(c *Course, now int64) (w Window) {
 	return w
 }
 
-// sampled is a sample of all workers, without what differs although the load is the same:
-// the hiccups and the processes. Times are since the load began.
+// sampled returns a sample of all workers, without the parts that differ for equal loads: the
+// hiccups and the processes. Times are since the load began.
 func sampled(t *testing.T, workers []Worker, startNs int64) Sample {
 	var all []Sample
 	for _, one := range workers {
@@ -368,7 +370,7 @@ func accounted(t *testing.T, workers []Worker) Account {
 	return a
 }
 
-// overWire returns what another process gets, and holds that it is the same.
+// overWire returns data as another process gets it, and checks that it is unchanged.
 func overWire[T any](t *testing.T, sent T) (got T) {
 	t.Helper()
 	var wire, back bytes.Buffer
@@ -385,9 +387,8 @@ func overWire[T any](t *testing.T, sent T) (got T) {
 	return got
 }
 
-// Workers with a part of the producers and of the consumers each offer the same messages
-// at the same times, and have the same counters, histograms and account, as one process: also
-// when some have nothing to do.
+// Workers that share the producers and consumers offer the same messages at the same times as one
+// process, and have the same counters, histograms and account, also when some have nothing to do.
 func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	if raceDetector && checks.Value.String() == checks.DefValue {

@@ -4,20 +4,19 @@
 // and charges every wait to the messages that waited. A schedule is a pure
 // function of seed, rate curve and sequence number, so any division of the
 // work adds up to the same schedule. In the steady state a message costs no
-// allocation and, up to 16 producers, no lock that two of them share; in a crowd
-// they share one for every 32 latencies.
+// allocation and, up to 16 producers, no lock that two of them share; in a crowd they share a lock
+// once for every 32 latencies.
 //
-// A run drives it through a Worker (worker.go), by which only plain data passes: plan and
-// window in; readiness, samples and accounts out. Local is the worker in this process. What
-// several workers say merges by pure functions (merge.go), and the Course is the one owner
-// of the window that all of them follow.
+// A run drives it through a Worker (worker.go). Only plain data passes: plan and window in;
+// readiness, samples and accounts out. Local is the worker in this process. Pure functions merge
+// the data of several workers (merge.go), and the Course is the only owner of the window that they
+// follow.
 //
-// Before the load every partition is proved to take messages, and every
-// subscription to receive from each (Prove).
+// Before the load, Prove shows that every partition accepts messages and every subscription
+// receives from each partition.
 //
-// In a closed loop there is no schedule: each producer has a fixed number of sends
-// under way, and the next send is due when every message of an earlier send has an
-// answer.
+// A closed loop has no schedule: each producer has a fixed number of sends in flight, and the next
+// send is due when every message of an earlier send has an answer.
 //
 // Every scheduled message ends in exactly one counter: acked, failed, unknown
 // or unsent. The package does not know phases of a run, files or verdicts:
@@ -31,11 +30,11 @@
 //
 // # Closed loop
 //
-// Each producer has a loop in place of a pacer: a goroutine that waits for answers
-// only. The messages of a send are due when every message of an earlier send has an
-// answer, so "scheduled" means "begun", and own lag is the turn-around time. A
-// system.BatchSender gets a send in one call; every other producer gets one message at
-// a time. The twin's pacer is the only pacer of such a run.
+// Each producer has a loop instead of a pacer: a goroutine that only waits for answers. The
+// messages of a send are due when every message of an earlier send has an answer, so "scheduled"
+// means "begun", and own lag is the turn-around time. A system.BatchSender gets a send in one
+// call; every other producer gets one message at a time. The twin's pacer is the only pacer of
+// such a run.
 //
 // # Counters
 //
@@ -60,10 +59,10 @@
 // Engine.Ready runs after every client is open and before the load. Every producer
 // sends a message, and every partition gets a message, until it is acknowledged; every
 // subscription must receive a message from every partition. A refused or lost message
-// is sent again. When the time is up, the error names the first partition that is not
-// ready. These messages have a magic number of their own: they are in no counter,
-// histogram or ledger, and cost the receive path nothing. With a backlog that is to be
-// drained, the acknowledgements alone prove readiness.
+// is sent again. When the time is over, the error names the first partition that is not ready.
+// These messages have their own magic number: they are in no counter, histogram or ledger, and
+// cost the receive path nothing. With a backlog that will be drained, the acknowledgements alone
+// prove readiness.
 //
 // # Changing the schedule while it runs
 //
@@ -107,15 +106,15 @@
 //
 // Receive of a consumer that handles messages returns when the handling is over, so the
 // system sees a slow consumer. Whether a handling fails is drawn from the seed, the
-// consumer and the number of the message at that consumer. What was given back is noted
-// before the system hears of it, and the next delivery to any consumer of the
-// subscription is its redelivery. All these consumers are on one worker.
+// consumer and the number of the message at that consumer. A returned message is noted before the
+// system learns of the return, and the next delivery to any consumer of the subscription is its
+// redelivery. All these consumers are on one worker.
 //
 // # Consumers that come and go
 //
 // One goroutine closes and opens consumers at the times of the plan. A consumer keeps
-// its sets, so what it received before it closed still counts. The gaps of a partition
-// are those of the subscription's arrivals, whichever consumer they come to.
+// its sets, so what it received before it closed still counts. A partition's gaps are those
+// between the subscription's arrivals, at whichever consumer.
 //
 // # Gaps without an acknowledgement
 //
@@ -126,10 +125,10 @@
 // # Threads
 //
 // Each pacer owns an OS thread; bench raises GOMAXPROCS for the run
-// (docs/design/pacing-threads.md). A pacer wakes at most every 100 us, or, if that is
-// longer, every 50th part of a latency that about 19 of 20 messages exceed, up to 1
-// ms; it hands over everything that became due in between. At high rates waking costs
-// more than sending. Where the user may, pacers take a higher scheduling priority.
+// (docs/design/pacing-threads.md). A pacer waits at least 100 us between two wake-ups, or, if that
+// is longer, a 50th of the latency that about 19 of 20 messages exceed, up to 1 ms; it hands over
+// everything that became due in between. At high rates waking costs more than sending. If the user
+// may, pacers take a higher scheduling priority.
 //
 // # Bounds
 //

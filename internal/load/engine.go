@@ -14,16 +14,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// maxPacers bounds the OS threads that pace. Up to as many producers each have
-// their own, so that one which blocks holds up no other.
+// maxPacers bounds the OS threads that pace. Up to this number, each producer has its own thread,
+// so that a blocked one delays no other.
 const maxPacers = 64
 
 // Engine offers a share of one workload to one cluster. Its methods are for one goroutine;
-// InFlight may be used by any, once it has started.
+// InFlight may be called from any goroutine after Start.
 type Engine struct {
 	plan      Plan
 	clock     clock.Clock
-	tell      func(Event) // nil: nobody listens
+	tell      func(Event) // may be nil
 	topics    []system.Topic
 	payload   payload     // of every message
 	first     int         // the index of the share's first producer
@@ -41,7 +41,7 @@ type Engine struct {
 	closed    sync.Once
 	scaler    scaler
 
-	// The copy of the run's window, which follow alone writes.
+	// The copy of the run's window, written only by follow.
 	schedule atomic.Pointer[Schedule]
 	window   *window
 	halt     atomic.Int64
@@ -79,7 +79,7 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 	return e
 }
 
-// progress returns the function that reports progress; nil: nobody listens.
+// progress returns the function that reports progress, or nil.
 func (e *Engine) progress() func(sentence string) {
 	if e.tell == nil {
 		return nil
@@ -87,7 +87,7 @@ func (e *Engine) progress() func(sentence string) {
 	return func(sentence string) { e.tell(Event{Progress, sentence}) }
 }
 
-// Subscription is the name of the i-th subscription of each topic.
+// Subscription returns the name of the i-th subscription of each topic.
 func Subscription(i int) string { return fmt.Sprintf("subscription-%d", i) }
 
 // Start begins the schedule.
@@ -122,7 +122,7 @@ func (e *Engine) Start(w Window) {
 	}()
 }
 
-// follow takes over the run's window. Every client looks at a part of it for each message.
+// follow adopts the run's window. Every client reads a part of it for each message.
 func (e *Engine) follow(w Window) {
 	before := e.schedule.Load()
 	after := scheduleIn(&e.plan.Workload, w)
@@ -144,7 +144,7 @@ func (e *Engine) follow(w Window) {
 	}
 }
 
-// startTwin starts the twin's system, and beside a closed loop a pacer for it.
+// startTwin starts the twin's system and, in a closed loop, a pacer for it.
 func (e *Engine) startTwin() {
 	if e.twin == nil {
 		return
@@ -158,7 +158,7 @@ func (e *Engine) startTwin() {
 	}
 }
 
-// newPacer adds the pacer of some of the producers.
+// newPacer adds a pacer for some of the producers.
 func (e *Engine) newPacer(from, to int) *pacer {
 	first := len(e.pacers)
 	p := &pacer{
@@ -186,9 +186,9 @@ func (p *Plan) pacers() int {
 // Sent is closed when every message has been handed over or counted unsent.
 func (e *Engine) Sent() <-chan struct{} { return e.sentAll }
 
-// Close ends the counting of answers, so that messages without one stay
-// unknown, and closes producers, then consumers, each kind at once and within
-// limit. Nothing is counted afterwards, even where closing failed.
+// Close ends the counting of answers, so that messages without an answer stay unknown, and closes
+// producers, then consumers, each kind at once and within limit. Nothing is counted afterwards,
+// even if closing failed.
 func (e *Engine) Close(limit time.Duration) error { return e.close(limit, e.progress()) }
 
 func (e *Engine) close(limit time.Duration, progress func(string)) error {
@@ -214,7 +214,7 @@ func (e *Engine) close(limit time.Duration, progress func(string)) error {
 		Counting(progress, "closed %s of %s consumers",
 			len(open)), func(c *consumer) closer { return c.system }))
 	for _, c := range e.consumers {
-		// One that could not be closed may still receive.
+		// A consumer that could not be closed may still receive.
 		c.Lock()
 		c.frozen = true
 		c.Unlock()
@@ -226,18 +226,18 @@ type closer interface {
 	Close(ctx context.Context) error
 }
 
-// maxClosing bounds how many clients close at one time.
+// maxClosing bounds the clients that close at the same time.
 const maxClosing = 512
 
-// closeAll closes all clients within limit and returns the first error: when
-// one cannot be closed, many cannot, for the same reason.
+// closeAll closes all clients within limit and returns the first error. Further errors usually
+// have the same reason.
 func closeAll[T any](limit time.Duration, all []T, progress func(done int),
 	of func(T) closer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	var once sync.Once
 	var first error
-	// Neither an error nor the limit keeps the others from being closed.
+	// Neither an error nor the limit prevents the closing of the others.
 	_ = system.Each(context.Background(), len(all), maxClosing, progress,
 		func(_ context.Context, i int) error {
 			if err := of(all[i]).Close(ctx); err != nil {

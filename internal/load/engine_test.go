@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hostile is a system that answers as its script says: at once, late, with an
-// error, twice, never, or only after a Send that blocks.
+// hostile is a system that answers according to a script: at once, late, with an error, twice,
+// never, or only after a Send that blocks.
 type hostile struct {
 	null
 	script []string
@@ -85,7 +85,7 @@ func begin(e *Engine, startNs int64) *Course {
 	return c
 }
 
-// halt lets nothing be handed over from that time on.
+// halt stops all hand-overs from a time on.
 func halt(e *Engine, c *Course, ns int64) {
 	c.window.HaltNs = ns
 	e.follow(c.Window())
@@ -105,7 +105,7 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 	<-e.Sent()
 	h.pending.Wait()
 	f := e.counters()
-	// A message due at the very moment of the stop may have made it or not.
+	// A message due exactly at the stop may or may not have been handed over.
 	end := min(stopped, start+int64(w.Warmup+w.Duration))
 	due, atMost := course.DueBy(end), course.DueBy(end+1)
 	for p := range due {
@@ -124,7 +124,7 @@ func runHostile(t *testing.T, h *hostile, w *workload.Workload, stopAfter time.D
 	}
 }
 
-// An answer that a system gives twice must not be counted twice.
+// A system's second answer to a message must not be counted.
 func TestSecondAnswerDoesNotCount(t *testing.T) {
 	w := benchWorkload(1000, time.Second, 1)
 	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
@@ -142,7 +142,7 @@ func TestSecondAnswerDoesNotCount(t *testing.T) {
 	}
 }
 
-// What a system says it does not know the end of is not a refusal.
+// A message that the system reports as unknown is not a refusal.
 func TestUnknownIsNotFailed(t *testing.T) {
 	h := &hostile{script: []string{"now", "error", "unknown", "never"}}
 	w := benchWorkload(1000, 100*time.Millisecond, 1)
@@ -168,8 +168,7 @@ func closeEngine(t *testing.T, e *Engine) {
 	}
 }
 
-// The pool under answers from many goroutines: no message is handed out twice
-// and the bound holds.
+// With answers from many goroutines, the pool hands out no message twice and keeps its bound.
 func TestPoolUnderConcurrentAnswers(t *testing.T) {
 	const bound, rounds = 8, 20_000
 	alarm := clock.Precise().NewAlarm()

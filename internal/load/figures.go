@@ -10,8 +10,7 @@ func (e *Engine) counters() Counters {
 	w := e.plan.Workload
 	c := Counters{ReceivedWithin: make([]int64, w.Subscriptions),
 		FreshAt: make([]int64, w.AllSubscriptions())}
-	// Consumers before producers: what is acknowledged meanwhile makes readers look late,
-	// not early.
+	// Consumers before producers: acknowledgements in between make readers look late, not early.
 	for _, p := range e.pacers {
 		p.Lock()
 		add(&c.Handed, p.handed)
@@ -46,7 +45,7 @@ func (e *Engine) counters() Counters {
 	return c
 }
 
-// countInto adds what the consumer has counted.
+// countInto adds the consumer's counts.
 func (c *consumer) countInto(to *Counters) {
 	c.Lock()
 	defer c.Unlock()
@@ -67,8 +66,8 @@ func (c *consumer) countInto(to *Counters) {
 	to.Fresh += c.fresh
 }
 
-// InFlight is the number of messages handed over and not answered. Any
-// goroutine may call it while the engine runs.
+// InFlight returns the number of messages handed over and not answered. Any goroutine may call it
+// while the engine runs.
 func (e *Engine) InFlight() int64 {
 	var n int64
 	for _, p := range e.producers {
@@ -77,8 +76,8 @@ func (e *Engine) InFlight() int64 {
 	return n
 }
 
-// ackSpan returns when the first and the last acknowledgement came since it was
-// called last, of any producer, on the clock; 0: none came.
+// ackSpan returns the times of the first and the last acknowledgement of any producer since the
+// last call, on the clock; 0: none.
 func (e *Engine) ackSpan() (firstNs, lastNs int64) {
 	for _, p := range e.producers {
 		p.Lock()
@@ -89,7 +88,7 @@ func (e *Engine) ackSpan() (firstNs, lastNs int64) {
 	return firstNs, lastNs
 }
 
-// account returns which messages were acknowledged, and which arrived.
+// account returns the sets of acknowledged and of arrived messages.
 func (e *Engine) account(over bool) Account {
 	a := Account{
 		Sent:    make([]measure.SentAccount, 0, len(e.producers)),
@@ -117,7 +116,7 @@ func (e *Engine) account(over bool) Account {
 }
 
 // account returns the producer's messages as plain data. When the load is over, the data includes
-// the messages' times, and where each lane's measured messages begin.
+// the messages' times, and the first measured message of each lane.
 func (p *producer) account(over bool) measure.SentAccount {
 	p.Lock()
 	defer p.Unlock()
@@ -148,7 +147,7 @@ func (c *consumer) account() measure.ArrivedAccount {
 // place is a subscription of a topic.
 type place struct{ topic, subscription int }
 
-// number is that of its first consumer among all of the run.
+// number returns the index of its first consumer among all of the run.
 func (p place) number(w *workload.Workload) int {
 	return (p.topic*w.AllSubscriptions() + p.subscription) * w.Consumers
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// flight is a message from the pool with what the engine knows about it. It is
-// reused as soon as its answer is recorded.
+// flight is a message from the pool with the engine's data about it. It is reused as soon as its
+// answer is recorded.
 type flight struct {
 	system.Message
 	next     *flight
@@ -20,7 +20,7 @@ type flight struct {
 	seq      int64 // within the lane
 	lane     int32 // among the producer's lanes
 	phase    measure.Phase
-	// transaction is its producer's number of the one it is part of; 0: of none.
+	// transaction is the number of the message's transaction at its producer; 0: none.
 	transaction uint32
 	open        atomic.Bool // handed over, not answered
 	key         [keyBytes]byte
@@ -28,10 +28,10 @@ type flight struct {
 	filled      int    // bytes after the stamp that are not zeros
 }
 
-// Complete takes the system's answer. It may be called from any goroutine.
+// Complete records the system's answer. It may be called from any goroutine.
 func (f *flight) Complete(err error) {
 	if !f.open.CompareAndSwap(true, false) {
-		// A system that answers twice breaks its contract; the first counts.
+		// A system that answers twice breaks its contract; the first answer counts.
 		return
 	}
 	p := f.producer
@@ -60,7 +60,7 @@ func (f *flight) Enlist(transaction uint32) {
 // in flight than ever before.
 type pool struct {
 	returned atomic.Pointer[flight] // a stack, pushed by answers
-	idle     *flight                // the pacer's own part of it
+	idle     *flight                // the pacer's own part of the stack
 	made     int
 	bound    int
 	starving atomic.Bool // the pacer waits for an answer
@@ -71,7 +71,7 @@ type pool struct {
 // take returns an idle message, or nil when the bound is reached.
 func (p *pool) take() *flight {
 	if p.idle == nil {
-		// Taking the whole stack at once leaves no room for the ABA problem.
+		// Taking the whole stack at once avoids the ABA problem.
 		p.idle = p.returned.Swap(nil)
 	}
 	if f := p.idle; f != nil {
@@ -110,7 +110,7 @@ func push[T any](stack *atomic.Pointer[T], node *T, next **T) {
 // waitForAnswer returns when a message may have come back.
 func (p *pool) waitForAnswer(untilNs int64) {
 	p.starving.Store(true)
-	// An answer between the failed take and the line above woke nobody.
+	// An answer between the failed take and the line above woke no one.
 	if p.returned.Load() == nil {
 		p.alarm.WaitUntil(untilNs)
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// handler is what a consumer does with each message before it acknowledges it. The goroutine that
-// calls Receive owns it. A nil handler does nothing.
+// handler simulates the work of a consumer on each message before the acknowledgement. The
+// goroutine that calls Receive owns it. A nil handler does nothing.
 type handler struct {
 	consumer *consumer
 	time     workload.HandlingTime
 	fails    float64
 	seed     uint64
 	handled  uint64          // messages so far
-	closing  <-chan struct{} // closed when nothing is worth handling any more
+	closing  <-chan struct{} // closed when the clients close: handling ends
 	timer    *time.Timer
 
 	now sequence // the message whose Receive returned last
@@ -40,7 +40,7 @@ func (h *handler) spare() {
 	}
 }
 
-// handle takes the time of one message, and decides whether it fails.
+// handle waits for the handling time of one message, and decides whether it fails.
 func (h *handler) handle(lane int, seq int64) {
 	if h == nil {
 		return
@@ -64,8 +64,8 @@ func (h *handler) handle(lane int, seq int64) {
 	}
 }
 
-// giveBack returns the function that decides whether the message received last goes back; nil:
-// none ever does.
+// giveBack returns the function that decides whether the message received last is given back; nil:
+// none ever is.
 func (h *handler) giveBack() func() bool {
 	if h == nil || h.fails == 0 {
 		return nil
@@ -95,8 +95,8 @@ type sequence struct {
 // every handling succeeds.
 const maxGivenBack = 1_000_000
 
-// givenBack has the messages of a subscription that were given back and have not come again, with
-// the times on the clock. A nil givenBack is empty.
+// givenBack holds the messages of a subscription that were given back and not yet redelivered,
+// with the times on the clock. A nil givenBack is empty.
 type givenBack struct {
 	sync.Mutex
 	at map[sequence]int64
@@ -113,7 +113,8 @@ func (g *givenBack) add(s sequence, nowNs int64) bool {
 	return true
 }
 
-// again removes a message and returns when it was given back; ok is false when it was not.
+// again removes a message and returns the time of its return; ok is false if it was not given
+// back.
 func (g *givenBack) again(lane int, seq int64) (sinceNs int64, ok bool) {
 	if g == nil {
 		return 0, false

@@ -16,12 +16,12 @@ type change struct {
 	by int64
 }
 
-// flown are the changes of the number of messages in flight, as the system saw them.
+// flown holds the changes of the number of messages in flight that the system saw.
 type flown []change
 
-// mean returns the least and the greatest mean of the number in flight that watchers can
-// find in a window. They look at times that the seed gives. At the time of a change a look
-// may come before or after it, so the two differ where such a look exists.
+// mean returns the least and the greatest mean number in flight that watchers can find in a
+// window. They sample at times given by the seed. A sample at the time of a change may come before
+// or after it, so the two means may differ.
 func (f flown) mean(seed uint64, fromNs int64, in Window) (bounds [2]float64) {
 	rest := slices.SortedFunc(slices.Values(f), func(a, b change) int {
 		return cmp.Compare(a.ns, b.ns)
@@ -55,14 +55,14 @@ func (f flown) mean(seed uint64, fromNs int64, in Window) (bounds [2]float64) {
 	return bounds
 }
 
-// holds reports whether a number is within bounds, but for rounding.
+// holds reports whether a number is within bounds, except for rounding.
 func holds(bounds [2]float64, x float64) bool {
 	const rounding = 1e-9
 	return x >= bounds[0]*(1-rounding) && x <= bounds[1]*(1+rounding)
 }
 
-// A look at the moment of a change may see the number before or after it. All other looks
-// see one number.
+// A sample at the moment of a change may see the number before or after it. All other samples see
+// one number.
 func TestMeanOfFlownMessages(t *testing.T) {
 	looks := measure.NewLooks(1)
 	var at [4]int64
@@ -125,7 +125,7 @@ func differing(path string, a, b reflect.Value) string {
 	return fmt.Sprintf("%s is %+v, not %+v", path, b, a)
 }
 
-// The message about a difference names the field and both values.
+// The text about a difference names the field and both values.
 func TestDifferenceNamesTheField(t *testing.T) {
 	one := told{Dues: []int64{1, 2}, Samples: []Sample{{}, {AtNs: 4}}, Proofs: 1}
 	for _, c := range []struct {

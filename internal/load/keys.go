@@ -24,8 +24,8 @@ type chooser struct {
 	stayMsgs   int64
 }
 
-// newChooser returns the chooser of a workload's messages. spread is how the system's
-// own client deals messages without a key; the zero value deals them one by one.
+// newChooser returns the chooser of a workload's messages. spread is the rule of the system's own
+// client for messages without a key; the zero value sends them to the partitions one by one.
 func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 	k := w.Keys
 	c := &chooser{
@@ -44,9 +44,9 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 }
 
 // choose writes the key of a message into b, which has room for keyBytes, and
-// returns it with the message's partition. seq is the message's number among all. The
-// partition of a message without a key follows from its producer's index, its number
-// among that producer's and its due time since the schedule began.
+// returns it with the message's partition. seq is the message's number among all. The partition of
+// a message without a key follows from its producer's index, its number at that producer, and its
+// due time since the schedule began.
 func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64) (key []byte,
 	partition int32) {
 	var k uint64
@@ -62,8 +62,7 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 		first := mix(c.seed ^ uint64(seq))
 		k = c.shares.At(first, mix(first))
 	default:
-		// Producers begin at different partitions, so that they do not go round them in
-		// step.
+		// Producers begin at different partitions, so that they do not move in step.
 		turn := ordinal / c.stayMsgs
 		if c.stayNs > 0 {
 			turn = max(dueNs, 0) / c.stayNs
@@ -80,7 +79,7 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 	return b[:keyBytes], partition
 }
 
-// keyPartition is the partition to which a key belongs; -1: choose made no such key.
+// keyPartition returns the partition to which a key belongs, or -1 if choose made no such key.
 func keyPartition(key []byte, partitions uint32) int64 {
 	if len(key) != keyBytes {
 		return -1
@@ -99,8 +98,7 @@ func keyPartition(key []byte, partitions uint32) int64 {
 	return int64(name % uint64(partitions))
 }
 
-// keySource is a random source that can be set to the start of any message's
-// own stream.
+// keySource is a random source that can be set to the start of any message's stream.
 type keySource struct{ state uint64 }
 
 func (s *keySource) Uint64() uint64 {

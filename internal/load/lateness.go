@@ -10,7 +10,7 @@ import (
 )
 
 // lateness records how late a simulated system gave its answers, by its own schedule.
-// nil: the system does not say.
+// nil: the system does not report it.
 type lateness struct {
 	*measure.Recorder
 	clock clock.Clock
@@ -18,7 +18,7 @@ type lateness struct {
 	spare *measure.Live
 }
 
-// newLateness has a cluster report its lateness; nil where it cannot.
+// newLateness makes a cluster report its lateness; nil if it cannot.
 func newLateness(c system.Cluster, now clock.Clock) *lateness {
 	reporter, able := c.(system.LatenessReporter)
 	if !able {
@@ -32,7 +32,7 @@ func newLateness(c system.Cluster, now clock.Clock) *lateness {
 	return l
 }
 
-// begin begins to record: what came before the load counts for nothing.
+// begin begins to record: events before the load do not count.
 func (l *lateness) begin(phase func(ns int64) measure.Phase) {
 	if l != nil {
 		l.phase.Store(&phase)

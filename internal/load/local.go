@@ -19,7 +19,7 @@ type Local struct {
 	means   Means
 	engine  *Engine
 	self    *measure.Self
-	process Process // what was spent since the load began
+	process Process // resources used since the load began
 	late    *lateness
 
 	watcher  *measure.Watcher
@@ -32,12 +32,12 @@ type Local struct {
 	over     bool // closed: nothing is recorded any more
 }
 
-// Means is what a local worker works with. None of it crosses the seam.
+// Means holds the dependencies of a local worker. None of them crosses the seam.
 type Means struct {
 	Clock   clock.Clock
 	Name    ClockName
 	Cluster system.Cluster
-	// Tell receives the worker's events, from any goroutine; nil: nobody listens.
+	// Tell receives the worker's events, from any goroutine; it may be nil.
 	Tell func(Event)
 }
 
@@ -83,7 +83,7 @@ func (l *Local) Start(w Window) error {
 	return nil
 }
 
-// Cut takes over another window.
+// Cut adopts another window.
 func (l *Local) Cut(w Window) error {
 	l.window = w
 	l.engine.follow(w)
@@ -93,7 +93,7 @@ func (l *Local) Cut(w Window) error {
 	return nil
 }
 
-// Sample returns what was counted.
+// Sample returns the counters.
 func (l *Local) Sample(histograms bool) (Sample, error) {
 	s := Sample{
 		Worker: l.plan.Share.Worker, Interval: l.interval,
@@ -139,7 +139,7 @@ func (l *Local) spent() Process {
 	return l.process
 }
 
-// Account returns which messages were acknowledged, and which arrived.
+// Account returns the sets of acknowledged and of arrived messages.
 func (l *Local) Account() (Account, error) {
 	a := l.engine.account(l.over)
 	a.Clock = l.means.Name
@@ -152,8 +152,8 @@ func (l *Local) Account() (Account, error) {
 // sendLimit bounds the wait for a Send that is under way when the load ends.
 const sendLimit = 2 * time.Second
 
-// Close ends sending and closes the clients. A Send that does not return holds
-// its pacer up; closing the producer ends it.
+// Close ends sending and closes the clients. A Send that does not return blocks its pacer; closing
+// the producer ends it.
 func (l *Local) Close(limit time.Duration) error {
 	sent := l.sentWithin(sendLimit)
 	err := l.engine.Close(limit)
@@ -172,8 +172,8 @@ func (l *Local) Close(limit time.Duration) error {
 	return err
 }
 
-// Halt ends the load at once, for a worker whose coordinator is gone. It does nothing before Start
-// and after Close.
+// Halt ends the load at once, for a worker that has lost its coordinator. It does nothing before
+// Start and after Close.
 func (l *Local) Halt(limit time.Duration) error {
 	if l.watching == nil || l.over {
 		return nil

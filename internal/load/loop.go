@@ -10,29 +10,29 @@ import (
 )
 
 // pauseNs is the pause between the answer to a send with a failed message and the next send, so
-// that a system which refuses at once does not get sends as fast as it can refuse them.
+// that a system that refuses at once does not get sends as fast as it refuses them.
 const pauseNs = 10_000_000
 
-// loop is one producer in a closed loop: it begins a send when an earlier one
-// has been answered to its last message, until the schedule ends or halt is
-// reached. The messages of a send are due at that answer.
+// loop is one producer in a closed loop: it begins a send when all messages of an earlier send are
+// answered, until the schedule ends or halt is reached. The messages of a send are due at that
+// last answer.
 type loop struct {
 	*pacer
 	to      *producer
 	batched system.BatchSender // nil: the messages of a send go one by one
 	seed    uint64
 	batch   workload.Batch
-	bound   int // sends under way
+	bound   int // sends in flight
 
 	returned atomic.Pointer[call] // a stack, pushed by answers
-	idle     *call                // the loop's own part of it, oldest first
+	idle     *call                // the loop's own part of the stack, oldest first
 	made     int
 	waiting  atomic.Bool
 
 	sends, ordinal int64 // begun so far: sends, messages
 }
 
-// call is a send that is under way, or waits to be used again.
+// call is a send that is in flight, or waits for its reuse.
 type call struct {
 	loop     *loop
 	next     *call
@@ -52,8 +52,8 @@ func newLoop(p *pacer, c *workload.Closed, seed uint64) *loop {
 	return l
 }
 
-// run owns the calling goroutine. Only answers are waited for, which wake a
-// goroutine sooner than a thread of its own.
+// run owns the calling goroutine. It waits only for answers, which wake a goroutine sooner than a
+// separate thread.
 func (l *loop) run() {
 	alarm := l.setAlarm(clock.Timers())
 	defer alarm.Close()
@@ -72,15 +72,15 @@ func (l *loop) run() {
 	}
 }
 
-// endNs is when the loop ends, by the schedule of now: that of a warm-up which
-// has settled ends sooner.
+// endNs returns the loop's end by the current schedule, which ends sooner if the warm-up has
+// settled.
 func (l *loop) endNs() int64 {
 	l.schedule = l.replaced.Load()
 	return l.startNs + l.schedule.endNs
 }
 
-// pause waits for the loop's start, or for the time after a failure. What else
-// could be sent meanwhile is late because the system failed.
+// pause waits for the loop's start, or after a failure. Sends that are delayed by it are late
+// because the system failed.
 func (l *loop) pause(c *call, began int64) int64 {
 	now := l.waitUntil(min(c.dueNs, l.endNs()))
 	if c.handedNs != 0 {
@@ -89,8 +89,7 @@ func (l *loop) pause(c *call, began int64) int64 {
 	return now
 }
 
-// await returns a send that may begin, and the time; nil when the end comes
-// first.
+// await returns a send that may begin, and the time, or nil if the end comes first.
 func (l *loop) await() (*call, int64) {
 	for {
 		c, now := l.take(), l.clock.Now()
@@ -102,7 +101,7 @@ func (l *loop) await() (*call, int64) {
 			return nil, now
 		}
 		l.waiting.Store(true)
-		// An answer between the failed take and the line above woke nobody.
+		// An answer between the failed take and the line above woke no one.
 		if l.returned.Load() == nil {
 			l.alarm.WaitUntil(until)
 		}
@@ -111,8 +110,7 @@ func (l *loop) await() (*call, int64) {
 	}
 }
 
-// take returns a send that is not under way, or nil. Those answered first come
-// first.
+// take returns an idle send, or nil. Sends answered first come first.
 func (l *loop) take() *call {
 	if l.idle == nil {
 		for c := l.returned.Swap(nil); c != nil; {
@@ -130,12 +128,12 @@ func (l *loop) take() *call {
 	return &call{loop: l, dueNs: l.startNs}
 }
 
-// size is how many messages the loop's next send has.
+// size returns the number of messages of the loop's next send.
 func (l *loop) size() int {
 	return l.batch.Least + int(mix(l.seed^uint64(l.sends))%uint64(l.batch.Most-l.batch.Least+1))
 }
 
-// send begins a send: its messages are made ready, then handed over.
+// send begins a send: it prepares its messages, then hands them over.
 func (l *loop) send(c *call, now int64) {
 	size := l.size()
 	for len(c.flights) < size {
@@ -174,8 +172,7 @@ func (l *loop) handBatch(c *call, size int) {
 	l.noteBlocked(l.waits.sent(after-now, after))
 }
 
-// handEach hands the messages over one by one. Those left when the loop is
-// stopped in between are unsent.
+// handEach hands the messages over one by one. Those left when the loop is stopped are unsent.
 func (l *loop) handEach(c *call, size int) {
 	now := c.handedNs
 	for i, f := range c.flights[:size] {
@@ -194,7 +191,7 @@ func (l *loop) handEach(c *call, size int) {
 	}
 }
 
-// part is a message of a send: whatever is answered to it is the send's too.
+// part is a message of a send. Its answer counts for the send too.
 type part struct {
 	flight *flight
 	call   *call
@@ -203,7 +200,7 @@ type part struct {
 // Enlist stamps the transaction into the payload, as flight.Enlist does.
 func (p part) Enlist(transaction uint32) { p.flight.Enlist(transaction) }
 
-// Complete takes the system's answer. It may be called from any goroutine.
+// Complete records the system's answer. It may be called from any goroutine.
 func (p part) Complete(err error) {
 	if !p.flight.open.CompareAndSwap(true, false) {
 		return // a second answer, as in flight.Complete

@@ -21,8 +21,8 @@ func closedWorkload(length time.Duration, producers int, c workload.Closed) *wor
 	return w
 }
 
-// Whatever the system does and whenever the run is stopped, every message that
-// was begun ends in exactly one counter, and no more are under way than asked.
+// Whatever the system does and whenever the run is stopped, every message that was begun ends in
+// exactly one counter, and no more sends are in flight than requested.
 func TestClosedLoopEveryMessageEndsInOneCounter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		acts := []string{"now", "late", "error", "unknown", "block", "never"}
@@ -69,7 +69,7 @@ func runHostileLoop(t *testing.T, h *hostile, w *workload.Workload, stopAfter ti
 	}
 }
 
-// A system that refuses at once is not asked as fast as it refuses.
+// A system that refuses at once does not get sends as fast as it refuses.
 func TestClosedLoopPausesAfterAFailure(t *testing.T) {
 	h := &hostile{script: []string{"error"}}
 	w := closedWorkload(time.Second, 1,
@@ -88,8 +88,7 @@ func TestClosedLoopPausesAfterAFailure(t *testing.T) {
 	})
 }
 
-// Batches are within their bounds, as long as each other on average, and the
-// same for the same seed.
+// Batch sizes are within their bounds, have the right mean, and are the same for the same seed.
 func TestClosedLoopBatchSizes(t *testing.T) {
 	seen, sum := map[int]int{}, 0
 	l := loop{seed: mix(1), batch: workload.Batch{Least: 1, Most: 10}}
@@ -110,7 +109,7 @@ func TestClosedLoopBatchSizes(t *testing.T) {
 	}
 }
 
-// batches is a system that takes a send in one call and answers it late.
+// batches is a system that accepts a send in one call and answers late.
 type batches struct {
 	*hostile
 	calls [][]int32 // the partitions of each
@@ -125,7 +124,7 @@ func (b *batches) SendBatch(batch []*system.Message) {
 	b.calls = append(b.calls, partitions)
 }
 
-// A producer that takes batches gets each send as one.
+// A producer that accepts batches gets each send in one call.
 func TestClosedLoopHandsBatchesOver(t *testing.T) {
 	w := closedWorkload(time.Second, 1,
 		workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 3, Most: 3}})

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// MergeReadiness returns what is proved to the consumers of all workers together.
+// MergeReadiness returns the union of what the workers' consumers have proved.
 func MergeReadiness(all ...Readiness) Readiness {
 	var merged Readiness
 	for _, r := range all {
@@ -25,8 +25,8 @@ func MergeReadiness(all ...Readiness) Readiness {
 	return merged
 }
 
-// MergeSamples returns what the workers counted together, from a sample of each, which
-// must be of the same interval and on the same clock.
+// MergeSamples merges a sample of each worker. The samples must be of the same interval and on the
+// same clock.
 func MergeSamples(all ...Sample) (Sample, error) {
 	if len(all) == 0 {
 		return Sample{}, fmt.Errorf("there is no sample to merge")
@@ -72,7 +72,7 @@ func latest(a, b int64) int64 {
 	return max(a, b)
 }
 
-// add adds what another worker counted.
+// add adds another worker's counters.
 func (c *Counters) add(o Counters) {
 	for _, of := range []struct {
 		into *[2]int64
@@ -133,7 +133,7 @@ func mergeProcesses(into, all []Process) []Process {
 	return into
 }
 
-// Spent is what all processes together spent.
+// Spent returns the resources that all processes used together.
 func (s Sample) Spent() (all Process) {
 	for _, p := range s.Processes {
 		all.CPUSeconds += p.CPUSeconds
@@ -149,22 +149,22 @@ func (s Sample) Spent() (all Process) {
 	return all
 }
 
-// Backlog is acknowledged x subscriptions - received, copies left out.
+// Backlog returns acknowledged x subscriptions - received, without copies.
 func (c *Counters) Backlog(w *workload.Workload) int64 {
 	acked := c.Acked[0] + c.Acked[1]
-	// What arrived before its acknowledgement makes it less than nothing.
+	// Messages that arrived before their acknowledgement can make it negative.
 	return max(0, acked*int64(w.Subscriptions)-c.Fresh)
 }
 
-// Begun is the number of messages handed over or counted unsent, by phase.
+// Begun returns the number of messages handed over or counted unsent, by phase.
 func (c *Counters) Begun() (n [2]int64) {
 	add(&n, c.Handed)
 	add(&n, c.Unsent)
 	return n
 }
 
-// MergeAccounts returns the accounts of several workers as one, in the order of topics,
-// producers and consumers, whichever workers these were of.
+// MergeAccounts merges the accounts of several workers, in the order of topics, producers and
+// consumers.
 func MergeAccounts(all ...Account) (Account, error) {
 	if len(all) == 0 {
 		return Account{}, fmt.Errorf("there is no account to merge")
@@ -200,11 +200,11 @@ func MergeAccounts(all ...Account) (Account, error) {
 	return merged, nil
 }
 
-// maxMerged bounds the distinct error messages of all clients together. The rarest of a crowd,
-// which may name a client each, are counted together.
+// maxMerged bounds the distinct error messages of all clients together. The rarest ones of a
+// crowd, which may name single clients, are counted together.
 const maxMerged = 1_000
 
-// errorsOf returns errors by how often they came, the most frequent first.
+// errorsOf returns the errors, the most frequent first.
 func errorsOf(counts map[string]int64) (errs []result.Error) {
 	for text, n := range counts {
 		errs = append(errs, result.Error{Message: text, Count: n})
@@ -224,7 +224,7 @@ func errorsOf(counts map[string]int64) (errs []result.Error) {
 		kept = append(kept, others)
 	}
 	sortErrors(kept)
-	return slices.Clone(kept) // the others are garbage
+	return slices.Clone(kept) // the others can be collected
 }
 
 func sortErrors(errs []result.Error) {
@@ -233,8 +233,8 @@ func sortErrors(errs []result.Error) {
 	})
 }
 
-// Judge compares what was acknowledged with what arrived, for every subscription. It
-// returns too how many distinct messages due in the measured window arrived at the
+// Judge compares the acknowledged with the received messages, for every subscription. It also
+// returns the number of distinct messages due in the measured window that arrived at the
 // workload's own subscriptions.
 func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 	if len(a.Missing) > 0 {
@@ -261,7 +261,7 @@ func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
 	return ledger, arrived
 }
 
-// Missing reports whether an acknowledged message has not arrived at one of the first so many
+// Missing reports whether an acknowledged message has not arrived at one of the first n
 // subscriptions; a subscription that reads later is the last. Counters cannot answer this when
 // messages arrived that were not acknowledged.
 func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
@@ -282,8 +282,8 @@ type (
 	arrivedAccounts = []measure.ArrivedAccount
 )
 
-// eachTopic calls do with the accounts of each topic's producers and of the consumers of a
-// subscription of it, until it returns false.
+// eachTopic calls do with the accounts of each topic's producers and of a subscription's
+// consumers, until it returns false.
 func (p *Plan) eachTopic(
 	a Account, subscription int,
 	do func(topic int, sent sentAccounts, got arrivedAccounts) bool,
@@ -295,8 +295,8 @@ func (p *Plan) eachTopic(
 		for n < len(sent) && sent[n].Topic == topic {
 			n++
 		}
-		// Searched, because a walk through all subscriptions for each of them would take the
-		// square of their number: among what is left of the topic before, and this topic.
+		// A binary search, because a walk through all subscriptions for each of them would be
+		// quadratic.
 		near := arrived[:min(len(arrived), 2*ofTopic)]
 		from := firstAt(near, place{topic, subscription})
 		to := from + firstAt(near[from:], place{topic, subscription + 1})
@@ -307,7 +307,7 @@ func (p *Plan) eachTopic(
 	}
 }
 
-// firstAt returns the index of the first account at a place or behind it.
+// firstAt returns the index of the first account at or after a place.
 func firstAt(arrived arrivedAccounts, at place) int {
 	i, _ := slices.BinarySearchFunc(arrived, at, func(a measure.ArrivedAccount, at place) int {
 		return cmp.Or(cmp.Compare(a.Topic, at.topic), cmp.Compare(a.Subscription, at.subscription))

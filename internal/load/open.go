@@ -11,11 +11,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// maxOpening bounds how many clients open at one time.
+// maxOpening bounds the clients that open at the same time.
 const maxOpening = 32
 
-// Open opens every consumer of the share, then every producer, many at a time. On an error
-// the cluster's Close ends those that were opened.
+// Open opens every consumer of the share, then every producer, many at a time. After an error the
+// cluster's Close ends the opened ones.
 func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 	w := &e.plan.Workload
 	consumers, progress := e.newConsumers(0, e.prompt()), e.progress()
@@ -69,8 +69,7 @@ func (e *Engine) newConsumers(subscriptionFrom, subscriptionTo int) (all []*cons
 	return all
 }
 
-// settle waits until the consumers' subscriptions have shared out their
-// partitions.
+// settle waits until the consumers' subscriptions have assigned their partitions.
 func settle(ctx context.Context, consumers []*consumer) error {
 	for _, c := range consumers {
 		if s, able := c.system.(system.AssignmentWaiter); able {
@@ -120,8 +119,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 	return c
 }
 
-// subscriptionOf returns a subscription of a topic, which is made when it is first asked
-// for.
+// subscriptionOf returns a subscription of a topic, and creates it on first use.
 func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 	at := place{topic, number}
 	s := e.shared[at]
@@ -152,7 +150,7 @@ func (e *Engine) openConsumer(ctx context.Context, c system.Cluster, consumer *c
 func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 	members := e.plan.Workload.Consumers
 	if len(c.shared.consumers) == members {
-		members = 0 // all are here
+		members = 0 // all consumers are here
 	}
 	return system.ConsumerOptions{
 		Topic: c.topic, Subscription: e.plan.subscriptionName(c.subscription),
@@ -165,7 +163,7 @@ func (e *Engine) optionsOf(c *consumer) system.ConsumerOptions {
 	}
 }
 
-// failed notes that a client cannot go on. The error names it.
+// failed records that a client cannot continue. The error names the client.
 func (e *Engine) failed(err error) {
 	if e.tell != nil {
 		e.tell(Event{Failure, err.Error()})
@@ -176,8 +174,8 @@ func (e *Engine) failed(err error) {
 	}
 }
 
-// openProducer opens the i-th producer of the run, which is the own-th of the share.
-// Neighbours go to different topics, so that consecutive messages do.
+// openProducer opens the i-th producer of the run, number own of the share. Neighbours go to
+// different topics, so that consecutive messages do.
 func (e *Engine) openProducer(
 	ctx context.Context, c system.Cluster, i, own int,
 ) (*producer, error) {

@@ -33,23 +33,21 @@ func quantumNs(to *producer) int64 {
 	return min(max(to.lowNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
 }
 
-// errCutLate is why a run fails whose cut came later than a producer drew a message.
+// errCutLate is the error of a run whose cut came after a producer had drawn a message.
 var errCutLate = errors.New("the window was cut before a message that a producer had drawn: " +
 	"the cut came too late; measure again with less load on this machine")
 
-// waitNs bounds a wait for the system's answer between two looks at whether
-// to stop.
+// waitNs bounds a wait for the system's answer between two checks for the stop.
 const waitNs = 50_000_000
 
-// pacer hands the messages of its producers over when they are due. When it
-// is late it does not skip: it hands over all that is due, each with its own
-// due time.
+// pacer hands over the messages of its producers when they are due. When it is late it skips
+// nothing: it hands over all due messages, each with its own due time.
 type pacer struct {
 	clock     clock.Clock
 	schedule  *Schedule
-	replaced  *atomic.Pointer[Schedule] // the engine's, which may become another once
+	replaced  *atomic.Pointer[Schedule] // the engine's schedule, which may be replaced once
 	startNs   int64                     // when the schedule starts
-	producers []*producer               // those it serves
+	producers []*producer               // the producers that it serves
 	all       int64                     // producers of the run
 	first     int64                     // index of producers[0] among all
 	step      int64                     // from the index of each to that of the next
@@ -59,8 +57,8 @@ type pacer struct {
 	mu    sync.Mutex // guards alarm against stop
 	alarm clock.Alarm
 
-	lastSendNs int64 // when Send was called last
-	wokeNs     int64 // when the last wait for a due time ended
+	lastSendNs int64 // time of the last call of Send
+	wokeNs     int64 // end of the last wait for a due time
 	waits      waits
 	twin       *twin // nil: another pacer has it
 
@@ -72,8 +70,8 @@ type pacer struct {
 	firstHandedNs     int64
 }
 
-// run hands over every message of the schedule that is the pacer's, until the
-// schedule ends or halt is reached. It owns the calling goroutine.
+// run hands over the pacer's messages of the schedule, until the schedule ends or halt is reached.
+// It owns the calling goroutine.
 func (p *pacer) run() {
 	alarm := p.setAlarm(p.clock)
 	defer alarm.Close()
@@ -100,8 +98,8 @@ func (p *pacer) run() {
 	}
 }
 
-// one waits for the message's due time and hands it over; it reports false
-// when the pacer was stopped instead.
+// one waits for the message's due time and hands it over. It returns false if the pacer was
+// stopped instead.
 func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	now := p.now()
 	f := to.pool.take()
@@ -115,7 +113,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	phase := phaseOf(dueNs, p.schedule)
 	to.prepare(f, seq, seq/p.all, due, phase)
 	if due > now {
-		// Only now: the message is ready by the time it is due.
+		// The wait comes last, so that the message is ready when it is due.
 		now = p.sleepUntil(max(due, p.wokeNs+quantumNs(to)), now)
 		p.wokeNs = now
 	}
@@ -128,7 +126,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	return true
 }
 
-// now is the time, after the end of the last Send has been noted.
+// now returns the time, after recording the end of the last Send.
 func (p *pacer) now() int64 {
 	now := p.clock.Now()
 	if p.lastSendNs != 0 {
@@ -138,7 +136,7 @@ func (p *pacer) now() int64 {
 	return now
 }
 
-// sleepUntil waits for a due time; the pacer is on time again.
+// sleepUntil waits for a due time. The pacer is then on time again.
 func (p *pacer) sleepUntil(until, began int64) int64 {
 	now := p.waitUntil(until)
 	p.waits.onTime(max(0, min(until, now)-began), now)
@@ -154,7 +152,7 @@ func (p *pacer) noteBlocked(ns int64) {
 	p.Unlock()
 }
 
-// note counts a message that is handed over, and returns its own lag.
+// note counts a message being handed over, and returns its own lag.
 func (p *pacer) note(phase measure.Phase, nowNs, dueNs int64) (ownNs int64) {
 	ownNs = p.waits.own(dueNs, nowNs)
 	p.Lock()
@@ -168,7 +166,7 @@ func (p *pacer) note(phase measure.Phase, nowNs, dueNs int64) (ownNs int64) {
 	return ownNs
 }
 
-// waitUntil returns the time when it has reached due, or the pacer is stopped.
+// waitUntil returns the time when due is reached or the pacer is stopped.
 func (p *pacer) waitUntil(due int64) int64 {
 	now := p.clock.Now()
 	for now < due && now < p.halt.Load() {
@@ -196,9 +194,8 @@ func (p *pacer) awaitAnswer(to *producer, now, due int64) (*flight, int64) {
 	}
 }
 
-// countUnsent counts the message that was not handed over, and those after it
-// that are due before the pacer was stopped. Their own lag is at least what it was by
-// then.
+// countUnsent counts the message that was not handed over, and the later ones that were due before
+// the pacer was stopped. Their own lag is at least its value at the stop.
 func (p *pacer) countUnsent(dueNs int64, rest *turns) {
 	halt := p.halt.Load() - p.startNs
 	ok := true
@@ -212,7 +209,7 @@ func (p *pacer) countUnsent(dueNs int64, rest *turns) {
 	}
 }
 
-// setAlarm makes the pacer's alarm, for the calling goroutine.
+// setAlarm creates the pacer's alarm, for the calling goroutine.
 func (p *pacer) setAlarm(c clock.Clock) clock.Alarm {
 	alarm := c.NewAlarm()
 	p.mu.Lock()
@@ -221,7 +218,7 @@ func (p *pacer) setAlarm(c clock.Clock) clock.Alarm {
 	return alarm
 }
 
-// wake makes the pacer look at halt.
+// wake makes the pacer check halt.
 func (p *pacer) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -243,7 +240,7 @@ type turns struct {
 	p       *pacer
 	cursor  *Cursor // one for all producers: Poisson gaps are drawn once
 	at      int
-	drawnNs int64 // when the last message is due; -1: none was drawn
+	drawnNs int64 // due time of the last message; -1: none was drawn
 }
 
 func newTurns(p *pacer) *turns {

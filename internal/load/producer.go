@@ -26,15 +26,15 @@ const maxErrors = 20
 
 const otherErrors = "other errors"
 
-// The low latency is a quantile of 1 in 20, followed by steps: a message below it
-// takes a part off, one above it adds a nineteenth of that part (H. Robbins and
-// S. Monro, "A Stochastic Approximation Method", 1951).
+// The low latency is the 5% quantile, tracked by steps: a message below it subtracts a part, a
+// message above it adds a nineteenth of that part (H. Robbins and S. Monro, "A Stochastic
+// Approximation Method", 1951).
 const (
 	lowStep = 16
 	lowUp   = 19 * lowStep
 )
 
-// follow returns the low latency after another message.
+// follow returns the low latency, updated with another message.
 func follow(lowNs, ns int64) int64 {
 	switch {
 	case lowNs == 0:
@@ -71,16 +71,16 @@ type producer struct {
 
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
-	flights           []*flight // all that were made
+	flights           []*flight // all created flights
 	transactions      measure.Transactions
 	acked, failed     [2]int64 // by phase
 	ackedBytes        int64    // payload of acked
-	// Within the window, whenever they were due.
+	// Acknowledged within the window, whenever they were due.
 	ackedWithin, bytesWithin int64
 	errors                   map[string]int64
-	frozen                   bool // answers no longer count: they came too late
+	frozen                   bool // answers no longer count
 
-	firstAckNs, lastAckNs int64 // since AckSpan was called last; 0: none
+	firstAckNs, lastAckNs int64 // since the last call of AckSpan; 0: none
 }
 
 func (p *producer) fresh() *flight {
@@ -89,7 +89,7 @@ func (p *producer) fresh() *flight {
 	return f
 }
 
-// unbound is a message whose answers nobody takes yet.
+// unbound is a message without a receiver of its answers.
 func (p *producer) unbound() *flight {
 	f := &flight{producer: p, buffer: make([]byte, p.payload.most)}
 	p.Lock()
@@ -98,8 +98,7 @@ func (p *producer) unbound() *flight {
 	return f
 }
 
-// prepare makes the message ready for its due time: all that can be done
-// before.
+// prepare does all work on a message that can be done before its due time.
 func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
 	if phase == measure.Measured && p.phase != phase {
 		p.phase = phase
@@ -114,7 +113,7 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 	f.Payload, f.filled = p.payload.fill(f.buffer, lane, f.seq, f.filled)
 }
 
-// send hands a prepared message over, whose own lag is known.
+// send hands over a prepared message with its own lag.
 func (p *producer) send(f *flight, nowNs, ownNs int64) {
 	p.nextSeq[f.Partition]++
 	f.ownNs = ownNs
@@ -153,7 +152,7 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 			p.bytesWithin += bytes
 		}
 	default:
-		// What is neither acked nor failed stays unknown.
+		// Messages that are neither acked nor failed stay unknown.
 		if errors.Is(err, system.ErrUnknown) {
 			p.Add(atWaited, f.phase, nowNs-f.dueNs)
 		} else {
@@ -167,8 +166,7 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 	p.answers.Add(1)
 }
 
-// freeze ends the counting of answers. A message without one has been waited for until
-// now.
+// freeze ends the counting of answers. A message without an answer has been waited for until now.
 func (p *producer) freeze(nowNs int64) {
 	p.Lock()
 	defer p.Unlock()
@@ -188,7 +186,7 @@ func (p *producer) noteError(err error) {
 	p.errors[text]++
 }
 
-// inFlight is the number of messages handed over and not answered.
+// inFlight returns the number of messages handed over and not answered.
 func (p *producer) inFlight() int64 {
 	// In this order, so that an answer in between cannot make it negative.
 	answers := p.answers.Load()

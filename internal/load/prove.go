@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// resendAfter is how long no proof arrives before those missing are sent again: at most
-// once a message may be gone for good.
+// resendAfter is the time without a new proof after which the missing ones are sent again: with at
+// most once, a message may be lost for good.
 const resendAfter = 5 * time.Second
 
 // Prove returns when every producer of the workers has had a message acknowledged, every partition
-// has acknowledged one, and every subscription has received one from every partition, by whichever
-// worker's consumers; it returns how many messages that took. They are no part of the load. tell,
-// which may be nil, receives the progress. When ctx ends first, the error names a partition that is
-// not ready.
+// has acknowledged one, and every subscription has received one from every partition, by any
+// worker's consumers. It returns the number of messages, which are no part of the load. tell,
+// which may be nil, receives the progress. When ctx ends first, the error names a partition that
+// is not ready.
 func Prove(
 	ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string),
 ) (sent int64, err error) {
@@ -54,7 +54,7 @@ func Prove(
 	}
 }
 
-// readyAll asks all workers at a time.
+// readyAll calls Ready of all workers at the same time.
 func readyAll(ctx context.Context, workers []Worker, again []int64) (Readiness, error) {
 	found := make([]Readiness, len(workers))
 	err := Together(workers, func(i int) (err error) {
@@ -64,11 +64,11 @@ func readyAll(ctx context.Context, workers []Worker, again []int64) (Readiness, 
 	return MergeReadiness(found...), err
 }
 
-// Together does something with each of the workers at the same time, and returns the first
+// Together calls a function for each of the workers at the same time, and returns the first
 // worker's error.
 func Together(workers []Worker, do func(i int) error) error {
 	if len(workers) == 1 {
-		return do(0) // on the caller's goroutine, to which its progress is told
+		return do(0) // on the caller's goroutine, which gets the progress
 	}
 	errs := make([]error, len(workers))
 	var all sync.WaitGroup
@@ -84,14 +84,14 @@ func Together(workers []Worker, do func(i int) error) error {
 	return nil
 }
 
-// lacks is how many partitions of how many subscriptions are unproven, and what the first
-// of them lacks.
+// lacks holds the numbers of unproven partitions and subscriptions, and what the first of them
+// lacks.
 type lacks struct {
 	count int
 	first string
 }
 
-// unproven returns what is not proved, and the partitions that some subscription lacks.
+// unproven returns what is missing, and the partitions that some subscription lacks.
 func unproven(plan *Plan, r Readiness) (left lacks, partitions []int64) {
 	w, topics := &plan.Workload, plan.Topics()
 	for s := range w.Subscriptions {

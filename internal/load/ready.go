@@ -18,37 +18,37 @@ import (
 )
 
 const (
-	// maxProving bounds how many producers prove their partitions at one time,
-	// and proofsInFlight how many messages each has under way meanwhile.
+	// maxProving bounds the producers that prove their partitions at the same time, and
+	// proofsInFlight the messages in flight of each.
 	maxProving     = 64
 	proofsInFlight = 1024
-	// proofPause is between a refused proof and the next try.
+	// proofPause is the pause between a refused proof and the next attempt.
 	proofPause = 100 * time.Millisecond
-	// unblockWithin bounds the closing of producers whose Send does not return
-	// when time is up.
+	// unblockWithin bounds the closing of producers whose Send does not return when the time is
+	// over.
 	unblockWithin = 2 * time.Second
 )
 
-// readiness is what is known of the partitions before the load begins: which of
-// them each subscription has received a message from.
+// readiness tracks, before the load begins, from which partitions each subscription has received a
+// message.
 type readiness struct {
 	partitions int      // of a topic
 	proofs     []*proof // by topic and subscription; none: only acknowledgements prove
 	missing    atomic.Int64
-	complete   chan struct{} // closed when nothing is missing of what the share reads
+	complete   chan struct{} // closed when the share's subscriptions have received everything
 	messages   atomic.Int64  // sent so far
-	begun      bool          // the whole share has been asked for
+	begun      bool          // proofs of the whole share have been requested
 }
 
-// proof is what one subscription has received of one topic.
+// proof records what one subscription has received of one topic.
 type proof struct {
 	of    *readiness
 	first uint32 // number of the topic's partition 0 among those of all topics
 	seen  []atomic.Uint64
 }
 
-// newReadiness returns a tracker with every partition unproven. A subscription that opens
-// only when the backlog is there can receive nothing before.
+// newReadiness returns a tracker with every partition unproven. A subscription that opens only
+// when the backlog is complete can receive nothing before.
 func newReadiness(w *workload.Workload) *readiness {
 	r := &readiness{partitions: w.Partitions, complete: make(chan struct{})}
 	if !draining(w) {
@@ -57,9 +57,8 @@ func newReadiness(w *workload.Workload) *readiness {
 	return r
 }
 
-// proofOf returns the place where a subscription's consumers note the messages that prove a
-// partition; nil: nothing has to be proved to them, for instance because the subscription is not
-// one of the workload's own.
+// proofOf returns the proof in which a subscription's consumers record their messages; nil: they
+// need no proof, for instance because the subscription is not one of the workload's own.
 func (e *Engine) proofOf(topic, subscription int) *proof {
 	n, r := e.plan.Workload.Subscriptions, e.readiness
 	if r == nil || len(r.proofs) == 0 || subscription >= n {
@@ -74,8 +73,8 @@ func (e *Engine) proofOf(topic, subscription int) *proof {
 	return *at
 }
 
-// arrived notes a message from the partition of that number. Any consumer of the
-// subscription may call it.
+// arrived records a message from a partition, by its number. Any consumer of the subscription may
+// call it.
 func (p *proof) arrived(number uint32) {
 	partition := int(number) - int(p.first)
 	if partition < 0 || partition >= p.of.partitions {
@@ -107,15 +106,16 @@ func (e *Engine) Ready(ctx context.Context, again []int64, wait time.Duration) (
 	return e.proved(), err
 }
 
-// proveAll has the producers send their proofs, at first all of them, then those of again,
-// until they are acknowledged.
+// proveAll makes the producers send their proofs until they are acknowledged: all proofs at first,
+// later those of again.
 func (e *Engine) proveAll(ctx context.Context, again []int64) error {
 	w := &e.plan.Workload
 	lacking := make(map[int][]int32) // partitions, by producer of the share
 	if !e.readiness.begun {
 		e.readiness.begun = true
-		// Producer k of n of a topic proves the partitions k, k+n, …; one for which none is
-		// left proves one again, so that nobody's first message is the load's.
+		// Producer k of n of a topic proves the partitions k, k+n, …; a producer without a
+		// partition of its own proves one again, so that no producer's first message is part of
+		// the load.
 		for own := range e.producers {
 			index := e.producerIndex(own) / w.Topics
 			lacking[own] = []int32{int32(index % w.Partitions)}
@@ -152,8 +152,8 @@ func (e *Engine) proveEach(ctx context.Context, lacking map[int][]int32) error {
 	})
 }
 
-// prove sends a message to each of the partitions through one producer, and
-// again to those that refuse it, until each has acknowledged one.
+// prove sends a message to each of the partitions through one producer, and repeats it to those
+// that refuse it, until each has acknowledged one.
 func (e *Engine) prove(
 	ctx context.Context, own int, partitions []int32, acked *atomic.Int64,
 ) error {
@@ -203,10 +203,10 @@ type answeredProof struct {
 	err     error
 }
 
-// Complete takes the system's answer. It may be called from any goroutine.
+// Complete records the system's answer. It may be called from any goroutine.
 func (m *proofMessage) Complete(err error) {
 	if m.open.CompareAndSwap(true, false) {
-		m.answers <- answeredProof{m, err} // there is room for one of each message
+		m.answers <- answeredProof{m, err} // has room for one answer of each message
 	}
 }
 
@@ -220,10 +220,10 @@ func (p *prover) make(messages int) {
 	}
 }
 
-// round sends one message to each partition and takes the answers. When ctx ends
-// before, ok is false and missing is a partition without one.
+// round sends one message to each partition and collects the answers. If ctx ends first, ok is
+// false and missing is a partition without an answer.
 func (p *prover) round(ctx context.Context, partitions []int32) (missing int32, ok bool) {
-	open := make(map[int32]bool) // partitions with a message under way
+	open := make(map[int32]bool) // partitions with a message in flight
 	for len(partitions) > 0 || len(open) > 0 {
 		for len(partitions) > 0 && len(p.idle) > 0 && ctx.Err() == nil {
 			open[partitions[0]] = true
@@ -264,7 +264,7 @@ func (p *prover) send(partition int32) {
 // partition, or after a wait.
 func (e *Engine) awaitProofs(ctx context.Context, wait time.Duration) error {
 	if e.readiness.missing.Load() == 0 {
-		return nil // nothing is to be proved to this share, or all is
+		return nil // this share needs no proof, or has all
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -278,7 +278,7 @@ func (e *Engine) awaitProofs(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// proved is what the share's subscriptions have received by now.
+// proved returns what the share's subscriptions have received so far.
 func (e *Engine) proved() Readiness {
 	r := Readiness{Messages: e.readiness.messages.Load()}
 	if len(e.readiness.proofs) == 0 {

@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// relay hands each message to all subscriptions of its topic, unless it is told
-// otherwise of a partition.
+// relay hands each message to all subscriptions of its topic, unless a partition is configured
+// otherwise.
 type relay struct {
 	null
 	mu       sync.Mutex
@@ -93,8 +93,8 @@ func (p *relayProducer) Send(m *system.Message) {
 	m.Done(nil)
 }
 
-// readied opens some workers on the relay and returns what Prove does within a
-// minute, on virtual time.
+// readied opens some workers on the relay and returns the result of Prove within a minute of
+// virtual time.
 func readied(
 	t *testing.T, r *relay, w *workload.Workload, n int,
 ) (plan Plan, workers []Worker, sent int64, err error) {
@@ -127,8 +127,8 @@ func TestReadyProvesEveryPartitionToEverySubscription(t *testing.T) {
 	}
 }
 
-// readyOf proves partitions by so many workers, to each of which only some consumers of a
-// subscription belong.
+// readyOf proves partitions with a number of workers, each with only some consumers of a
+// subscription.
 func readyOf(t *testing.T, n int) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay()
@@ -146,7 +146,7 @@ func readyOf(t *testing.T, n int) {
 		if took := time.Since(began); took < resendAfter || took > 2*resendAfter+time.Second {
 			t.Errorf("it took %s: want the time after which what is missing is sent again", took)
 		}
-		// What comes again later counts for nothing.
+		// Later copies do not count.
 		for _, sharing := range r.readers["t-0"] {
 			sharing[0](system.Received{Payload: r.sent[0]})
 		}
@@ -211,7 +211,7 @@ func TestReadyNamesWhatIsNot(t *testing.T) {
 	}
 }
 
-// Where consumers open only when the backlog is there, acknowledgements prove.
+// If consumers open only when the backlog is complete, acknowledgements are the proof.
 func TestReadyWithoutReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay()
@@ -226,7 +226,7 @@ func TestReadyWithoutReaders(t *testing.T) {
 	})
 }
 
-// A consumer that stops ends the wait.
+// A failed consumer ends the wait.
 func TestReadyHearsOfConsumersThatStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelay()

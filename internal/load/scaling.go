@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// gaps has, for each partition that a subscription reads, the longest time between two arrivals.
-// Any goroutine may use it. A nil value keeps nothing.
+// gaps records, for each partition of a subscription, the longest time between two arrivals. Any
+// goroutine may use it. A nil value records nothing.
 type gaps []struct{ lastNs, longestNs atomic.Int64 }
 
 // arrived notes an arrival.
@@ -36,8 +36,8 @@ func (g gaps) arrived(partition int, nowNs int64) {
 	}
 }
 
-// take returns the longest gap of each partition since the last call; one that lasts counts as
-// long as it has lasted.
+// take returns the longest gap of each partition since the last call; an unfinished gap counts
+// with its length so far.
 func (g gaps) take(nowNs int64) (all []int64) {
 	for i := range g {
 		longest := g[i].longestNs.Swap(0)
@@ -60,14 +60,14 @@ type scaler struct {
 	steps []result.ScaleStep
 }
 
-// done returns what has come to its end.
+// done returns the finished changes.
 func (s *scaler) done() []result.ScaleStep {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.steps)
 }
 
-// scale starts to change the number of consumers as the plan says, until the clients close.
+// scale starts to change the number of consumers according to the plan, until the clients close.
 func (e *Engine) scale(c system.Cluster) {
 	if len(e.plan.Workload.Scaling) == 0 {
 		return
@@ -86,7 +86,7 @@ func (e *Engine) scale(c system.Cluster) {
 	}()
 }
 
-// follows carries the changes out, one after the other.
+// follows makes the changes, one after another.
 func (e *Engine) follows(ctx context.Context, c system.Cluster) {
 	w := &e.plan.Workload
 	step := result.ScaleStep{Consumers: w.Consumers}
@@ -115,7 +115,8 @@ func (e *Engine) follows(ctx context.Context, c system.Cluster) {
 	e.ends(step, copies)
 }
 
-// until waits for a time of the measured window, which may move, and reports whether it came.
+// until waits for a time of the measured window, which may move, and reports whether it was
+// reached.
 func (e *Engine) until(ctx context.Context, at time.Duration) bool {
 	for {
 		wait := e.window.fromNs.Load() + int64(at) - e.clock.Now()
@@ -143,7 +144,8 @@ func (e *Engine) takes() (all []int64, copies int64) {
 	return all, copies
 }
 
-// ends notes a stretch that ends now and began with so many copies. It returns the copies so far.
+// ends records a stretch that ends now and began at a number of copies. It returns the copies so
+// far.
 func (e *Engine) ends(step result.ScaleStep, before int64) int64 {
 	all, copies := e.takes()
 	if len(all) > 0 {
@@ -156,8 +158,8 @@ func (e *Engine) ends(step result.ScaleStep, before int64) int64 {
 	return copies
 }
 
-// resize closes or opens consumers until each subscription has so many, and waits until their
-// partitions are shared out.
+// resize closes or opens consumers until each subscription has a number of them, and waits until
+// their partitions are assigned.
 func (e *Engine) resize(ctx context.Context, c system.Cluster, consumers int) error {
 	ctx, cancel := context.WithTimeout(ctx, scaleLimit)
 	defer cancel()

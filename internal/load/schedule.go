@@ -55,14 +55,14 @@ func (s *Schedule) add(from, to float64, length time.Duration) {
 	s.endNs += int64(length)
 }
 
-// EndNs is when the schedule ends.
+// EndNs returns the end of the schedule.
 func (s *Schedule) EndNs() int64 { return s.endNs }
 
-// WarmupNs is when the measured part begins.
+// WarmupNs returns the beginning of the measured part.
 func (s *Schedule) WarmupNs() int64 { return s.warmupNs }
 
-// dueAt returns when the curve has brought n messages: the inverse of the
-// integral of the rate. at is a hint, the stretch that n was in last.
+// dueAt returns the time at which the curve has produced n messages: the inverse of the integral
+// of the rate. at is a hint: the stretch of the last call.
 func (s *Schedule) dueAt(n float64, at *int) int64 {
 	for *at < len(s.stretches)-1 && n >= s.stretches[*at].before+s.stretches[*at].messages {
 		*at++
@@ -72,8 +72,7 @@ func (s *Schedule) dueAt(n float64, at *int) int64 {
 	if n <= 0 {
 		return st.startNs
 	}
-	// The root of slope/2 t^2 + from t = n, in the form that stays exact when
-	// the slope is nothing.
+	// The root of slope/2 t^2 + from t = n, in the form that stays exact when the slope is 0.
 	root := st.from*st.from + 2*st.slope*n
 	seconds := 2 * n / (st.from + math.Sqrt(max(root, 0)))
 	return st.startNs + min(int64(math.Round(seconds*1e9)), st.lengthNs)
@@ -99,8 +98,7 @@ func (s *Schedule) Cursor(first, stride int64) *Cursor {
 // last message.
 func (c *Cursor) skip(messages int64) { c.seq += messages }
 
-// follow changes to a schedule that says the same of every message visited so
-// far.
+// follow changes to a schedule that agrees on every message visited so far.
 func (c *Cursor) follow(s *Schedule) { c.s = s }
 
 // Next returns the next message's sequence number and due time; ok is false
@@ -125,9 +123,9 @@ func (c *Cursor) Next() (seq, dueNs int64, ok bool) {
 	return seq, dueNs, true
 }
 
-// leap leaves out the messages that are due before a time, and returns their number. It does not
-// look at each, because a fleet may offer a hundred million a second. A Poisson process needs
-// every gap: there it leaves out none.
+// leap skips the messages that are due before a time, and returns their number. It does not visit
+// each, because a fleet may offer a hundred million a second. A Poisson process needs every gap,
+// so there it skips none.
 func (c *Cursor) leap(untilNs int64) (n int64) {
 	if c.s.poisson {
 		return 0
@@ -143,8 +141,8 @@ func (c *Cursor) leap(untilNs int64) (n int64) {
 	return n
 }
 
-// arrival is the time of a message in a Poisson process of rate 1. Every walk
-// draws every gap, those of other walks too, so that all agree.
+// arrival returns the time of a message in a Poisson process of rate 1. Every walk draws all gaps,
+// so that all walks agree.
 func (c *Cursor) arrival(seq int64) float64 {
 	for ; c.drawn <= seq; c.drawn++ {
 		c.arrived += exponential(c.s.seed, uint64(c.drawn))
@@ -152,7 +150,7 @@ func (c *Cursor) arrival(seq int64) float64 {
 	return c.arrived
 }
 
-// exponential is the i-th gap of a seed, with mean 1.
+// exponential returns the i-th gap of a seed, with mean 1.
 func exponential(seed, i uint64) float64 {
 	// 53 random bits, never 0: the logarithm is finite.
 	u := (float64(mix(seed^mix(i))>>11) + 0.5) / (1 << 53)

@@ -91,7 +91,7 @@ func TestConstantArrivalsFollowTheCurve(t *testing.T) {
 	})
 }
 
-// integral is the number of messages that a curve brings in ns, slowly.
+// integral computes, slowly, the number of messages that a curve produces in ns.
 func integral(l workload.Load, ns float64) float64 {
 	n := 0.0
 	for _, s := range l.Segments {
@@ -139,8 +139,8 @@ func TestWarmupRunsAtTheOpeningRate(t *testing.T) {
 	}
 }
 
-// Rates and lengths that people write give whole numbers of messages, each at
-// a whole number of nanoseconds where there is one.
+// Usual rates and lengths give whole numbers of messages, each at a whole number of nanoseconds if
+// there is one.
 func TestRoundRatesAreExact(t *testing.T) {
 	for _, rate := range []float64{1, 3, 7, 1000, 10_000, 30_000, 100_000, 123_456} {
 		l := workload.Load{Arrivals: workload.ArrivalsConstant,
@@ -163,7 +163,7 @@ func TestRoundRatesAreExact(t *testing.T) {
 	}
 }
 
-// DueBy counts what a walk over every message counts, on any curve.
+// DueBy agrees with a walk over every message, on any curve.
 func TestDueByIsAWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

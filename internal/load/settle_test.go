@@ -14,8 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// noting is a system that acknowledges at once and notes when each message was
-// due.
+// noting is a system that acknowledges at once and records each message's due time.
 type noting struct {
 	null
 	sync.Mutex
@@ -41,9 +40,8 @@ func (n *noting) Send(m *system.Message) {
 	m.Done(nil)
 }
 
-// Whenever a warm-up is ended, at whatever rate and by whatever number of
-// producers, every message is due as the schedule of that length says, each
-// once, and of the phase that its due time has.
+// Whenever a warm-up is ended, at any rate and with any number of producers, every message is sent
+// once, is due as in a schedule with that warm-up, and has the phase of its due time.
 func TestSettlingKeepsTheScheduleAPureFunction(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rate := rapid.SampledFrom([]float64{0.3, 1, 7, 90, 700}).Draw(rt, "rate")

@@ -17,7 +17,7 @@ const proofMagic = 0x524d4c50 // "PLMR"
 // stamp is the first workload.StampBytes of a payload, little endian: magic, run, lane
 // and check of 4 bytes each, sequence of 5, transaction of 3, due time of 8.
 type stamp struct {
-	run   uint32 // tells this run's messages from those of others
+	run   uint32 // identifies the run of a message
 	lane  uint32 // topic, producer and partition
 	seq   int64  // within the lane, from 0
 	dueNs int64  // on the machine's monotonic clock
@@ -26,20 +26,20 @@ type stamp struct {
 	transaction uint32
 }
 
-// seqBits is how many bits the sequence number has: a million messages a second in one
-// lane fill it in twelve days.
+// seqBits is the number of bits of the sequence number. A million messages a second in one lane
+// fill it in twelve days.
 const (
 	seqBits         = 40
 	seqMask         = 1<<seqBits - 1
 	transactionMask = 1<<(64-seqBits) - 1
 )
 
-// numbers is the sequence number and the transaction in one word.
+// numbers returns the sequence number and the transaction in one word.
 func (s stamp) numbers() uint64 {
 	return uint64(s.seq)&seqMask | uint64(s.transaction)<<seqBits
 }
 
-// check covers the rest of the stamp.
+// check returns the checksum of the rest of the stamp.
 func (s stamp) check() uint32 {
 	return uint32(mix(uint64(s.run)<<32|uint64(s.lane)) ^ mix(s.numbers()) ^ uint64(
 		s.dueNs)*0x9e3779b97f4a7c15>>32)
@@ -63,8 +63,8 @@ const (
 	stampProof
 )
 
-// readStamp reads a payload's stamp. Foreign is a payload that never was of
-// this run; corrupt one whose stamp was damaged.
+// readStamp reads a payload's stamp. Foreign is a payload of another origin; corrupt is a payload
+// with a damaged stamp.
 func readStamp(b []byte, run uint32) (stamp, int) {
 	if len(b) < workload.StampBytes {
 		return stamp{}, stampForeign
@@ -93,8 +93,8 @@ func readStamp(b []byte, run uint32) (stamp, int) {
 	return s, stampGood
 }
 
-// payload makes and checks what follows the stamp: random bytes, then zeros. The bytes and their
-// number are a function of seed, lane and sequence.
+// payload makes and checks the bytes after the stamp: random bytes, then zeros. The bytes and
+// their number are a function of seed, lane and sequence.
 type payload struct {
 	seed   uint64
 	most   int                 // bytes of the largest message
@@ -130,8 +130,8 @@ func (s *stream) next() uint64 {
 	return hi ^ lo
 }
 
-// fill writes what follows the stamp of a message into its buffer, and returns the message. used
-// is how many bytes after the stamp the buffer's last message filled; all others are zeros.
+// fill writes the bytes after a message's stamp into its buffer, and returns the message. used is
+// the number of bytes after the stamp that the buffer's last message filled; all others are zeros.
 func (p *payload) fill(buffer []byte, lane uint32, seq int64, used int) (message []byte, now int) {
 	size, random := p.size(lane, seq)
 	b := buffer[workload.StampBytes:]
@@ -152,7 +152,7 @@ func (s stream) fill(b []byte) {
 	}
 }
 
-// intact reports whether a payload is what fill wrote, to the last byte.
+// intact reports whether a payload equals what fill wrote, to the last byte.
 func (p *payload) intact(b []byte, lane uint32, seq int64) bool {
 	size, filled := p.size(lane, seq)
 	if len(b) != size {

@@ -80,8 +80,7 @@ func TestPayloadIsAFunctionOfItsSequence(t *testing.T) {
 	})
 }
 
-// The incompressible share must be what a codec finds, over a batch of
-// messages as a client compresses them.
+// A codec must find the configured incompressible share in a batch of messages.
 func TestIncompressibleShareIsReal(t *testing.T) {
 	for _, share := range []float64{0, 0.25, 0.5, 1} {
 		p := newPayload(workload.Message{Size: 1024, Incompressible: share}, 1)
@@ -137,7 +136,7 @@ func TestKeysArePure(t *testing.T) {
 }
 
 // Messages without a key stay with a partition for as long as the system's own client
-// would, then go to the next; round_robin deals them one by one.
+// would, then go to the next; round_robin changes the partition with each message.
 func TestSpreadFollowsTheClient(t *testing.T) {
 	const msNs = 1_000_000
 	w := &workload.Workload{

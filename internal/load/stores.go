@@ -6,8 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// maxStores bounds the histograms that the clients of one kind record into: up
-// to as many clients have their own, and in a crowd they share them.
+// maxStores bounds the histograms of one kind of client. Up to this number each client has its
+// own, beyond it clients share.
 const maxStores = 16
 
 // stores are the histograms of all clients of one kind.
@@ -16,7 +16,7 @@ type stores struct {
 	spare *measure.Live
 }
 
-// newStores returns the stores of so many clients.
+// newStores returns the stores of a number of clients.
 func newStores(clients int, series ...result.Series) stores {
 	s := stores{
 		all: make([]*measure.Store, min(clients, maxStores)), spare: measure.NewLive(series...),
@@ -38,7 +38,7 @@ func (s *stores) collect() []measure.Histogram {
 	return measure.MergeHistograms(held...)
 }
 
-// Histograms is how many an engine for the workload holds at most.
+// Histograms returns the largest number of histograms of an engine for the workload.
 func Histograms(w *workload.Workload) int {
 	producers := min(w.Topics*w.Producers, maxStores)
 	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)

@@ -16,11 +16,11 @@ const (
 	// enough for a p99 within ten seconds. Each costs the waking of two goroutines (BenchmarkTwin).
 	twinEveryNs = 10_000_000
 	twinBytes   = 64
-	twinRoom    = 256 // messages under way
+	twinRoom    = 256 // messages in flight
 )
 
-// Places without a name in a result: the twin's recorders have them, because they are
-// those of any producer and consumer, and nobody collects them.
+// Series without a name in a result: the twin's recorders have them like those of any producer and
+// consumer, but they are never collected.
 const (
 	twinSend   result.Series = "instrument_send"
 	twinLess   result.Series = "instrument_less_own_lag"
@@ -34,12 +34,11 @@ var twinSeries = [2][]result.Series{
 	{result.TwinReceive, twinCopies},
 }
 
-// twin is what plimsoll measures of itself in every run: a producer and a consumer of a
-// system that takes no time, offered a small load by a pacer of the measured system,
-// with the recorders and the receive path of any run. Its answers and deliveries come
-// from ordinary goroutines, as those of client libraries do, so that its latency is
-// plimsoll's own error at that moment. A wait of the pacer for the measured system is
-// not counted: it is no error of plimsoll.
+// twin measures plimsoll itself in every run: a producer and a consumer of a system that takes no
+// time. A pacer of the measured system offers it a small load, with the recorders and the receive
+// path of any run. Its answers and deliveries come from ordinary goroutines, like those of client
+// libraries, so its latency is plimsoll's own error at that moment. A wait of the pacer for the
+// measured system is not counted, because it is not plimsoll's error.
 type twin struct {
 	producer *producer
 	consumer *consumer
@@ -85,8 +84,8 @@ func (t *twin) advance() {
 	t.drawn++
 }
 
-// send hands over a message whose own lag so far is known. When all messages are under way, the
-// message is left out and counts as never answered.
+// send hands over a message with its own lag so far. If all messages are in flight, the message is
+// left out and counts as never answered.
 func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 	f := t.producer.pool.take()
 	if f == nil {
@@ -108,7 +107,7 @@ func (t *twin) collect() (all []measure.Histogram) {
 	return all
 }
 
-// close ends the twin's goroutines. What is under way was never answered.
+// close ends the twin's goroutines. Messages in flight count as never answered.
 func (t *twin) close(nowNs int64) {
 	t.producer.freeze(nowNs)
 	_ = t.system.Close(context.Background())
@@ -136,8 +135,8 @@ func (p *pacer) twins(untilNs int64) bool {
 	return true
 }
 
-// twinQuantumNs is the quantum of the pacer's first producer: so the wait that pacing
-// adds is in the twin's latency too.
+// twinQuantumNs returns the quantum of the pacer's first producer, so that the twin's latency
+// includes the wait that pacing adds.
 func (p *pacer) twinQuantumNs() int64 {
 	if len(p.producers) == 0 {
 		return leastQuantumNs
@@ -145,8 +144,8 @@ func (p *pacer) twinQuantumNs() int64 {
 	return quantumNs(p.producers[0])
 }
 
-// runTwin is run for a pacer that has no producers: beside a closed loop, which needs no
-// pacer, the twin has its own.
+// runTwin is run for a pacer without producers: a closed loop needs no pacer, so the twin has its
+// own.
 func (p *pacer) runTwin() {
 	alarm := p.setAlarm(p.clock)
 	defer alarm.Close()

@@ -3,14 +3,14 @@ package load
 import "github.com/plimsoll-bench/plimsoll/internal/clock"
 
 const (
-	// slowSendNs is how long a Send may take before the pacer asks how much of it
-	// the thread slept: asking costs about a microsecond.
+	// slowSendNs is the length of a Send from which on the pacer reads how long its thread slept
+	// in it. Reading costs about a microsecond.
 	slowSendNs = 50_000
-	// blockedSendNs takes its place where the machine does not tell: a Send of that
-	// length counts as a wait for the system as a whole.
+	// blockedSendNs replaces slowSendNs where the machine does not report sleep: a Send of that
+	// length counts entirely as a wait for the system.
 	blockedSendNs = 1_000_000
-	// readEveryNs is how often the thread's times are read at least, so that what its
-	// own waits for due times add to the error stays small.
+	// readEveryNs is the longest interval between two readings of the thread's times, to keep the
+	// error from its own waits for due times small.
 	readEveryNs = 10_000_000
 )
 
@@ -18,31 +18,28 @@ const (
 // system's only while the pacer's thread slept in Send, or for an idle message. Time on
 // a core, or waiting for a core, is plimsoll's.
 //
-// The own lag of a message is what its hand-over was late, counted from the end of the
-// last wait for the system where that came after its due time; and no less than its
-// lag minus all such waits since the pacer was last on time. The second bound holds
-// where many short waits lie between the sends of a pacer that could not keep up
-// without them.
+// The own lag of a message is the lateness of its hand-over, counted from its due time or, if
+// later, from the end of the last wait for the system. It is at least the lag minus all such waits
+// since the pacer was last on time. The second bound is for a pacer that cannot keep up anyway and
+// has many short waits between its sends.
 type waits struct {
 	alarm clock.Alarm
 
-	endNs   int64 // of the last wait for the system, on the clock
-	sinceNs int64 // of such waits together, since the pacer was last on time
+	endNs   int64 // end of the last wait for the system, on the clock
+	sinceNs int64 // sum of such waits since the pacer was last on time
 
-	asleepNs int64 // the thread's, when it was read last
+	asleepNs int64 // the thread's sleep at the last reading
 	ownNs    int64 // sleep until due times since then
-	readNs   int64 // when that was, on the clock
+	readNs   int64 // time of that reading, on the clock
 }
 
-// own is the own lag of a message that was due at one time and handed over at
-// another.
+// own returns the own lag of a message from its due time and its hand-over.
 func (w *waits) own(dueNs, handedNs int64) int64 {
 	lag := handedNs - dueNs
 	return max(0, handedNs-max(dueNs, w.endNs), lag-w.sinceNs)
 }
 
-// onTime notes that the pacer has slept until a due time: whatever held it up before
-// is over.
+// onTime records that the pacer has slept until a due time, so earlier delays are over.
 func (w *waits) onTime(sleptNs, nowNs int64) {
 	w.sinceNs = 0
 	w.ownNs += sleptNs
@@ -51,7 +48,7 @@ func (w *waits) onTime(sleptNs, nowNs int64) {
 	}
 }
 
-// read reads for how long the thread has slept in all, and forgets its own waits.
+// read reads the thread's total sleep, and resets its own waits.
 func (w *waits) read(nowNs int64) (ns int64, known bool) {
 	var now int64
 	if w.alarm != nil {
@@ -62,8 +59,8 @@ func (w *waits) read(nowNs int64) (ns int64, known bool) {
 	return slept, known
 }
 
-// sent takes a Send of a length that has just ended, and returns for how much of it the
-// system held the thread up.
+// sent records a Send that has just ended, and returns the part of its length for which the system
+// blocked the thread.
 func (w *waits) sent(tookNs, nowNs int64) (systemNs int64) {
 	if tookNs <= slowSendNs {
 		return w.short(nowNs)
@@ -78,8 +75,8 @@ func (w *waits) sent(tookNs, nowNs int64) (systemNs int64) {
 	return w.note(slept, tookNs, nowNs)
 }
 
-// short returns for how much of many short Sends, one after another, the system held the
-// thread up: all that it slept since its times were read last.
+// short returns the time for which the system blocked the thread in many short Sends: its whole
+// sleep since the last reading.
 func (w *waits) short(nowNs int64) (systemNs int64) {
 	took := nowNs - w.readNs
 	if took <= readEveryNs {
@@ -93,14 +90,14 @@ func (w *waits) short(nowNs int64) (systemNs int64) {
 	return w.note(slept, took-ownNs, nowNs)
 }
 
-// slept notes sleep of the pacer's own, which is no wait for the system.
+// slept records the pacer's own sleep, which is no wait for the system.
 func (w *waits) slept(ns int64) { w.ownNs += max(0, ns) }
 
-// idled takes a wait for an idle message that has just ended, and returns for how much
-// of it the system held the thread up.
+// idled records a wait for an idle message that has just ended, and returns the part of it for
+// which the system blocked the thread.
 func (w *waits) idled(tookNs, nowNs int64) (systemNs int64) {
 	if tookNs <= slowSendNs {
-		w.ownNs += tookNs // noted here, and not to be taken for sleep in a Send
+		w.ownNs += tookNs // counted here, so that it does not count as sleep in a Send
 		return w.note(tookNs, tookNs, nowNs)
 	}
 	slept, known := w.read(nowNs)
@@ -114,7 +111,7 @@ func (w *waits) note(sleptNs, tookNs, nowNs int64) int64 {
 	slept := min(max(sleptNs, 0), tookNs)
 	w.sinceNs += slept
 	if slept >= tookNs/2 {
-		// The rest of the wait came last, as far as is known.
+		// The rest of the wait is assumed to be its last part.
 		w.endNs = nowNs - (tookNs - slept)
 	}
 	return slept

@@ -12,7 +12,7 @@ import (
 
 const ms = 1_000_000
 
-// sleeper is an alarm whose thread has slept for as long as a test says.
+// sleeper is an alarm whose thread's sleep is set by the test.
 type sleeper struct {
 	clock.Alarm
 	asleepNs int64
@@ -21,8 +21,8 @@ type sleeper struct {
 
 func (s *sleeper) Asleep() (int64, bool) { return s.asleepNs, !s.unknown }
 
-// A wait of 50 ms in Send forgives the messages that became due in it; 50 ms on a core,
-// or waiting for one, forgive none.
+// A wait of 50 ms in Send excuses the messages that became due in it; 50 ms on a core, or waiting
+// for one, excuse none.
 func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
@@ -72,7 +72,7 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 		now += 100_000
 		w.sent(100_000, now)
 	}
-	// Messages are due at twice the rate at which they are handed over.
+	// Messages are due at twice the rate of the hand-over.
 	if own, want := w.own(now/2, now), now/2-now/10; own != want {
 		t.Errorf("own lag is %d ns, want %d: the lag less the time asleep", own, want)
 	}
@@ -82,9 +82,9 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 	}
 }
 
-// A system that answers inside Send is offered far more than plimsoll can hand over: the
-// lag is plimsoll's own, whatever held its thread up in between. A thread that waits for Go's own
-// scheduler looks asleep, so a machine that is full of other work may need several tries.
+// A system that answers inside Send is offered far more than plimsoll can hand over: the lag is
+// plimsoll's own, whatever delayed its thread. A thread that waits for Go's own scheduler looks
+// asleep, so a machine that is full of other work may need several tries.
 func TestAnOverloadedPacerAccusesItself(t *testing.T) {
 	const tries = 5
 	for try := 1; ; try++ {
@@ -98,7 +98,7 @@ func TestAnOverloadedPacerAccusesItself(t *testing.T) {
 	}
 }
 
-// overloaded offers a load that no pacer can hand over. It returns which percentile of the lag
+// overloaded offers a load that no pacer can hand over. It returns the percentile of the lag that
 // was not plimsoll's own; empty: none.
 func overloaded(t *testing.T) (excused string) {
 	w := benchWorkload(20e6, 20*time.Millisecond, 1)

@@ -6,8 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 )
 
-// window is the measured window as the clients see it, on the clock: each looks at it for
-// each message. Engine.follow alone writes it.
+// window is the clients' view of the measured window, on the clock. Clients read it for each
+// message; only Engine.follow writes it.
 type window struct{ fromNs, toNs atomic.Int64 }
 
 func newWindow() *window {
@@ -17,5 +17,5 @@ func newWindow() *window {
 	return w
 }
 
-// holds says whether a time is in the window.
+// holds reports whether a time is in the window.
 func (w *window) holds(ns int64) bool { return ns >= w.fromNs.Load() && ns < w.toNs.Load() }

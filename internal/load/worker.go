@@ -29,9 +29,8 @@ type Worker interface {
 	// Ready proves partitions: it sends a message to each partition of the share's producers
 	// and, in a later call, to the partitions of again, which are numbered over all topics.
 	// It returns when every message is acknowledged and every subscription of the share has
-	// received a message from every partition, or when wait is over. The result is
-	// cumulative. When ctx ends first, the error names a partition that is not ready, and
-	// the producers are closed.
+	// received a message from every partition, or when wait is over. The result is cumulative. If
+	// ctx ends first, the error names a partition that is not ready, and the producers are closed.
 	Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error)
 	// Start begins the load.
 	Start(w Window) error
@@ -53,7 +52,7 @@ type Worker interface {
 // compared.
 type ClockName string
 
-// Event is a report that a worker makes without being asked.
+// Event is a report that a worker makes on its own.
 type Event struct {
 	Kind     EventKind
 	Sentence string
@@ -65,7 +64,7 @@ type EventKind string
 // The kinds of events.
 const (
 	Progress EventKind = "progress" // the number of clients opened or closed so far
-	Failure  EventKind = "failure"  // a client, which is named, cannot continue: the run must end
+	Failure  EventKind = "failure"  // the named client cannot continue: the run must end
 )
 
 // Plan is the load, as a worker needs to know it.
@@ -87,8 +86,8 @@ type Plan struct {
 // a low rate. Consumers are dealt out in rows, so those of a subscription are on few workers.
 type Share struct {
 	Worker, Workers int
-	// ByTopic deals out whole topics, so that the producers and the consumers of a topic are on
-	// one worker, whose end-to-end latency is on one clock. Each topic has one producer then.
+	// ByTopic divides by whole topics, so that the producers and the consumers of a topic are on
+	// one worker, and end-to-end latency is on one clock. Each topic has one producer then.
 	ByTopic bool
 }
 
@@ -136,7 +135,7 @@ type Window struct {
 	StartNs   int64 // the schedule begins
 	MeasureNs int64 // the warm-up ends: what is due from then on is measured
 	EndNs     int64 // the schedule ends, and the measured window
-	HaltNs    int64 // from then on nothing is handed over, however late it is
+	HaltNs    int64 // from then on nothing is handed over, not even late messages
 	// Read opens the consumers that read later: those of a backlog, or of an audit.
 	Read bool
 }
@@ -182,8 +181,8 @@ type Process struct {
 	RSSBytes   int64   // as are all that follow: at the end of the interval
 	HeapBytes  int64
 	Goroutines int64
-	// The limits of the process's control groups, 0: there is none; and how long that of CPU held
-	// it up, cumulative.
+	// The limits of the process's control groups, 0: there is none; and how long the CPU limit
+	// throttled it, cumulative.
 	CPULimitCores    float64
 	MemoryLimitBytes int64
 	ThrottledNs      int64
@@ -217,12 +216,12 @@ type Counters struct {
 
 	Read         int64 // first arrivals at consumers that read later
 	FirstReadNs  int64 // the earliest arrival there; 0: none yet
-	LastReceived int64 // when a message arrived last, at any consumer: the latest; 0: none yet
+	LastReceived int64 // the latest arrival at any consumer; 0: none yet
 
 	Sent bool // every message was handed over or counted unsent; of all workers
-	// Opened: opening the consumers that read later has come to its end, on all workers.
+	// Opened: the opening of the consumers that read later has ended, on all workers.
 	Opened bool
-	// Unopened is why they could not be opened; empty: they could. The first one.
+	// Unopened is the first error of that opening; empty: none.
 	Unopened string
 }
 
@@ -245,9 +244,10 @@ type Account struct {
 	// MeanInFlight is the mean number of messages in flight over the measured window. Means
 	// of workers add up.
 	MeanInFlight float64
-	MemoryBytes  int64 // that the sets take at the worker
-	// Scaling is what changes of the number of consumers did so far; no plan divides it.
+	MemoryBytes  int64 // of the sets at the worker
+	// Scaling holds the effects of changes of the number of consumers so far; it is never divided
+	// among workers.
 	Scaling []result.ScaleStep
-	// Missing says which workers have given no account, and why: nothing can be judged then.
+	// Missing names the workers without an account, and why: nothing can be judged then.
 	Missing []string
 }

@@ -39,7 +39,7 @@ func (a Artifacts) Fetch(
 // wanted is a folder to fill, if it is not whole.
 type wanted struct {
 	name, sentence string
-	check          func() error // refuses what only a programming error can produce
+	check          func() error // refuses contents that only a programming error can produce
 	folder         func() (dir string, err error)
 	whole          func(dir string) bool
 	fill           func(ctx context.Context, mvn, work, dir string) error

@@ -29,7 +29,7 @@ const (
 	mavenPackage = "maven"
 )
 
-// errNoJava and errNoMaven say what is not on the PATH.
+// errNoJava and errNoMaven say which program is not on the PATH.
 var (
 	errNoJava = &system.Missing{
 		Software: fmt.Sprintf("Java %d or newer", leastJava), Packages: []string{javaPackage}}

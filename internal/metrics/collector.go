@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// lingers is how long a run is shown after its end, so that every scraper sees its account.
+	// lingers is the time for which a run is shown after its end, so that every scraper sees its
+	// account.
 	lingers = 10 * time.Minute
 	// mostRuns bounds the runs that are shown; plimsoll_runs_left_out counts the others.
 	mostRuns = 50
@@ -98,7 +99,7 @@ func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads what was written since the last time, and sends the metrics of all runs.
+// Collect reads new lines of all runs, and sends their metrics.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +107,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, r := range c.runs {
 		r.seen = false
 	}
-	gone := map[string]bool{} // of past, those that are still there
+	gone := map[string]bool{} // those of past that still exist
 	for _, f := range c.options.Source() {
 		if c.past[f.Dir] {
 			gone[f.Dir] = true
@@ -135,11 +136,11 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(leftOutDesc, prometheus.GaugeValue, float64(leftOut))
 }
 
-// run returns a run as it is now; nil when it is not to be shown any more.
+// run returns a run as it is now; nil when it is no longer shown.
 func (c *Collector) run(f Found) (*run, error) {
 	r := c.runs[f.Dir]
 	if r == nil {
-		// Its head alone says whether it is to be shown.
+		// Its head is enough to decide whether it is shown.
 		head, err := result.ReadHead(f.Dir)
 		if err != nil || !c.shows(f, head) {
 			return nil, err
@@ -222,7 +223,7 @@ func (s sender) gauge(d *prometheus.Desc, v float64, own ...string) {
 	s.send(m, err, d)
 }
 
-// account sends what is known of a run that has ended.
+// account sends the account of a run that has ended.
 func (s sender) account(r *result.Run) {
 	for _, o := range outcomes(r) {
 		s.gauge(accountDesc, o.count, o.name)

@@ -12,11 +12,11 @@
 //
 // # Buckets
 //
-// The classic buckets are a 16th of an octave wide (4.4%) from 61 us to 8 s, and a quarter of
-// an octave beside that. The native histograms have schema 5: 2.2%.
+// The classic buckets are a 16th of an octave wide (4.4%) from 61 us to 8 s, and a quarter of an
+// octave elsewhere. The native histograms have schema 5: 2.2%.
 //
 // # What is it not?
 //
-// It does not authenticate: who serves the handler does. It judges nothing: verdicts are those
-// that run.json holds.
+// It does not authenticate: the server of the handler does. It judges nothing: verdicts come from
+// run.json.
 package metrics

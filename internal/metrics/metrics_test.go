@@ -107,7 +107,8 @@ func (g gathered) holds(t *testing.T, want map[string]float64) {
 	}
 }
 
-// A run is followed while it is written, each line once, and has its account at its end.
+// A run is followed while it is written, each line is read once, and its account appears at its
+// end.
 func TestARunIsShownWhileItIsWritten(t *testing.T) {
 	root := t.TempDir()
 	w, run := writer(t, root, "a")
@@ -145,7 +146,7 @@ func TestARunIsShownWhileItIsWritten(t *testing.T) {
 	}
 }
 
-// until waits for what the writer's goroutine does.
+// until waits for an effect of the writer's goroutine.
 func until(done func() bool) error {
 	for range 500 {
 		if done() {

@@ -21,7 +21,7 @@ import (
 const flushes = 5 * time.Second
 
 // Asked reports whether the standard environment variables of OpenTelemetry ask for metrics to
-// be sent. The error says which of their values plimsoll does not have.
+// be sent. The error names the value that plimsoll does not support.
 func Asked(getenv func(string) string) (bool, error) {
 	first := func(names ...string) (name, value string) {
 		for _, name := range names {
@@ -52,8 +52,8 @@ func Asked(getenv func(string) string) (bool, error) {
 }
 
 // Export sends the metrics of runs where the environment asks for it, and otherwise does
-// nothing. The interval, the headers and the rest come from the environment too. tell is told
-// the first failure. stop sends what is left, within 5 s, and ends the export.
+// nothing. The interval, the headers and the rest come from the environment too. The first failure
+// is passed to tell. stop sends the rest, within 5 s, and ends the export.
 func Export(o Options, tell func(error)) (stop func(), err error) {
 	asked, err := Asked(os.Getenv)
 	if err != nil || !asked {
@@ -68,7 +68,7 @@ func Export(o Options, tell func(error)) (stop func(), err error) {
 		once.Do(func() { tell(fmt.Errorf("metrics are not sent by OTLP: %w", err)) })
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed))
-	// Collectors take classic buckets, whatever they store.
+	// All collectors accept classic buckets, whatever they store.
 	o.ClassicOnly = true
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(NewCollector(o))

@@ -39,7 +39,7 @@ func TestWhatTheEnvironmentAsksFor(t *testing.T) {
 	}
 }
 
-// The end of an export sends what is there, once, with the headers of the environment.
+// The end of an export sends all metrics once, with the headers of the environment.
 func TestExport(t *testing.T) {
 	root := t.TempDir()
 	w, run := writer(t, root, "a")
@@ -83,7 +83,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A collector that refuses is told of once, and ends nothing.
+// A refusing collector is reported once, and stops nothing.
 func TestFailedExportIsTold(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

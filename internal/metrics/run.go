@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// run is what was read of a run so far.
+// run is the part of a run that was read so far.
 type run struct {
 	head   *result.Run
 	follow *result.Follower
@@ -23,8 +23,8 @@ func newRun(dir string) *run {
 	return &run{follow: result.Follow(dir), publish: newTally(), endToEnd: newTally()}
 }
 
-// read reads what was written since the last scrape. A line that cannot be read is passed
-// over: whoever reads the run afterwards is told of it.
+// read reads the lines written since the last scrape. It skips a line that cannot be read: reports
+// on the run warn of it.
 func (r *run) read(dir string) error {
 	head, err := result.ReadHead(dir)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *run) events() []named {
 		{"received", float64(r.sum.Received)}}
 }
 
-// outcomes are the figures of the account.
+// outcomes are the counts of the account.
 func outcomes(r *result.Run) []named {
 	c := r.Counters
 	out := []named{{"scheduled", float64(c.Scheduled)}, {"acked", float64(c.Acked)},

@@ -15,17 +15,17 @@ type Found struct{ Name, Dir string }
 // Source returns the run directories that may be shown. It is called for every scrape.
 type Source func() []Found
 
-// depth is how far below a folder runs are found: an experiment's folder is one level, and one
-// within a sweep or a study another.
+// depth is the number of levels at which runs are found below a folder: an experiment's folder is
+// one level, an experiment within a sweep or a study another.
 const depth = 3
 
-// Below is the source of all runs below a folder. A folder is listed anew when it has changed.
+// Below is the source of all runs below a folder. A folder is listed again when it has changed.
 func Below(root string) Source {
 	l := &lister{root: root, known: map[string]listing{}}
 	return l.list
 }
 
-// lister remembers what folders held.
+// lister remembers the contents of folders.
 type lister struct {
 	root  string
 	known map[string]listing

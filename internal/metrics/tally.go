@@ -93,7 +93,7 @@ func (t *tally) metric(desc *prometheus.Desc, missing uint64, began time.Time, n
 	return both{classic, other}, err
 }
 
-// both is a histogram in its two forms. A scraper takes the one that it understands.
+// both is a histogram in its two forms. A scraper uses the one that it understands.
 type both struct {
 	prometheus.Metric
 	native prometheus.Metric

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// What a server's children use, which lead sessions of their own, is the server's.
+// A server's use includes that of its children, which lead sessions of their own.
 func TestDescendantsAreTheServers(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "setsid sh -c 'while :; do :; done' & wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -25,8 +25,8 @@ type process struct {
 	alive   uint64         // the last reading at which it ran, in such ticks
 	cpu     float64        // seconds at the last reading
 	io      *procfs.ProcIO // at the last reading
-	// descendants are the processes that descend from it, as last looked up. What those
-	// that have ended used is in its own account, as long as it has waited for them.
+	// descendants are the processes that descend from it, as last looked up. The use of ended ones
+	// is in its own account, as long as it has waited for them.
 	descendants []procfs.Proc
 
 	// The counts since the last reading, which syncs and network add to.

@@ -21,7 +21,7 @@ type Driver struct {
 	// it follows from.
 	Level workload.Level
 	Why   string
-	Notes []string // what could not be translated, or means something else here
+	Notes []string // keys that could not be translated, or mean something else here
 }
 
 // Head has the keys that every driver file has. The keys of a driver class embed it.
@@ -112,13 +112,13 @@ func (d *DriverFile) Decode(into any) bool {
 // Has reports whether the file has the key at a path. Call it only after Decode.
 func (d *DriverFile) Has(path string) bool { return d.doc.Has(path) }
 
-// Reject records what is wrong with a key's value. Call it only after Decode.
+// Reject records a mistake in a key's value. Call it only after Decode.
 func (d *DriverFile) Reject(path, message string) { d.doc.Reject(path, message) }
 
 // Undriven refuses a driver of a system that plimsoll cannot measure.
 func (d *DriverFile) Undriven(title string) {
 	d.refusal = fmt.Sprintf("this is a driver file for %s, a system that plimsoll does not drive "+
-		"yet, so there is no target to write: those that it drives are %s", title, d.driven)
+		"yet, so there is no target to write: plimsoll drives %s", title, d.driven)
 }
 
 // Note adds a note to the target on a key that could not be translated or has another meaning

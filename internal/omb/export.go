@@ -18,9 +18,9 @@ import (
 // Write writes a run as an OMB result file, with all of OMB's keys, its units, and its periods
 // of 10 seconds. It merges the histograms of the intervals, because percentiles cannot be
 // merged. publishLatency is the latency from the hand-over (send), and publishDelayLatency is
-// the schedule lag, as in OMB. No key of OMB has the latency from the due time. OMB's
-// percentiles exclude messages without a latency; keys of plimsoll's own have the percentiles
-// that include them, where there are such messages.
+// the schedule lag, as in OMB. No key of OMB has the latency from the due time. OMB's percentiles
+// exclude messages without a latency; if there are any, keys of plimsoll's own have the
+// percentiles that include them.
 //
 // An OMB file holds one run: several runs are an error.
 func Write(w io.Writer, runs []*result.Saved) error {
@@ -89,9 +89,9 @@ func export(o *object, s *result.Saved) {
 	}
 }
 
-// bounds returns, under a key of plimsoll's own, the percentiles of a series that include the
-// messages without a latency. No key of OMB can. By OMB's suffix it has the value and its
-// bound, which is not_reached where there is no value.
+// bounds writes the percentiles of a series that include the messages without a latency, which
+// OMB's keys do not. Each has the suffix of OMB's key, the value and its bound, which is
+// not_reached if there is no value.
 func (o *object) bounds(name string, l result.Latency, unit float64) {
 	if l.Missing.Total() == 0 {
 		return

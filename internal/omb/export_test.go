@@ -115,7 +115,7 @@ func TestExportHasEveryKey(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d keys, want %d", len(got), len(want))
 	}
-	// Periods are rates, the last one of 5 s too, and whole numbers where OMB has them.
+	// Periods have rates, also the last one of 5 s, and whole numbers where OMB has them.
 	if diff := cmp.Diff([]any{1000.0, 1000.0, 1000.0}, got["publishRate"]); diff != "" {
 		t.Error(diff)
 	}
@@ -213,7 +213,7 @@ func (s *sequence) next() float64 {
 	return float64(*s>>40) / (1 << 24)
 }
 
-// phaseOf is the phase of second k of a run of so many measured seconds.
+// phaseOf is the phase of second k of a run with a number of measured seconds.
 func phaseOf(k, seconds int) result.PhaseName {
 	switch {
 	case k < 3:

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// golden compares what became of testdata/NAME.yaml with testdata/NAME.golden.
+// golden compares the translation of testdata/NAME.yaml with testdata/NAME.golden.
 func golden(t *testing.T, input, got string) {
 	t.Helper()
 	file := strings.TrimSuffix(input, filepath.Ext(input)) + ".golden"
@@ -52,9 +52,9 @@ func inputs(t testing.TB, pattern string) map[string][]byte {
 	return all
 }
 
-// TestWorkloads holds what becomes of every shape of workload: the notes and
-// the workload, or every error as it reads in a terminal; and the same with
-// rate and duration given beside it where that differs.
+// TestWorkloads compares the translation of every shape of workload: the notes and the workload,
+// or every error as a terminal shows it; and the same with the flags for rate and duration, if
+// that differs.
 func TestWorkloads(t *testing.T) {
 	for file, src := range inputs(t, "workloads/*.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -138,7 +138,7 @@ func (p *resultParser) reject(key, format string, args ...any) {
 		" " + fmt.Sprintf(format, args...)})
 }
 
-// broken records the place where a text is no JSON object.
+// broken records the place of the error if a text is not a JSON object.
 func (p *resultParser) broken(err error) error {
 	v := strict.Violation{File: p.file,
 		Message: "is not an OMB result, which is one JSON object: name the file that OMB wrote"}
@@ -158,7 +158,7 @@ func place(src []byte, offset int) (line, column int) {
 	return bytes.Count(before, []byte{'\n'}) + 1, len([]rune(string(before[start:]))) + 1
 }
 
-// take decodes a field, and reports whether it is there and valid.
+// take decodes a field, and reports whether it exists and is valid.
 func (p *resultParser) take(key string, into any, what string) bool {
 	raw, has := p.fields[key]
 	if !has || string(raw) == "null" {
@@ -200,8 +200,8 @@ func (p *resultParser) list(key string) []float64 {
 	return out
 }
 
-// series takes the figures of one latency series. Names of aggregated figures continue with a
-// capital after their prefix.
+// series takes the figures of one latency series. In the names of aggregated figures a capital
+// follows the prefix.
 func (p *resultParser) series(name string, unit float64) Series {
 	s := Series{Periods: map[string][]float64{}, Whole: map[string]float64{}}
 	for _, c := range columns {
@@ -265,7 +265,7 @@ func (p *resultParser) check(r *Result) {
 	switch {
 	case n == 0 && len(p.bad) == 0:
 		p.bad = append(p.bad, strict.Violation{File: p.file,
-			Message: "is not an OMB result, or one without a single period: it has no publishRate"})
+			Message: "is not an OMB result, or has no period: publishRate is missing"})
 		return
 	case n > maxPeriods:
 		p.reject("publishRate", "has %d values: %d are the most that are read", n, maxPeriods)
@@ -274,7 +274,7 @@ func (p *resultParser) check(r *Result) {
 	}
 	same := func(key string, values []float64) {
 		if values != nil && len(values) != n {
-			p.reject(key, "has %d values, and publishRate %d: they must be as many", len(values), n)
+			p.reject(key, "has %d values, but publishRate has %d", len(values), n)
 		}
 	}
 	bounded := func(key string, values []float64, least, most float64) {

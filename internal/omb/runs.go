@@ -188,7 +188,7 @@ func (r *Result) started(file string) time.Time {
 	return time.Time{}
 }
 
-// systemName returns the driver's name, or plimsoll's name of the system where it has one.
+// systemName returns plimsoll's name of the system, or else the driver's name.
 func (all Dialects) systemName(driver string) string {
 	for _, d := range all {
 		if strings.EqualFold(driver, d.System) {
@@ -208,7 +208,7 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 			"long messages that were due had to wait, and so does the end-to-end latency",
 		"the end-to-end latency leaves out every sample that was not above 0",
 		fmt.Sprintf("the distributions are made from %s's percentiles, and their counts are rate "+
-			"x time; periods are taken to be %v s, as they were meant", "OMB", r.PeriodSeconds),
+			"x time; periods are taken to be the intended %v s", "OMB", r.PeriodSeconds),
 	}
 	if r.MessageBytes == 0 {
 		note := "the size of messages is not in the file, so there are no bytes per second"

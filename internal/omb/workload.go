@@ -71,7 +71,7 @@ var listedKeys = []string{"topics", "partitionsPerTopic", "messageSize", "subscr
 	"consumerPerSubscription", "producerRate", "nameFormat"}
 
 const (
-	// maxRate is the rate that OMB's own workloads write for "as much as possible": it
+	// maxRate is the rate in OMB's own workloads that stands for "as much as possible": it
 	// overdrives the system, and OMB's templates print it as max-rate.
 	maxRate = 10_000_000
 	// keyCount is the number of keys that OMB makes when it starts.
@@ -98,9 +98,8 @@ func IsWorkload(src []byte) bool { return ownKeys.Match(src) }
 type Given struct{ Rate, Duration bool }
 
 // ParseWorkload translates an OMB workload. The notes are sentences on values that OMB assumes
-// without stating them, and on keys without an effect here. Rate and duration are stand-ins
-// when flags give them and the file does not. The error is a strict.Violations with everything
-// that is wrong.
+// without stating them, and on keys without an effect here. Rate and duration come from flags and
+// apply if the file lacks them. The error is a strict.Violations with everything that is wrong.
 func ParseWorkload(fileName string, src []byte, given Given) (*workload.Workload, []string, error) {
 	if err := isTemplate(fileName, src); err != nil {
 		return nil, nil, err

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Bracket is the interval that holds the peak, as far as the search has come.
+// Bracket is the interval that contains the peak, at the current state of the search.
 type Bracket struct {
 	StableRate float64 `json:"stable_msgs_per_s"` // the highest stable rate; 0: none
 	// Confirmed counts the longer runs in which StableRate was stable, up to the planned number.
@@ -14,8 +14,8 @@ type Bracket struct {
 	UnstableRate float64 `json:"unstable_msgs_per_s"`
 	UnstableRuns int     `json:"unstable_runs,omitempty"` // unstable runs at that rate
 	// MixedRate is the lowest rate that was stable in one run and unstable in another, or that
-	// was unstable while a higher rate was stable; 0: none. Where it is set, the bracket is as
-	// wide as the system's own unsteadiness.
+	// was unstable while a higher rate was stable; 0: none. If it is set, the bracket is as wide
+	// as the system's own variation.
 	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
 }
 
@@ -70,8 +70,8 @@ func (s *Search) stableEnd() float64 {
 	return low
 }
 
-// unstableEnd returns the lowest unstable rate above every stable one. Where that rate is far
-// away, the end is the highest rate that was both stable and unstable.
+// unstableEnd returns the lowest unstable rate above every stable one. If that rate is far away,
+// the end is the highest rate that was both stable and unstable.
 func (s *Search) unstableEnd() float64 {
 	most := s.most()
 	at := slices.IndexFunc(s.above, func(l limit) bool { return l.rate > most })
@@ -104,8 +104,8 @@ func (s *Search) doubted() bool {
 	return end > s.most() && s.missed[end] < s.enough()
 }
 
-// enough returns how many trials at the unstable end must be unstable. The end is tried again
-// as often as the stable end, and at least once.
+// enough returns how many trials at the unstable end must be unstable. It is tried again as often
+// as the stable end, and at least once.
 func (s *Search) enough() int { return 1 + max(s.plan.Confirmations, 1) }
 
 // open reports whether the bracket has no upper end yet although a rate is mixed: the highest

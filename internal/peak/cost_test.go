@@ -17,10 +17,10 @@ import (
 // priceOfMessage is the price that the estimate of a run assumes, in USD.
 const priceOfMessage = 0.001
 
-// priced is the simulated system as one whose provider charges for each message.
+// priced is the simulated system with a provider that charges for each message.
 type priced struct {
 	*sim.System
-	factor float64 // what a message costs, as a multiple of its estimate
+	factor float64 // cost of a message, as a multiple of its estimate
 }
 
 func (p priced) EstimateBill(_ system.Settings, _ *target.Target, l system.Expected) (
@@ -70,7 +70,7 @@ func (p *paying) Send(m *system.Message) {
 	p.Producer.Send(m)
 }
 
-// searchFor searches with a limit for each run of what so many messages are estimated at.
+// searchFor searches with a cost limit for each run, given as a number of messages.
 func searchFor(t *testing.T, messages, factor float64) *peak.Saved {
 	t.Helper()
 	return trial{settings: map[string]string{"capacity": "20k/s"},
@@ -83,7 +83,7 @@ func searchFor(t *testing.T, messages, factor float64) *peak.Saved {
 }
 
 // Rates whose runs are estimated above --max-cost are not tried: the search finds a stable rate
-// below them, and says why it went no higher.
+// below them, and says why it did not try higher ones.
 func TestSearchWithinTheLimitOfCost(t *testing.T) {
 	// A confirmation at 1,000/s has 4,500 messages with its warm-up, and one at 2,000/s twice.
 	s := searchFor(t, 6_000, 1)
@@ -101,8 +101,8 @@ func TestSearchWithinTheLimitOfCost(t *testing.T) {
 	}
 }
 
-// A trial that costs more than its estimate stops at the limit. The search ends there, since the
-// trial would cost as much again, and keeps what it found.
+// A trial that costs more than its estimate stops at the limit. The search ends there, because a
+// repetition would cost as much again, and keeps its findings.
 func TestSearchThatReachesTheLimitOfCost(t *testing.T) {
 	s := searchFor(t, 6_000, 2)
 	last := s.Trials[len(s.Trials)-1]

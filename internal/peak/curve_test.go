@@ -52,8 +52,8 @@ func withCurve(w *workload.Workload, o *peak.Options) {
 	o.Plan.Curve, o.Plan.StartRate = true, 500
 }
 
-// The trials of a curve are at shares of the peak, those below it stable and that beyond it not,
-// and the bracket does not depend on them.
+// The trials of a curve are at shares of the peak, stable below and unstable above it, and the
+// bracket does not depend on them.
 func TestTruthACurveFollowsThePeak(t *testing.T) {
 	million(t)
 	s := trial{settings: slowSystem, change: withCurve}.run(t)
@@ -74,7 +74,7 @@ func TestTruthACurveFollowsThePeak(t *testing.T) {
 	}
 }
 
-// A search that was interrupted within its curve makes the rest of it, and no other trial again.
+// A search that was interrupted within its curve completes the curve and repeats no trial.
 func TestTruthAnInterruptedCurveGoesOn(t *testing.T) {
 	million(t)
 	ctx, cancel := context.WithCancel(context.Background())

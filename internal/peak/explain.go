@@ -112,8 +112,8 @@ func (s *Saved) confirmedSeconds() float64 {
 
 func times(n int, what string) string { return quantity.Plural(n, what, what+"s") }
 
-// Caveats returns what a reader must know about the search's result; none when the search
-// found what it was asked for.
+// Caveats returns what a reader must know about the search's result; none if the search succeeded
+// fully.
 func (s *Saved) Caveats() []string {
 	var all []string
 	wide := ""
@@ -209,7 +209,7 @@ func (s *Saved) trialCaveats() (all []string) {
 	return all
 }
 
-// curveCaveat says which part of a curve is missing, once the search has ended.
+// curveCaveat says which part of a curve is missing after the end of the search.
 func (s *Saved) curveCaveat() string {
 	if !s.Plan.Curve || s.End == Unfinished || s.Bracket.StableRate == 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What is no search says so.
+// A folder or file that is not a search is an error.
 func TestReadRefusesWhatIsNoSearch(t *testing.T) {
 	for name, content := range map[string]string{"no JSON": "{", "no version": `{"kind": "peak"}`,
 		"a later version": `{"kind": "peak", "schema_version": 99}`, "a list": "[]", "another kind": `{"kind": "other", "schema_version": 2}`} {

@@ -14,9 +14,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The tests of this file make many searches, of which each trial is computed, not
-// run: a server that takes messages one by one, as systems/sim does. What the
-// intervals of such a run hold goes through the same verdict and the same search.
+// The tests of this file make many searches whose trials are computed, not run, for a server that
+// handles messages one by one, like systems/sim. The computed intervals go through the same
+// verdict and the same search.
 
 // server is a system that takes one message at a time.
 type server struct {
@@ -31,7 +31,7 @@ type server struct {
 	objectives     []verdict.Objective
 }
 
-// afterStall is a time, or the end of the stall that it falls into.
+// afterStall returns a time, or the end of the stall that contains it.
 func (s *server) afterStall(at float64) float64 {
 	if s.every == 0 {
 		return at
@@ -42,8 +42,8 @@ func (s *server) afterStall(at float64) float64 {
 	return at
 }
 
-// run is a trial of a length at a rate, as far as a verdict asks for it. It
-// begins with nothing waiting.
+// run computes the figures that a verdict needs of a trial at a rate. It begins with an empty
+// queue.
 func (s *server) run(rate, length float64, number int) *result.Saved {
 	every := min(max(length/20, 0.1), 1)
 	warm := int(math.Ceil(s.warmup / every))
@@ -114,8 +114,8 @@ func (s *server) saved(publish *hdr.Histogram, offered int64, length float64) *r
 	}}
 }
 
-// outcome judges a trial by every clause but that of the generator, which the
-// model has none of.
+// outcome judges a trial by every clause except the generator's, because the model has no
+// generator.
 func (s *server) outcome(run *result.Saved) peak.Outcome {
 	v := verdict.Stable(run, s.objectives)
 	o := peak.Outcome{Stable: true, Passing: v.Passing, Short: true}
@@ -128,7 +128,7 @@ func (s *server) outcome(run *result.Saved) peak.Outcome {
 	return o
 }
 
-// search is a whole search, and its trials in words.
+// search makes a whole search, and describes its trials.
 func (s *server) search(start float64) (peak.Bracket, peak.End, string) {
 	search := peak.NewSearch(peak.Plan{
 		StartRate: start, Tolerance: 0.03, Confirmations: 2, MaxTrials: peak.MostTrials,
@@ -150,7 +150,7 @@ func (s *server) search(start float64) (peak.Bracket, peak.End, string) {
 	}
 }
 
-// holding is in how many of a number of searches the bracket holds the truth.
+// holding counts the searches whose bracket contains the truth.
 func holding(t *testing.T, searches int, truth float64, of func(i int) (*server, float64)) {
 	t.Helper()
 	held, found, width := 0, 0, 0.0
@@ -174,8 +174,8 @@ func holding(t *testing.T, searches int, truth float64, of func(i int) (*server,
 	}
 }
 
-// A pulse that is as long as a trial, or longer: capacity 5k/s, of which a stall of
-// 1 s in 10 s leaves 4.5k/s.
+// A pulse that is as long as a trial, or longer: a capacity of 5k/s with a stall of 1 s in 10 s,
+// which leaves 4.5k/s.
 func TestTruthModelPulse(t *testing.T) {
 	million(t)
 	for _, c := range []struct{ capacity, every, stall float64 }{
@@ -194,8 +194,8 @@ func TestTruthModelPulse(t *testing.T) {
 	}
 }
 
-// Searches of the same system, which differ only by chance: service times are
-// random. What swings by them is no pulse.
+// Searches of the same system differ only by chance: service times are random. The resulting
+// variation is not a pulse.
 func TestTruthModelRepeatsAgree(t *testing.T) {
 	million(t)
 	for seed := range uint64(100) {
@@ -211,8 +211,7 @@ func TestTruthModelRepeatsAgree(t *testing.T) {
 	}
 }
 
-// drifting is a system that carries one rate up to some trial, and another from
-// then on.
+// drifting is a system with one capacity up to some trial, and another from then on.
 func drifting(before, after float64, from int) *server {
 	return &server{trial: 2, confirm: 4, warmup: 1, service: 0.0002, capacity: func(n int) float64 {
 		if n < from {
@@ -222,10 +221,9 @@ func drifting(before, after float64, from int) *server {
 	}}
 }
 
-// A system that carries a quarter less, or a third more, from some moment in the
-// second half of a search on: the brackets of all such searches overlap, because
-// both ends are tried again late and a bracket is as wide as what was seen.
-// What changes within the last try of each end is too late to be seen.
+// A system whose capacity changes by a quarter down or a third up in the second half of a search:
+// the brackets of all such searches overlap, because both ends are tried again late and a bracket
+// covers all observations. A change after the last trial of each end is too late to be seen.
 func TestTruthModelDrift(t *testing.T) {
 	million(t)
 	for _, c := range []struct{ before, after float64 }{{2000, 1500}, {1500, 2000}} {
@@ -244,9 +242,9 @@ func TestTruthModelDrift(t *testing.T) {
 	}
 }
 
-// waitsNoLonger is the share of the waits of an M/D/1 queue that are no longer
-// than a time (Erlang, "The Theory of Probabilities and Telephone Conversations",
-// 1909): arrivals at a rate, each of which takes turn.
+// waitsNoLonger returns the share of the waits of an M/D/1 queue that are no longer than a time
+// (Erlang, "The Theory of Probabilities and Telephone Conversations", 1909): arrivals at a rate,
+// each of which takes turn.
 func waitsNoLonger(rate, turn, than float64) float64 {
 	sum := 0.0
 	for k := 0.0; k*turn < than; k++ {
@@ -261,7 +259,7 @@ func waitsNoLonger(rate, turn, than float64) float64 {
 	return (1 - rate*turn) * sum
 }
 
-// rateOf is the rate up to which 99 of 100 messages are answered within a time.
+// rateOf returns the rate up to which 99 of 100 messages are answered within a time.
 func rateOf(turn, service, within float64) float64 {
 	low, high := 0.0, 1/turn
 	for range 60 {
@@ -274,8 +272,8 @@ func rateOf(turn, service, within float64) float64 {
 	return low
 }
 
-// The p99 of a queue with random arrivals and a constant service (M/D/1) passes
-// 2 ms at a rate that the theory of queues tells.
+// The p99 of a queue with random arrivals and a constant service (M/D/1) exceeds 2 ms at a rate
+// known from queueing theory.
 func TestTruthModelObjective(t *testing.T) {
 	million(t)
 	o, err := verdict.ParseObjective("p99<2ms")

@@ -12,7 +12,7 @@ import (
 // Find returns the newest folder below the job's Runs with the same search; "": none.
 func Find(o Options) (dir string, err error) { return kind.Newest(o.Job.Runs, o.same) }
 
-// same reports whether a search is the one that the options ask for.
+// same reports whether a search is the one of the options.
 func (o *Options) same(s *Saved) bool {
 	asked := o.begun()
 	return s.Resolved == asked.Resolved && s.Plan == asked.Plan &&
@@ -20,8 +20,8 @@ func (o *Options) same(s *Saved) bool {
 		s.ConfirmSeconds == asked.ConfirmSeconds && s.MaxSeconds == asked.MaxSeconds
 }
 
-// replay brings the search to where its folder left it: it takes the judged trials again, in
-// their order. A trial that was interrupted is made again.
+// replay restores the search's state from its folder: it takes the judged trials again, in order.
+// An interrupted trial is repeated.
 func (f *finder) replay() error {
 	if !f.same(f.saved) {
 		return fmt.Errorf(
@@ -38,8 +38,8 @@ func (f *finder) replay() error {
 			return fmt.Errorf("read trial %d of the search: %w", trial.Number, err)
 		}
 		if !f.stepTo(trial) {
-			return fmt.Errorf("trial %d of the search in %s was made by other rules, of another "+
-				"plimsoll: search anew, without --resume", trial.Number, f.Resume)
+			return fmt.Errorf("trial %d of the search in %s was judged by the rules of another "+
+				"plimsoll: start a new search, without --resume", trial.Number, f.Resume)
 		}
 		f.usedNs += run.Run.EndedAt.Sub(run.Run.StartedAt).Nanoseconds()
 		if run.Run.State == result.Failed {
@@ -52,9 +52,9 @@ func (f *finder) replay() error {
 	return nil
 }
 
-// stepTo sets the step of a trial that was made. It reports whether the search asks for that
-// trial: as it is, when only the ends are tried because time runs out, or when no higher rate
-// can be tried.
+// stepTo sets the step of a trial that was already made. It reports whether the search can ask for
+// that trial: in its current state, or when only the ends are tried because time runs out, or when
+// no higher rate can be tried.
 func (f *finder) stepTo(trial Trial) bool {
 	same := func() bool {
 		step, end := f.search.Next()

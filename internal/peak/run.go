@@ -48,8 +48,8 @@ const (
 	// send late messages. Its verdict is known by then, and sent messages must still be drained.
 	leastLate = 2 * time.Second
 	lateShare = 5
-	// overhead is the assumed time of a trial beside its warm-up and window, until a trial has
-	// shown it.
+	// overhead is the assumed time of a trial in addition to its warm-up and window, until it is
+	// known from a trial.
 	overhead = 2 * time.Second
 	// mostFailed is the number of successive failed runs that ends the search.
 	mostFailed = 2
@@ -65,7 +65,7 @@ type finder struct {
 	runs    map[int]*result.Saved // by trial number, without histograms
 	beganNs int64                 // when the servers were ready for the first trial; 0: not yet
 	usedNs  int64                 // time of the trials before the search was resumed
-	extraNs int64                 // time of the last stable trial beside warm-up and window
+	extraNs int64                 // time of the last stable trial in addition to warm-up and window
 	failed  int                   // successive runs that failed
 	hurried bool
 	refusal string // why no higher rate could be tried
@@ -257,7 +257,7 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 		return errors.Join(o.Err, f.folder.Save())
 	}
 	if o.State == result.Interrupted && ctx.Err() == nil {
-		// It reached its limit of cost, and would cost that again.
+		// The run reached its limit of cost, and a repetition would cost as much again.
 		f.refusal = fmt.Sprintf("%s could not be tried: %s", rate(f.step.Rate), o.StateReason)
 		f.saved.End, f.saved.StateReason = Refused, f.refusal
 	}
@@ -313,7 +313,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		o.Doubtful = p.Noise != "" ||
 			p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
 		if r.State == result.Failed {
-			o.AchievedRate = 0 // of a part of the window
+			o.AchievedRate = 0 // it covers only a part of the window
 		}
 		f.search.Take(o)
 		p.Repeated = f.search.again

@@ -115,8 +115,8 @@ const (
 // stable end until it is confirmed as often as planned, and the unstable end as often. A rate
 // that was stable in one run and unstable in another is mixed. It lies within the reported
 // bracket, and the search continues above it. A doubtful unstable end is tried again after two
-// successive stable trials below it, and is forgotten when it is stable then. The last trials
-// are reserved for the ends.
+// successive stable trials below it, and is forgotten if it is stable then. The last trials are
+// reserved for the ends.
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length.
@@ -247,8 +247,8 @@ func (s *Search) along() (Step, bool) {
 	return Step{}, false
 }
 
-// up returns a trial above the highest stable rate. The true limit is usually near a limit that
-// a later trial disproved.
+// up returns a trial above the highest stable rate. The true limit is usually near a limit that a
+// later trial disproved.
 func (s *Search) up(low float64) Step {
 	if s.upward && len(s.mixed) > 0 && s.poor <= mostPoor {
 		return Step{Kind: Guess, Rate: s.within(low * s.stride()), guess: true}
@@ -348,7 +348,7 @@ func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
 	case s.failed && s.passed[low] == 0 && s.lower(high) > low*(1+s.plan.Tolerance/8):
 		return Step{Kind: Confirm, Rate: s.lower(high), Long: true}, Unfinished
 	case doubted && missing <= 0 && left > s.needed() && s.cameToEnd():
-		// Two trials at the unstable end do not follow one another.
+		// There are never two successive trials at the unstable end.
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
 	case doubted && (missing <= 0 || s.last.Rate == low):
 		long := s.plan.Confirmations > 0

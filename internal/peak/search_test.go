@@ -22,13 +22,13 @@ type model struct {
 	doubtful bool // every unstable trial
 }
 
-// carries is a system that goes on at its capacity when it is offered more.
+// carries is a system that keeps its capacity under overload.
 func carries(capacity float64) model {
 	return model{capacity: capacity,
 		achieves: func(rate float64) float64 { return min(rate, capacity) }}
 }
 
-// answer is the bracket that a search finds, and every step that it made.
+// answer holds the bracket that a search finds, and every step that it made.
 func answer(p Plan, m model) (Bracket, End, []Step) {
 	s := NewSearch(p)
 	var steps []Step
@@ -46,8 +46,8 @@ func answer(p Plan, m model) (Bracket, End, []Step) {
 	}
 }
 
-// Whatever the capacity, the start and what the system does under overload: the
-// bracket holds the capacity, in at most MostTrials trials, none out of bounds.
+// For any capacity, start and behaviour under overload, the bracket contains the capacity, with at
+// most MostTrials trials, none out of bounds.
 func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := math.Pow(10, rapid.Float64Range(0.1, 7.9).Draw(t, "log capacity"))
@@ -58,7 +58,7 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 		m := model{capacity, rapid.SampledFrom([]func(float64) float64{
 			func(rate float64) float64 { return min(rate, capacity) },
 			func(rate float64) float64 { return rate }, // limited by latency
-			func(rate float64) float64 { // overload takes capacity away
+			func(rate float64) float64 { // overload reduces the capacity
 				if rate > capacity {
 					return capacity * collapse
 				}
@@ -88,12 +88,12 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 	})
 }
 
-// A system that goes on at its capacity under overload is found from anywhere.
+// The capacity of a system that keeps it under overload is found from any start.
 func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 	for _, capacity := range []float64{3, 777, 20_000, 1e6, 2e7} {
 		for _, start := range []float64{1, 100, 5_000, 1e5, 1e8} {
 			if capacity/start > 1e6 {
-				continue // one trial short: a bracket, and not confirmed
+				continue // one trial short: a bracket without confirmation
 			}
 			b, end, steps := answer(planOf(start, 0.03, 2), carries(capacity))
 			if end != Found || math.Abs(b.StableRate/capacity-1) > 0.03 {
@@ -104,8 +104,8 @@ func TestSearchFindsACapacityFromAnywhere(t *testing.T) {
 	}
 }
 
-// Where overload tells nothing, as under an objective of latency, a start within
-// a factor of 8 is found in MostTrials trials.
+// If overload shows no capacity, as under an objective of latency, a start within a factor of 8 is
+// enough for MostTrials trials.
 func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
 	for _, factor := range []float64{0.13, 0.3, 0.9, 1.1, 2.5, 7.9} {
 		const start = 10_000
@@ -117,8 +117,7 @@ func TestSearchBisectsWhereOverloadTellsNothing(t *testing.T) {
 	}
 }
 
-// A rate that is stable for a short while only: the search goes down until a
-// longer run is stable.
+// A rate is stable only for a short time: the search goes down until a longer run is stable.
 func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
 	s := NewSearch(planOf(10_000, 0.03, 2))
 	for n := 0; ; n++ {
@@ -140,7 +139,7 @@ func TestSearchGoesDownWhereAConfirmationFails(t *testing.T) {
 	}
 }
 
-// A passing disturbance is given one more chance, and no more than one.
+// A trial that a passing disturbance may have failed is repeated once, and only once.
 func TestSearchRepeatsWhatMayHavePassed(t *testing.T) {
 	s := NewSearch(planOf(10_000, 0.03, 1))
 	first, _ := s.Next()
@@ -161,7 +160,7 @@ func TestSearchRepeatsWhatMayHavePassed(t *testing.T) {
 	}
 }
 
-// A limit that the machine was to blame for is tried again and forgotten.
+// A limit that the machine caused is tried again and forgotten.
 func TestSearchForgetsAFalseLimit(t *testing.T) {
 	s := NewSearch(planOf(1_000, 0.03, 1))
 	rechecked := 0
@@ -185,7 +184,7 @@ func TestSearchForgetsAFalseLimit(t *testing.T) {
 	}
 }
 
-// A limit that is one is tried again once at most.
+// A true limit is tried again at most once.
 func TestSearchRechecksALimitOnce(t *testing.T) {
 	s := NewSearch(planOf(1_000, 0.03, 2))
 	rechecked := 0
@@ -206,7 +205,7 @@ func TestSearchRechecksALimitOnce(t *testing.T) {
 	}
 }
 
-// A search that may not climb any higher confirms what it has.
+// A search that cannot try higher rates confirms its stable end.
 func TestSearchCapped(t *testing.T) {
 	s := NewSearch(planOf(1_000, 0.03, 1))
 	for n := 0; n < 20; n++ {
@@ -227,8 +226,8 @@ func TestSearchCapped(t *testing.T) {
 	t.Error("no end")
 }
 
-// A system that is no steadier than 10%: brackets of different searches overlap
-// as a rule, because each is as wide as what it saw, and most are confirmed.
+// The capacity of the system varies by 10%: brackets of different searches usually overlap,
+// because each covers all its observations, and most are confirmed.
 func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const searches = 2000
@@ -260,8 +259,8 @@ func TestSearchBracketsOfAnUnsteadySystemOverlap(t *testing.T) {
 	}
 }
 
-// Trials err by chance, by 0.3% or 1% of the rate (standard deviation). 19 of 20
-// brackets hold the truth all the same, and no side has more than half of the rest.
+// Trials err by chance, by 0.3% or 1% of the rate (standard deviation). Nevertheless 19 of 20
+// brackets contain the truth, and the others miss it evenly on both sides.
 func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
 	for _, noise := range []float64{0.003, 0.01} {
 		for name, achieved := range map[string]func(rate, capacity float64) float64{
@@ -301,8 +300,8 @@ func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
 	}
 }
 
-// Windows grow until they tell a pulse from growth, stay so for the rest of the
-// search, and grow no further than MostStretch.
+// Windows grow until they distinguish a pulse from growth, keep that length for the rest of the
+// search, and never exceed MostStretch.
 func TestSearchStretchesShortWindows(t *testing.T) {
 	s := NewSearch(planOf(10_000, 0.03, 1))
 	stretch := 1
@@ -336,8 +335,8 @@ func TestSearchStretchesShortWindows(t *testing.T) {
 	}
 }
 
-// Both ends are tried again after the search has come to them, not at once, and
-// what was unstable once and stable once lies within the bracket.
+// Both ends are tried again later, not immediately, and a rate that was stable once and unstable
+// once lies within the bracket.
 func TestSearchTriesBothEndsAgain(t *testing.T) {
 	s := NewSearch(planOf(10_000, 0.03, 2))
 	var steps []Step

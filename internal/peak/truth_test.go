@@ -51,8 +51,8 @@ type trial struct {
 	job      func(*sim.System, *bench.Job) // changes the job; nil: nothing
 }
 
-// capacity is that of the simulated system, in messages a second: no more than
-// it takes, because each message costs this machine time.
+// capacity is the capacity of the simulated system, in messages a second. It is as low as
+// possible, because each message costs time.
 const capacity = 8_000
 
 func (tr trial) run(t *testing.T) *peak.Saved {
@@ -116,7 +116,7 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 	return read
 }
 
-// story is every trial in a line, for a test that fails.
+// story describes every trial on a line, for a failing test.
 func story(s *peak.Saved) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%v)\n%s, %+v\n", s.End, s.Sentence(), s.Caveats(), s.Reason, s.Side)
@@ -130,7 +130,7 @@ func story(s *peak.Saved) string {
 }
 
 // OMB's controller, by contrast, finds 100%, 29%, 6% and 2% of the capacity at
-// these latencies, because it takes what is in flight for a backlog.
+// these latencies, because it takes messages in flight for a backlog.
 func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 	million(t)
 	for _, latency := range []string{"1ms", "5ms", "20ms", "50ms"} {
@@ -157,8 +157,8 @@ func TestTruthCapacityIsFoundAtAnyLatency(t *testing.T) {
 	}
 }
 
-// Searches of the same system, which differ only by chance: service times are
-// random, with other seeds each time. TestTruthModelRepeatsAgree makes a hundred.
+// Searches of the same system differ only by chance: service times are random, with other seeds
+// each time. TestTruthModelRepeatsAgree makes a hundred.
 func TestTruthRepeatsAgree(t *testing.T) {
 	million(t)
 	least, most := math.Inf(1), 0.0
@@ -180,8 +180,8 @@ func TestTruthRepeatsAgree(t *testing.T) {
 	}
 }
 
-// A stall of 1 s in 10 s leaves 4.5k/s of a capacity of 5k/s, also where a trial is
-// no longer than from one stall to the next.
+// A stall of 1 s in 10 s leaves 4.5k/s of a capacity of 5k/s, also if a trial is not longer than
+// the time between stalls.
 func TestTruthPulse(t *testing.T) {
 	million(t)
 	s := trial{
@@ -230,8 +230,7 @@ func TestTruthRandomArrivals(t *testing.T) {
 	}
 }
 
-// One per cent above the capacity and one below it are told apart by one short
-// trial.
+// One short trial distinguishes a rate 1% above the capacity from one 1% below it.
 func TestTruthOnePerCentIsTold(t *testing.T) {
 	million(t)
 	for _, arrivals := range []workload.Arrivals{workload.ArrivalsConstant,
@@ -255,8 +254,8 @@ func TestTruthOnePerCentIsTold(t *testing.T) {
 	}
 }
 
-// Little's law bounds a workload that allows too few messages in flight, whatever
-// the system could do.
+// Little's law bounds a workload that allows too few messages in flight, however fast the system
+// is.
 func TestTruthTooFewInFlightIsTheWorkloadsLimit(t *testing.T) {
 	million(t)
 	s := trial{
@@ -275,9 +274,9 @@ func TestTruthTooFewInFlightIsTheWorkloadsLimit(t *testing.T) {
 	}
 }
 
-// A queue before the limit makes an objective fail at a rate that the theory of
-// queues tells: with random arrivals and a constant service (M/D/1) more than
-// one wait in a hundred is longer than 20 turns from 0.90 of the capacity on.
+// Queueing below the capacity makes an objective fail at a rate known from theory: with random
+// arrivals and a constant service (M/D/1), from 0.90 of the capacity on, more than one wait in a
+// hundred exceeds 20 turns.
 func TestTruthObjectiveBoundsTheRate(t *testing.T) {
 	million(t)
 	o, err := verdict.ParseObjective("p99<3ms")
@@ -328,7 +327,7 @@ func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	}
 }
 
-// An interrupted search goes on where it was, and ends like one that was not interrupted.
+// An interrupted search continues where it stopped, and ends like an uninterrupted one.
 func TestTruthAnInterruptedSearchGoesOn(t *testing.T) {
 	million(t)
 	settings := map[string]string{"capacity": fmt.Sprint(capacity)}

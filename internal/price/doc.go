@@ -2,7 +2,7 @@
 // messages and per GB published, at the prices of a file.
 //
 // It promises that every part is computed from observed figures, summed over all servers, so
-// that all copies of a message are in it; that what cannot be priced is left out with its
-// reason and never counts as zero; and that the same run and file give the same price. It
-// prices what was used: a machine that is rented whole costs more.
+// that all copies of a message are in it; that a part that cannot be priced is left out with its
+// reason and never counts as zero; and that the same run and file give the same price. It prices
+// the used resources: a machine that is rented whole costs more.
 package price

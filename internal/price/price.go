@@ -18,8 +18,8 @@ const (
 	unknownBytes = "%s is not known for every server"
 )
 
-// Of returns what a run cost at the prices of the list, per million acknowledged messages and
-// per GB of acknowledged payload, at the rate that was measured.
+// Of returns the price of a run by the list, per million acknowledged messages and per GB of
+// acknowledged payload, at the measured rate.
 func (l *List) Of(r *result.Run) *result.Price {
 	p := &result.Price{Currency: string(l.Currency), Date: string(l.Date),
 		Parts: []result.PricePart{}}
@@ -59,7 +59,7 @@ func (l *List) Of(r *result.Run) *result.Price {
 	return p
 }
 
-// use is what the servers used over the observed part of the measured window.
+// use is the servers' resource use over the observed part of the measured window.
 type use struct {
 	servers  []result.ProcessUse
 	own      *result.ProcessUse // plimsoll
@@ -110,7 +110,7 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 	return part, ""
 }
 
-// disk prices what was written, which includes all copies, and what a journal writes twice.
+// disk prices the written bytes, with all copies, and with the bytes that a journal writes twice.
 func disk(l *List, u use) (part result.PricePart, why string) {
 	written, ok := result.Sum(u.servers,
 		func(p result.ProcessUse) *int64 { return p.WriteBytes })
@@ -128,8 +128,8 @@ func disk(l *List, u use) (part result.PricePart, why string) {
 	return part, ""
 }
 
-// network prices what crosses from one zone to another. What servers send one another are
-// copies, which are in different zones; clients reach a server of their own zone by chance.
+// network prices the traffic between zones. Servers send one another copies, which are in
+// different zones; a client's server is in the client's zone by chance.
 func network(l *List, u use) (part result.PricePart, why string) {
 	received, ok := result.Sum(u.servers,
 		func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })
@@ -151,7 +151,7 @@ func network(l *List, u use) (part result.PricePart, why string) {
 	return part, ""
 }
 
-// amount prints a figure with the thing that it counts.
+// amount prints a figure with its noun.
 func amount(v float64, one string) string {
 	if n := Number(v); n != "1" {
 		return n + " " + one + "s"

@@ -68,7 +68,7 @@ func TestPriceByHand(t *testing.T) {
 	}
 }
 
-// A part that is not known is left out with its reason, and the rest is a lower bound.
+// An unknown part is left out with its reason, and the rest is a lower bound.
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	all := parse(t, prices)
 	for name, change := range map[string]func(*result.Run){

@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Sentence returns a price in words; empty: there is none.
+// Sentence returns a price in words, or "" if there is none.
 func Sentence(p *result.Price) string {
 	if p == nil {
 		return ""

@@ -63,7 +63,7 @@ func (t *attempt) expiry(p system.Prober) (Finding, error) {
 	all := got.contents()
 	evidence := fmt.Sprintf(
 		"a message with a time to live of %s was published, and one without %s later; a consumer "+
-			"that came then received: %s", ttl, 2*ttl, listed(all))
+			"that was opened then received: %s", ttl, 2*ttl, listed(all))
 	switch {
 	case len(missing(all, []string{"kept"})) > 0:
 		return unknown("the message without a time to live did not arrive: %s", evidence), nil
@@ -100,7 +100,8 @@ func (t *attempt) priorities(p system.Prober) (Finding, error) {
 	return judged(all, wanted, condition, evidence), nil
 }
 
-// judged is the finding of a feature by which exactly the wanted messages arrive, in their order.
+// judged returns the finding of a feature whose effect is that exactly the wanted messages arrive,
+// in order.
 func judged(arrived, wanted []string, condition, evidence string) Finding {
 	switch {
 	case len(missing(arrived, wanted)) > 0:
@@ -174,7 +175,7 @@ func (t *attempt) deadLetters(p system.Prober) (Finding, error) {
 }
 
 func (t *attempt) flowControl(prober system.Prober) (Finding, error) {
-	const held = time.Second // less may be chance
+	const held = time.Second // a shorter time may be chance
 	p, condition, err := prober.PublishBeyond(t.ctx, system.Topic{Name: t.name(), Partitions: 1},
 		100)
 	if err != nil {

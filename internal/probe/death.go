@@ -15,16 +15,16 @@ import (
 // message.
 type death struct {
 	sent          []string
-	first, second []string      // what the dead one and the others received
+	first, second []string      // received by the dead consumer and by the others
 	held          string        // the message that the dead one was handling
-	again         time.Duration // from its end until that one came to another; 0: it did not
+	again         time.Duration // from its end until that message came to another; 0: it did not
 }
 
-// dieAt is the index of the message that a consumer dies over.
+// dieAt is the index of the message during which a consumer dies.
 const dieAt = 5
 
-// die lets a consumer die over a message. Another consumer of the subscription, on a connection
-// of its own, is there from the start or comes afterwards.
+// die lets a consumer die while it handles a message. Another consumer of the subscription, on its
+// own connection, exists from the start or opens afterwards.
 func (t *attempt) die(d workload.Delivery, together bool) (death, error) {
 	others, heirs, err := t.connectTwice()
 	if err != nil {
@@ -115,11 +115,11 @@ func (t *attempt) killed(r *death, mortal system.Consumer, held <-chan string, s
 	}
 	dying, cancel := context.WithCancel(t.ctx)
 	cancel()
-	_ = mortal.Close(dying) // that it could not finish is the point
+	_ = mortal.Close(dying) // it must not be able to finish
 	return nil
 }
 
-// inherit waits for the messages that the other consumers receive. Where the delivery may drop
+// inherit waits for the messages that the other consumers receive. If the delivery may drop
 // messages, a last message shows that no earlier one will come.
 func (t *attempt) inherit(r *death, d workload.Delivery, topic system.Topic, first, second *inbox,
 	ended time.Time) error {
@@ -161,7 +161,7 @@ func (r death) later() string {
 
 func (t *attempt) atMostOnce() (Finding, error) {
 	if !slices.Contains(t.described.Delivery, workload.AtMostOnce) {
-		return unknown("plimsoll's driver of %s does not offer it", t.described.Name), nil
+		return unknown("plimsoll's driver of %s does not support it", t.described.Name), nil
 	}
 	r, err := t.die(workload.AtMostOnce, false)
 	if err != nil {

@@ -19,7 +19,7 @@ const arrival = 45 * time.Second
 const (
 	fewer = 6   // messages that follow a death
 	few   = 20  // messages of most probes
-	many  = 200 // messages of those about order
+	many  = 200 // messages of probes of order
 )
 
 func (t *attempt) timeDecoupling() (Finding, error) {
@@ -53,7 +53,7 @@ func (t *attempt) timeDecoupling() (Finding, error) {
 	return either(len(missing(got.contents(), sent)) == 0, evidence), nil
 }
 
-// shares are the messages that each of two consumers received.
+// shares holds the messages that each of two consumers received.
 type shares struct {
 	sent          int
 	first, second int
@@ -164,8 +164,8 @@ func (t *attempt) competing() (Finding, error) {
 	return when(strings.Join(conditions, "; or "), evidence...), nil
 }
 
-// dealtOut tries consumers that share one partition, where the system has them. The condition
-// is empty when they did not share it.
+// dealtOut tries consumers that share one partition, if the system has them. The condition is
+// empty if they did not share it.
 func (t *attempt) dealtOut() (condition, evidence string, err error) {
 	p, err := t.prober()
 	if err != nil {
@@ -225,8 +225,8 @@ func (t *attempt) multicast() (Finding, error) {
 	return either(whole, evidence), nil
 }
 
-// backlog sends to a topic and then reads it with one consumer. The messages come in the order
-// that the system gave them.
+// backlog sends to a topic and then reads it with one consumer. The result is in the order of
+// delivery.
 func (t *attempt) backlog(partitions int) ([]string, error) {
 	topic, err := t.topic(partitions)
 	if err != nil {
@@ -258,7 +258,7 @@ func (t *attempt) backlog(partitions int) ([]string, error) {
 	return all, nil
 }
 
-// outOfOrder returns the number of messages of a partition that came after a later message.
+// outOfOrder returns the number of messages of a partition that came after a later one.
 func outOfOrder(all []string, partitions, partition int) int {
 	mine := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
 		n, err := strconv.Atoi(one)

@@ -7,17 +7,16 @@
 // condition, always with evidence: the messages sent and received. When the attempt itself
 // fails, the answer is "unknown", with the error.
 //
-// It promises that every probe ends within its limit and deletes the topics that it made. It
-// does not promise that a yes holds under every load: a probe sends some dozens of messages,
-// and its answer is about these.
+// It promises that every probe ends within its limit and deletes the topics that it created. It
+// does not promise that a yes holds under every load: a probe sends some dozens of messages, and
+// its answer is about these.
 //
-// A probe simulates a consumer's death by closing it, without time to finish, over a message
-// that it is handling. The servers see its connections end, as they do when a process dies.
-// Machines that vanish from the network are not tried.
+// A probe simulates a consumer's death by closing it, without time to finish, while it handles a
+// message. The servers see its connections end, as after the death of a process. Machines that
+// vanish from the network are not tried.
 //
 // observed.json has the results of the last `make probes`, for commands that only print them.
 //
-// "No" needs evidence: a *system.NotSupported that holds the words of the server or
-// the library or names what the protocol has instead, or messages that showed it. Any
-// other error is "unknown".
+// "No" needs evidence: a *system.NotSupported with the error of the server or the library or with
+// the protocol's substitute, or messages that showed it. Any other error is "unknown".
 package probe

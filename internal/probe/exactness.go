@@ -32,12 +32,12 @@ func (t *attempt) exactlyOnce(p system.Prober) (Finding, error) {
 	case n > 1:
 		return notEven(condition, evidence), nil
 	}
-	reader := "readers recognise what is delivered again"
+	reader := "readers recognise copies"
 	return when(strings.TrimPrefix(condition+", and "+reader, ", and "), evidence), nil
 }
 
-// retriedTransaction aborts a message's transaction and sends the message again, as a client
-// does that does not know the outcome of the transaction.
+// retriedTransaction aborts a message's transaction and sends the message again, like a client
+// that does not know the outcome of the transaction.
 func (t *attempt) retriedTransaction(p system.Prober) (Finding, error) {
 	topic, got, err := t.readTopic(workload.ExactlyOnce)
 	if err != nil {
@@ -65,7 +65,7 @@ func (t *attempt) retriedTransaction(p system.Prober) (Finding, error) {
 		return notEven(condition, evidence), nil
 	}
 	return when(strings.TrimPrefix(
-			condition+"; what a reader does outside of transactions it may do again", "; "),
+			condition+"; a reader may repeat work outside of transactions", "; "),
 			evidence),
 		nil
 }

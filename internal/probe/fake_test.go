@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// planted is what a fake does wrong.
+// planted is the planted fault of a fake.
 type planted string
 
 const (
@@ -41,7 +41,7 @@ const (
 	mute         planted = "has no capability, and does not say so"
 )
 
-// fake is a system in memory, whose truth is planted.
+// fake is a system in memory with planted faults.
 type fake struct {
 	plant planted
 
@@ -67,7 +67,7 @@ type fakeSub struct {
 	next      int
 }
 
-// fakeConsumer receives what is in its inbox, on a goroutine of its own.
+// fakeConsumer receives from its inbox, on its own goroutine.
 type fakeConsumer struct {
 	of     *fake
 	sub    *fakeSub
@@ -97,7 +97,7 @@ func (f *fake) Connect(context.Context, system.Options) (system.Cluster, error) 
 	return &able{c}, nil
 }
 
-// fakeCluster fulfils the contract and nothing more.
+// fakeCluster implements only the contract.
 type fakeCluster struct{ *fake }
 
 func (c *fakeCluster) Close(context.Context) error { return nil }
@@ -219,7 +219,7 @@ func (k *fakeConsumer) run() {
 	}
 }
 
-// Close without time gives back what was not handled.
+// Close without time gives back unhandled messages.
 func (k *fakeConsumer) Close(ctx context.Context) error {
 	k.of.mu.Lock()
 	if k.closed {
@@ -274,7 +274,7 @@ func (p *fakeProducer) Send(m *system.Message) {
 
 func (p *fakeProducer) Close(context.Context) error { return nil }
 
-// abstaining has no capability and says why.
+// abstaining has no capability and gives reasons.
 type abstaining struct{ *fakeCluster }
 
 var (
@@ -331,7 +331,7 @@ func (*abstaining) PublishTwice(context.Context, system.Topic, []byte) (string, 
 	return "", "", errLacks
 }
 
-// sorted is a box's content in the order of its delivery.
+// sorted returns a box's content in the order of delivery.
 func sorted(plant planted, all []system.Envelope) []system.Envelope {
 	all = slices.Clone(all)
 	if plant != levels {

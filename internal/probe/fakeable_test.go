@@ -131,7 +131,7 @@ func (b *fakeBox) Post(_ context.Context, l system.Envelope) error {
 	return nil
 }
 
-// wants knows the two keys and patterns of the probes, and no more.
+// wants implements only the two keys and patterns of the probes.
 func (b *fakeBox) wants(one system.Binding, l system.Envelope) bool {
 	switch b.kind {
 	case system.RouteFanout:

@@ -54,8 +54,8 @@ func (t *attempt) replay() (Finding, error) {
 	return seenWhen(condition, len(missing(all, sent)) == 0, evidence), nil
 }
 
-// lateSubscription extends the reason why a subscription cannot go back: it adds how many messages
-// another subscription receives when it begins after everything was acknowledged.
+// lateSubscription extends the reason why a subscription cannot go back: it adds the number of
+// messages that another subscription receives if it begins after everything was acknowledged.
 func (t *attempt) lateSubscription(topic system.Topic, why error) (Finding, error) {
 	var lacking *system.NotSupported
 	if !errors.As(why, &lacking) {
@@ -97,7 +97,7 @@ func (t *attempt) publisherAcks(p system.Prober) (Finding, error) {
 			refused = true
 			continue
 		}
-		if kind != system.AckNone { // it may be lost, and nobody hears of it
+		if kind != system.AckNone { // a message may be lost without anyone learning of it
 			acknowledged, sent = true, append(sent, string(kind))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 )
 
-// beside is how many columns of systems a terminal shows beside one another.
+// beside is the number of columns of systems that a terminal shows side by side.
 const beside = 7
 
 // short returns an answer that fits a cell.
@@ -22,7 +22,7 @@ func short(a Answer) string {
 	return string(a)
 }
 
-// tone marks an answer that is none. To lack a capability is no fault.
+// tone marks unknown answers. Lacking a capability is not a fault.
 func (a Answer) tone() document.Tone {
 	if a == Unknown {
 		return document.Unsure
@@ -30,7 +30,7 @@ func (a Answer) tone() document.Tone {
 	return ""
 }
 
-const legend = "if: conditional; the condition stands with the evidence. unknown: the trying " +
+const legend = "if: conditional; the condition is with the evidence. unknown: the attempt " +
 	"itself failed."
 
 // JSON writes the columns for machines.
@@ -119,7 +119,7 @@ func answered(f Finding) string {
 	return string(f.Answer)
 }
 
-// about says which question was asked, and when.
+// about describes the conditions of a column, and its date.
 func about(c Column) string {
 	return fmt.Sprintf("durability level %d, %s; %s; %s", c.Durability, servers(c),
 		c.Client, c.At.Format("2006-01-02 15:04 MST"))
@@ -129,7 +129,7 @@ func about(c Column) string {
 func servers(c Column) string {
 	switch len(c.Servers) {
 	case 0:
-		return "servers that do not tell their version"
+		return "servers of unknown version"
 	case 1:
 		return c.Servers[0]
 	}

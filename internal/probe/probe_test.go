@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // answers probes a system in virtual time.
 func answers(t *testing.T, s system.System, o system.Options, only ...string) Column {
@@ -46,27 +46,27 @@ func answers(t *testing.T, s system.System, o system.Options, only ...string) Co
 	return c
 }
 
-// well is what a fake without a fault must be found to do.
+// well holds the answers that a fake without a fault must get.
 func well() map[string]Answer {
 	all := map[string]Answer{}
 	for _, name := range Rows() {
 		all[name] = Yes
 	}
-	// Two consumers share a partition, so what one held comes late to the other.
+	// Two consumers share a partition, so the messages of one come late to the other.
 	all["order on redelivery"] = Conditional
 	// Readers must recognise what is delivered again.
 	all["exactly once"] = Conditional
 	return all
 }
 
-// Each planted fault changes the answers that it must, and no other.
+// Each planted fault changes the right answers, and no others.
 func TestPlantedTruth(t *testing.T) {
 	for plant, changed := range map[planted]map[string]Answer{
 		nothing: {},
 		reorders: {
 			"order in a partition": No, "global order": No, "order on redelivery": No,
 			"transactions": No,
-			// It waits for a message that would follow.
+			// It waits for a further message.
 			"exactly once": Unknown, "publisher acks": Unknown,
 		},
 		merges:  {"multicast": No},
@@ -97,7 +97,7 @@ func TestPlantedTruth(t *testing.T) {
 	}
 }
 
-// What could not be tried is unknown, and what is lacking is no with a reason.
+// A capability that could not be tried is unknown, and a missing one is no with a reason.
 func TestReasons(t *testing.T) {
 	t.Run(string(refuses), func(t *testing.T) {
 		c := answers(t, newFake(refuses), system.Options{}, "multicast", "replay", "at least once")
@@ -127,14 +127,14 @@ func TestReasons(t *testing.T) {
 	})
 }
 
-// Nothing that delivers nothing, or too little, may be found to do anything.
+// A system that delivers nothing, or too little, must not get a yes.
 func TestSilenceIsNoYes(t *testing.T) {
 	for _, plant := range []planted{deaf, loses, hangs} {
 		t.Run(string(plant), func(t *testing.T) {
 			for _, f := range answers(t, newFake(plant), system.Options{}).Findings {
-				excused := f.Row == "flow control" // it is about what was refused
+				excused := f.Row == "flow control" // it is about refused messages
 				if plant != deaf {
-					// These may lose messages, or see so few that none is lost.
+					// These may lose messages, or see too few for a loss.
 					excused = excused || f.Row == "at most once" || f.Row == "redelivery" ||
 						f.Row == "exactly once" || slices.Contains(Rows()[11:], f.Row)
 				}
@@ -158,7 +158,7 @@ func hold(t *testing.T, c Column, want map[string]Answer) {
 	}
 }
 
-// The simulated system swaps as many messages as it is told to.
+// The probes find exactly the messages that the simulated system swaps.
 func TestOrderOfTheSimulatedSystem(t *testing.T) {
 	for swaps, want := range map[string]Answer{"0": Yes, "200000": No} {
 		s := sim.New(clock.Timers(), nil)
@@ -174,7 +174,7 @@ func TestOrderOfTheSimulatedSystem(t *testing.T) {
 	}
 }
 
-// What is printed fits the width, and reads back.
+// The output fits the width, and can be read back.
 func TestPrinting(t *testing.T) {
 	c := Column{Name: "rabbitmq quorum", System: "rabbitmq", Client: "library 1.0",
 		Servers: []string{"n1 3.10"}, Durability: 2, Warnings: []string{"a topic was left"}}
@@ -239,7 +239,7 @@ func terminal(b *bytes.Buffer, all []Column) error {
 	return document.Terminal(b, Document(all), document.Layout{Width: width})
 }
 
-// fits holds that no line is wider than a terminal or controls it.
+// fits checks that no line is wider than a terminal or controls it.
 func fits(t *testing.T, table string) {
 	t.Helper()
 	for line := range strings.Lines(table) {
@@ -250,7 +250,7 @@ func fits(t *testing.T, table string) {
 	}
 }
 
-// Whatever is read, printing it does not break.
+// Printing works for any parsed input.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`[{"name":"a","system":"a","client":"","servers":null,"durability_level":1,` +
 		`"at":"2026-01-01T00:00:00Z",` +
@@ -273,7 +273,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The document, and what plimsoll systems says, are of one probing.
+// The document and the output of plimsoll systems have the same source.
 func TestDocumentIsWhatWasObserved(t *testing.T) {
 	all, err := Parse(observed)
 	if err != nil {
@@ -308,8 +308,8 @@ func TestDocumentIsWhatWasObserved(t *testing.T) {
 
 func TestServersAreSaidOnce(t *testing.T) {
 	for want, lines := range map[string][]string{
-		"servers that do not tell their version": nil,
-		"n1 2.15":                                {"n1 2.15"},
+		"servers of unknown version": nil,
+		"n1 2.15":                    {"n1 2.15"},
 		"3 servers, each Kafka 4.3, by its protocol": {"broker 1 Kafka 4.3, by its protocol",
 			"broker 2 Kafka 4.3, by its protocol", "broker 3 Kafka 4.3, by its protocol"},
 		"n1 2.14, n2 2.15": {"n1 2.14", "n2 2.15"},

@@ -15,7 +15,7 @@ import (
 
 // Subject is a cluster to probe.
 type Subject struct {
-	Name    string // of its column
+	Name    string // of the cluster's column
 	System  system.System
 	Options system.Options
 	Rows    []string // to try; empty: all
@@ -65,7 +65,7 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	return column, ctx.Err()
 }
 
-// occupy makes a topic that exists as long as the probes run. A system may remove the container
+// occupy creates a topic that exists as long as the probes run. A system may remove the container
 // of its topics when the last topic of a connection is deleted.
 func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)) {
 	topic := system.Topic{Name: s.name(), Partitions: 1}

@@ -18,9 +18,9 @@ const (
 )
 
 // Addresses finds free addresses (host:port) on the loopback interface: for each node, one
-// for each of the ports. Where all of 127/8 is local, as on Linux, each node gets a host of
-// its own with exactly these ports, from 127.x.y.1 up in a network of the cluster's own.
-// Elsewhere all nodes share 127.0.0.1, with other ports.
+// for each of the ports. Where all of 127/8 is local, as on Linux, each node gets its own host
+// with exactly these ports, from 127.x.y.1 up in a network of the cluster's own. Elsewhere all
+// nodes share 127.0.0.1, with other ports.
 //
 // Another process may take an address before the server listens on it. A caller that sees
 // this calls Addresses again, a bounded number of times.

@@ -27,8 +27,8 @@ func CPUs(pid int) ([]int, error) {
 	return all, nil
 }
 
-// Core returns the lowest CPU of the core that a CPU is a thread of, or the CPU itself where the
-// machine does not tell.
+// Core returns the lowest CPU of the core to which a CPU belongs, or the CPU itself if that is
+// unknown.
 func Core(cpu int) int {
 	raw, err := os.ReadFile(fmt.Sprintf(
 		"/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
@@ -84,8 +84,8 @@ func setOf(cpus []int) (set unix.CPUSet) {
 	return set
 }
 
-// onCPUs calls start with this thread on the given CPUs, which a child inherits; nil: on those
-// that the thread has. The caller has locked its goroutine to the thread.
+// onCPUs calls start with this thread on the given CPUs, which a child inherits; nil: on the
+// thread's current ones. The caller has locked its goroutine to the thread.
 func onCPUs(cpus []int, start func() error) error {
 	if cpus == nil {
 		return start()

@@ -27,8 +27,8 @@ func threadsOn(t *testing.T, pid int, want []int) {
 	}
 }
 
-// Children run on the CPUs that StartOn names, the process on those that Confine leaves it, and
-// both get all of them back.
+// Children run on the CPUs of StartOn, the process on those of Confine, and both get all CPUs
+// back.
 func TestServersAndLoadHaveCPUsOfTheirOwn(t *testing.T) {
 	all, err := CPUs(os.Getpid())
 	if err != nil {

@@ -7,9 +7,8 @@
 //     (PR_SET_PDEATHSIG). A Go program's threads come and go, so all children
 //     are forked by one thread, which a goroutine holds as long as there are
 //     any; see starter.
-//   - Elsewhere nothing does: a parent that ends in good order stops its
-//     children, but what a killed parent leaves must be ended by hand. Their
-//     command lines show the directories they were given.
+//   - Elsewhere nothing does: a parent that ends normally stops its children, but the children of
+//     a killed parent must be ended by hand. Their command lines show their directories.
 //
 // A child leads a process group of its own, so an interrupt typed at the parent's
 // terminal does not reach it. Kill reaches all processes that descend from the child, also
@@ -23,6 +22,5 @@
 //
 // # Servers on a Java virtual machine
 //
-// They get a hosts file of their own (Hosts), so they ask no name server:
-// docs/design/hosts-file.md.
+// They get their own hosts file (Hosts), so they ask no name server: docs/design/hosts-file.md.
 package process

@@ -7,8 +7,8 @@ import (
 )
 
 // Family returns a process and all processes that descend from it, the process first. It
-// finds children that lead process groups of their own. Where the machine does not tell, it
-// returns the process alone.
+// finds children that lead process groups of their own. Where the operating system does not report
+// parents, it returns only the process.
 func Family(pid int) []int {
 	all := []int{pid}
 	for other := range Descendants(pid) {

@@ -73,8 +73,8 @@ func TestQuit(t *testing.T) {
 	logged(t, spec, "interrupted")
 }
 
-// A child of another user reaches its folder below one that is root's alone, and dies with
-// the thread that forked it as others do.
+// A child with another user can use its folder below a folder that only root may enter, and dies
+// with the thread that forked it, like other children.
 func TestAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skipf("%s: only root may start a process of another user", t.Name())

@@ -15,13 +15,13 @@ import (
 
 // Spec describes the process to start.
 type Spec struct {
-	// Group is the number of the user group of the child. It takes root, and lets a
-	// firewall tell whose packets it sees. 0 means the group of this process.
+	// Group is the number of the user group of the child. It needs root, and lets a firewall
+	// recognise the child's packets. 0 means the group of this process.
 	Group int
-	// User is the number of the user of the child. It takes root. The child keeps one of
-	// root's rights on Linux: the modes of files and folders do not bind it, because the
-	// folders above its own may belong to root alone. Its working directory is /. 0 means the user
-	// of this process.
+	// User is the number of the user of the child. It needs root. The child keeps one of root's
+	// rights on Linux: the modes of files and folders do not bind it, because the folders above
+	// its own may belong to root alone. Its working directory is /. 0 means the user of this
+	// process.
 	User int
 	// Quit is the signal by which Stop asks the child to end. 0 means SIGTERM.
 	Quit syscall.Signal
@@ -73,7 +73,7 @@ func begin(spec Spec) (*life, error) {
 	cmd.Env = append([]string{}, spec.Env...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = spec.Dir, log, log
 	if spec.User != 0 {
-		cmd.Dir = "/" // the child has its right over folders only once its program runs
+		cmd.Dir = "/" // the child gets its right over folders only when its program runs
 	}
 	if spec.Input != nil {
 		cmd.Stdin = bytes.NewReader(spec.Input)
@@ -228,7 +228,7 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// killPoll is the pause between two looks at a killed process that is not a child.
+// killPoll is the interval between checks of a killed process that is not a child.
 const killPoll = time.Millisecond
 
 func (s *Server) stays(pid int) error {

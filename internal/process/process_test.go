@@ -225,7 +225,8 @@ func TestKillReachesWhatTheChildStarted(t *testing.T) {
 	gone(t, pid)
 }
 
-// A child that somebody else's signal ended starts again as soon as it is seen to be gone.
+// A child that was ended by another process's signal can be restarted as soon as its end is
+// noticed.
 func TestRestartAfterASignal(t *testing.T) {
 	s := start(t, shell(t.TempDir(), "server n1", "exec sleep 1000"))
 	for range 50 {

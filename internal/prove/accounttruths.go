@@ -138,7 +138,7 @@ var accountTruths = []Truth{
 	},
 	{
 		Name:       "aborted_read",
-		Planted:    "exactly once; 40% of the aborted transactions are delivered all the same",
+		Planted:    "exactly once; 40% of the aborted transactions are delivered anyway",
 		Concurrent: true, Load: transacted,
 		Settings: map[string]string{"abort_share": "0.3", "aborted_visible_share": "0.4"},
 		Checks: []Check{

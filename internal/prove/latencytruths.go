@@ -145,7 +145,7 @@ var latencyTruths = []Truth{
 	},
 }
 
-// bursts returns a load curve that alternates a quiet and a busy stretch so many times.
+// bursts returns a load curve that alternates a quiet and a busy stretch, repeated n times.
 func bursts(
 	quiet, busy float64, quietFor, busyFor time.Duration, times int,
 ) (steps []workload.Segment) {

@@ -120,16 +120,16 @@ func evenly(period, beside time.Duration) model {
 	}
 }
 
-// queue is a model of a system that serves so many messages a second, one after another. It
-// computes the latencies by Lindley's recursion over the due times of the workload.
+// queue is a model of a system that serves messages one by one at a rate. It computes the
+// latencies by Lindley's recursion over the due times of the workload.
 func queue(perSecond float64) model {
 	return func(w *workload.Workload) distribution {
 		return known(sojourns(dueTimes(w), 1e9/perSecond))
 	}
 }
 
-// waiting is a model of a consumer that handles so many messages a second, one after another: the
-// latency ends where the handling begins.
+// waiting is a model of a consumer that handles messages one by one at a rate: the latency ends
+// when the handling begins.
 func waiting(perSecond float64) model {
 	return func(w *workload.Workload) distribution {
 		latencies := sojourns(dueTimes(w), 1e9/perSecond)

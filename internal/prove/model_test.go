@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Each model is checked by itself, because a wrong model proves nothing.
+// Each model is checked separately, because a wrong model proves nothing.
 func TestModelsAgreeWithTheirDefinitions(t *testing.T) {
 	w := Load{Rate: 1_000, For: 10 * time.Second}.workload("model")
 	for name, test := range map[string]struct {

@@ -9,7 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// handles are consumers that take the same time for each message, and fail at a share of them.
+// handles describes consumers that take a constant time for each message, and fail for a share of
+// them.
 func handles(each time.Duration, fails float64) workload.Handling {
 	return workload.Handling{Fails: fails, Time: workload.HandlingTime{
 		Parts: []workload.TimePart{{Share: 1, Time: each}}}}
@@ -37,8 +38,8 @@ func fairness(planted float64) Check {
 	}
 }
 
-// standstill compares the longest gap in the stretch after each change of the number of consumers
-// with a planted one, which begins up to a message's distance before the change.
+// standstill compares the longest gap after each change of the number of consumers with a planted
+// one. The gap may begin up to one message distance before the change.
 func standstill(planted, distance time.Duration) Check {
 	return func(e *evidence) (rows []Row) {
 		for i, s := range e.run.Scaling[min(1, len(e.run.Scaling)):] {
@@ -59,7 +60,7 @@ func standstill(planted, distance time.Duration) Check {
 var queueTruths = []Truth{
 	{
 		Name: "redelivery",
-		Planted: "4 consumers handle each message for 5 ms and give 10% back, which come again " +
+		Planted: "4 consumers handle each message for 5 ms and give 10% back, redelivered " +
 			"after 200 ms",
 		Load: Load{Rate: 200, For: 5 * time.Second, Consumers: 4,
 			Handling: handles(5*time.Millisecond, 0.1)},
@@ -76,7 +77,7 @@ var queueTruths = []Truth{
 	},
 	{
 		Name:    "forgotten_returns",
-		Planted: "consumers give 20% of messages back, and a tenth of those never comes again",
+		Planted: "consumers give 20% of messages back, and a tenth of those is never redelivered",
 		Load: Load{Rate: 500, For: 4 * time.Second, Consumers: 2, Drain: 2 * time.Second,
 			Handling: workload.Handling{Fails: 0.2}},
 		Settings:   map[string]string{"shape": "queue", "forget_per_million": "100k"},
@@ -106,7 +107,7 @@ var queueTruths = []Truth{
 	{
 		Name: "busy_consumer",
 		Planted: "random arrivals at 100/s, and one consumer that handles each message for 8 ms: " +
-			"a message waits for those before it",
+			"a message waits for earlier ones",
 		Load: Load{Rate: 100, For: 20 * time.Second, Poisson: true,
 			Handling: handles(8*time.Millisecond, 0)},
 		Settings: map[string]string{"shape": "queue", "service_time": "200us"},

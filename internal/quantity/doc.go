@@ -2,10 +2,10 @@
 // 10ms, 200k/s, 1M, 50%.
 //
 // Byte units are powers of 1,024 (1KB = 1KiB = 1,024 bytes, as the studies of
-// this field use them); counts and rates are powers of 1,000. Reading is exact:
-// what does not come out as a whole number of bytes or nanoseconds is refused.
+// this field use them); counts and rates are powers of 1,000. Reading is exact: a value that is
+// not a whole number of bytes or nanoseconds is refused.
 //
-// It promises that what ExactBytes, ExactDuration and ExactRate print is read
-// back as the same value. Bytes, Duration, Rate and Count are for people: the
-// first three round, the last groups its digits.
+// It promises that the output of ExactBytes, ExactDuration and ExactRate is read back as the same
+// value. Bytes, Duration, Rate and Count are for people: the first three round, the last groups
+// its digits.
 package quantity

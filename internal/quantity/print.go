@@ -17,8 +17,8 @@ func Bytes(n int64) string {
 		value /= 1024
 		unit++
 	}
-	// Up to 1,023 of a unit stand before the point. All four digits are printed, so that
-	// 1,023 does not become 1,020.
+	// Up to 1,023 of a unit come before the point. All four digits are printed, so that 1,023 does
+	// not become 1,020.
 	if math.Abs(value) >= 1000 {
 		return strconv.FormatFloat(math.Round(value), 'f', 0, 64) + byteNames[unit]
 	}

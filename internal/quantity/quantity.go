@@ -127,7 +127,7 @@ func ParseRate(s string) (float64, error) {
 	return value, nil
 }
 
-// thousands has no lower-case m on purpose: readers take it for a minute or a thousandth.
+// thousands has no lower-case m on purpose: it could mean a minute or a thousandth.
 var thousands = map[string]int64{"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 var perUnits = map[string]int64{"": 1, "s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}

@@ -53,7 +53,7 @@ func read[To ~int | ~int64 | ~float64, From ~int64 | ~float64](
 	return err
 }
 
-// The String methods print what UnmarshalText reads back as the same value.
+// UnmarshalText reads the output of the String methods back as the same value.
 
 func (v Size) String() string      { return ExactBytes(int64(v)) }
 func (v Span) String() string      { return ExactDuration(time.Duration(v)) }

@@ -25,7 +25,7 @@ type Point struct {
 // Curve has at least two points, in order of time, and lasts longer than nothing.
 type Curve []Point
 
-// clocks are the ways to write a time. The first row decides which one a file has.
+// clocks are the formats of a time. The first row decides which one a file has.
 var clocks = []func(string) (time.Duration, error){
 	func(s string) (time.Duration, error) { // seconds, also those since 1970
 		n, err := strconv.ParseFloat(s, 64)
@@ -161,8 +161,8 @@ func rounded(rate float64) float64 {
 	return short
 }
 
-// Segments returns the load of the curve in at most a number of segments. Where that needs
-// several rows to be joined, their segment has their mean rate.
+// Segments returns the load of the curve in at most the given number of segments. Rows that are
+// joined for this become a segment of their mean rate.
 func (c Curve) Segments(most int) []workload.Segment {
 	var parts []workload.Segment
 	for i, p := range c[1:] {

@@ -26,10 +26,11 @@ var benchUnits = []struct{ unit, better string }{
 
 // Benchfmt writes the Go benchmark format, for benchstat. Runs of one system under one load share a
 // benchmark name, so benchstat takes them for repetitions. Only the machine and plimsoll are
-// configuration: benchstat puts runs whose configuration differs into different tables, and systems
-// are there to be compared. CPU time is that of servers and plimsoll together, and each apart
-// unless the servers live inside plimsoll. The rest is a comment, and so is a run that did not
-// complete, that plimsoll itself limited, or that another tool measured: it must not be ranked.
+// configuration lines: benchstat puts runs of different configurations into different tables, and
+// systems belong in one. CPU time is given for servers and plimsoll together, and for each
+// unless the servers live inside plimsoll. All else is a comment. A run that did not complete,
+// that plimsoll itself limited, or that another tool measured is only a comment, because it must
+// not be ranked.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
 	for _, u := range benchUnits {
@@ -126,8 +127,8 @@ func benchValues(r *result.Run) string {
 	return out.String()
 }
 
-// benchLatency writes percentiles of a series. A lower bound has a unit of its own,
-// so that it is never averaged with the figure itself; what is not reached has none.
+// benchLatency writes percentiles of a series. A lower bound has a unit of its own, so that it is
+// never averaged with exact figures; a percentile that is not reached is left out.
 func benchLatency(value func(v, unit string), word string, l result.Latency,
 	percentiles ...float64) {
 	for _, p := range percentiles {

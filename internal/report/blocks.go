@@ -19,8 +19,8 @@ type block = document.Block
 
 var heads, values = document.Heads, document.Cells
 
-// Report is what saved experiments of one kind are written as: a document for people, and the
-// formats of machines.
+// Report is the report on saved experiments of one kind: a document for people, and formats for
+// machines.
 type Report struct {
 	Document func() document.Document
 	Measured []*result.Saved // the runs of a report on runs
@@ -91,7 +91,7 @@ func paragraph(style document.TextStyle, words string) block {
 
 func tabled(t document.Table) block { return block{Table: &t} }
 
-// charted are charts, each as a part of its own.
+// charted returns a block for each chart.
 func charted(all ...*document.Chart) []block {
 	var out []block
 	for _, c := range all {
@@ -115,13 +115,13 @@ func nothingToReport(title, what string) document.Document {
 		paragraph(document.Lead, "There is nothing to report.")}}
 }
 
-// warned are the warnings that come before the figures.
+// warned returns the block of warnings before the figures.
 func warned(sentences []string) block {
 	return block{Warnings: &document.Warnings{Title: "Before you read the figures",
 		Sentences: sentences}}
 }
 
-// factsOf are a fact for each sentence that is not empty, under one name.
+// factsOf returns a fact for each nonempty sentence, under one name.
 func factsOf(name string, tone document.Tone, sentences ...string) []document.Fact {
 	var out []document.Fact
 	for _, s := range sentences {
@@ -141,7 +141,7 @@ func counts(numbers ...int64) []string {
 	return out
 }
 
-// badIf is the tone of what is bad on a condition.
+// badIf returns the bad tone if a condition holds, and else none.
 func badIf(bad bool) document.Tone {
 	if bad {
 		return document.Bad
@@ -160,7 +160,7 @@ func toneOf(outcome string) document.Tone {
 	return document.Unsure
 }
 
-// repetition is the end of a page: what was asked, and how to ask for it again.
+// repetition is the end of a page: the command and files of the experiment, to repeat it.
 func repetition(a result.Asked, whole result.Resolved, of result.Build) []block {
 	var folded []block
 	for _, c := range []document.Code{
@@ -218,7 +218,7 @@ func quoted(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
 }
 
-// upper makes a phrase the beginning of a sentence.
+// upper capitalizes the first letter of a phrase.
 func upper(s string) string {
 	if s == "" {
 		return s

@@ -134,8 +134,8 @@ func missingOf(s result.Summary) []string {
 	return out
 }
 
-// arrivals names the arrival process: percentiles of two kinds of arrivals cannot be compared.
-// It is empty where it is not known.
+// arrivals names the arrival process, or is empty if that is unknown: percentiles of two kinds of
+// arrivals cannot be compared.
 func arrivals(l result.Load) string {
 	if l.Closed != nil {
 		return "closed loop"
@@ -143,7 +143,7 @@ func arrivals(l result.Load) string {
 	return clean(l.Arrivals)
 }
 
-// arrivalWords are the arrivals as a heading has them.
+// arrivalWords names the arrivals in a heading.
 func arrivalWords(l result.Load) string {
 	if words := arrivals(l); l.Closed != nil || words == "" {
 		return words
@@ -159,7 +159,7 @@ func ofArrivals(heading string, l result.Load) string {
 	return heading
 }
 
-// instrumentSentence is plimsoll's own error; empty where it was not measured.
+// instrumentSentence states plimsoll's own error; empty if it was not measured.
 func instrumentSentence(s result.Summary) string {
 	i := s.Instrument
 	if i == nil || !counted(i.Publish) && !counted(i.EndToEnd) {
@@ -179,8 +179,8 @@ func instrumentSentence(s result.Summary) string {
 		": plimsoll's own error, measured in this run on a system that takes no time"
 }
 
-// proofSentence says what `plimsoll prove` found on the machine before the run; empty where
-// it was not asked.
+// proofSentence states the result of `plimsoll prove` on the machine before the run; empty if
+// there was none.
 func proofSentence(p *result.Proof) string {
 	if p == nil {
 		return ""
@@ -197,7 +197,7 @@ func proofSentence(p *result.Proof) string {
 	return out
 }
 
-// instrument is a latency series of the twin; the zero Latency where it was not measured.
+// instrument is a latency series of the twin; the zero Latency if it was not measured.
 func instrument(r *result.Run, series result.Series) result.Latency {
 	switch i := r.Summary.Instrument; {
 	case i == nil:

@@ -16,8 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// bounded is a run in which messages have no latency: of those published so many
-// that p99 is a lower bound, of those consumed so many that it is not reached.
+// bounded is a run with messages that have no latency: so many that p99 is a lower bound for
+// publishing, and not reached for consuming.
 func bounded(t testing.TB) *result.Saved {
 	sh := small
 	sh.name, sh.seconds, sh.stallAt = "nats-bounded", 20, 0
@@ -116,7 +116,7 @@ func TestNoFormPrintsABoundAsAFigure(t *testing.T) {
 	}
 }
 
-// What was not measured has no row, and every other run's tables stay as they were.
+// A series that was not measured has no row, and the tables of other runs do not change.
 func TestRowsOfWhatIsThere(t *testing.T) {
 	with, without := bounded(t), small.load(t)
 	for _, format := range []string{"table", "md", "html"} {
@@ -152,7 +152,7 @@ func TestEarlierRunsSayWhatTheyLack(t *testing.T) {
 	}
 }
 
-// The arrivals stand beside the percentiles that are of them.
+// Percentiles name their arrival process.
 func TestPercentilesNameTheirArrivals(t *testing.T) {
 	s := small.load(t)
 	for arrivals, closed := range map[string]bool{"constant": false, "poisson": false,

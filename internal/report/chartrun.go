@@ -105,7 +105,7 @@ func (t *moments) values(name string) document.Values {
 	return out
 }
 
-// add adds a line to a chart where the run has it.
+// add adds a line to a chart if the run has it.
 func (t *moments) add(c *document.Chart, name string, s document.Series) {
 	if s.Y = t.values(name); s.Y != nil {
 		s.X = t.at
@@ -113,7 +113,7 @@ func (t *moments) add(c *document.Chart, name string, s document.Series) {
 	}
 }
 
-// addRare adds a line that is worth a place only where it is not zero throughout.
+// addRare adds a line unless it is zero throughout.
 func (t *moments) addRare(c *document.Chart, name string, s document.Series) {
 	if slices.ContainsFunc(t.values(name), func(v float64) bool { return v > 0 }) {
 		t.add(c, name, s)
@@ -287,7 +287,7 @@ func (w within) whiskers(s *result.Saved, series result.Series, color int) docum
 	return out
 }
 
-// runSpans are the phases of a run that are not measured, its faults, and what else happened.
+// runSpans are the phases of a run that are not measured, its faults and its other events.
 func runSpans(s *result.Saved) []document.Span {
 	names := map[result.PhaseName]string{result.PhaseWarmup: "warm-up",
 		result.PhaseDrain: "drain"}

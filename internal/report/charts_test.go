@@ -93,7 +93,7 @@ func TestHostileTextStaysTextInCharts(t *testing.T) {
 	}
 }
 
-// The knee joins the stable trials, one for each rate, and crosses out those beyond.
+// The line of a knee connects the stable trials, one for each rate; unstable ones are crosses.
 func TestTheKneeTellsStableFromBeyond(t *testing.T) {
 	search := searched("sim")
 	all := kneeCharts([]*peak.Saved{search})

@@ -25,8 +25,9 @@ type usageLine struct {
 	dash  int
 }
 
-// usageCharts are the small charts of what a run's processes and its machine used, and the
-// names of the figures without a chart: they stayed at zero, or the kernel did not report them.
+// usageCharts are the small charts of the resource use of a run's processes and its machine, and
+// the names of the figures without a chart: they stayed at zero, or the kernel did not report
+// them.
 func usageCharts(s *result.Saved) (out []*document.Chart, flat, unknown []string) {
 	u := newUsage(s)
 	if len(u.at) == 0 {
@@ -89,7 +90,7 @@ func (u *usage) drawn(c usageChart) (d *document.Chart, most float64) {
 		d.Note = strings.TrimSpace(c.note + " Limit of " + c.limitOf + ": " +
 			bytesPerSecond(c.limit) + ".")
 	}
-	// The limit is worth its line once the values come near enough for both to be seen.
+	// The limit is drawn only if the values come near enough for both to be seen.
 	const near = 0.3
 	if c.limit > 0 && most > near*c.limit {
 		d.Spans = []document.Span{{Level: true, From: c.limit, Words: "limit"}}

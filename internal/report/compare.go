@@ -42,7 +42,8 @@ func comparison(runs []*result.Saved) block {
 	return block{Section: append(out, charted(comparisonCharts(runs)...)...)}
 }
 
-// sideBySide begins a comparison: what keeps the runs from being ranked, and what was left out.
+// sideBySide begins a comparison: the reasons not to rank the runs, and the parts that were left
+// out.
 func sideBySide(runs []*result.Saved) []block {
 	h := heading(1, plural(len(runs), "run", "runs")+" side by side")
 	h.Heading.ID = "comparison"
@@ -62,8 +63,8 @@ func differTable(runs []*result.Saved) document.Table {
 	return t
 }
 
-// ownTable is the settings that only systems of one kind have. They cannot be compared, and are
-// folded where the form can fold.
+// ownTable has the settings that only systems of one kind have. They cannot be compared, and are
+// folded if the format can fold.
 func ownTable(runs []*result.Saved) []block {
 	own := ownSettings(runs)
 	if own == nil {
@@ -76,7 +77,7 @@ func ownTable(runs []*result.Saved) []block {
 			Summary: "Each system's own settings"}}}
 }
 
-// equalTable folds what is equal in all runs.
+// equalTable has the settings that are equal in all runs, folded.
 func equalTable(runs []*result.Saved) block {
 	t := document.Table{ID: "equal", Head: heads("in all runs"), Words: true}
 	for _, r := range equal(runs) {

@@ -156,7 +156,7 @@ func rounded(v float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// known prints a figure, or none when it is not known.
+// known prints a figure, or none if it is unknown.
 func known(v float64, ok bool, printed func(float64) string) string {
 	if !ok || !finite(v) {
 		return none

@@ -11,8 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// spoil makes every figure of what a run cost one that is no number, or one
-// that nobody can have meant.
+// spoil replaces every figure of a run's cost by NaN, an infinity or an absurd value.
 func spoil(s *result.Saved) {
 	o := &s.Run.Observation
 	o.MsgsPerCoreSecond, o.WriteAmplification = math.NaN(), math.Inf(1)
@@ -44,8 +43,8 @@ func costMarkup(t *testing.T, s *result.Saved) string {
 	return body
 }
 
-// A figure that one server lacks is not known of all of them, and what is not
-// known has no row, no chart and a sentence.
+// A figure that one server lacks is unknown for the system. An unknown figure has no row and no
+// chart, but a sentence.
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	sh := kafkaThree
 	sh.spends.uncounted, sh.spends.limits = true, false
@@ -136,8 +135,8 @@ func TestResourcesHaveARowForEachProcessAndSecond(t *testing.T) {
 	}
 }
 
-// Bars rank, so there are none of runs that are not comparable, and none of a
-// run that plimsoll itself limited.
+// Bars rank, so runs that are not comparable have none, nor has a run that plimsoll itself
+// limited.
 func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 	load := func(change func(*shape)) *result.Saved {
 		sh := kafkaThree
@@ -171,7 +170,7 @@ func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 	}
 }
 
-// Settings that differ come before the figures, in each form for people.
+// Settings that differ come before the figures in every format for people.
 func TestWhatDiffersComesFirst(t *testing.T) {
 	runs := []*result.Saved{kafkaThree.load(t), natsInside.load(t)}
 	for format, words := range map[string][2]string{"table": {"min.insync.replicas", "pub p99"},

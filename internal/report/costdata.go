@@ -125,7 +125,7 @@ func ResourcesCSV(w io.Writer, runs []*result.Saved) error {
 	return out.WriteAll(rows)
 }
 
-// resourceCells are the rows of one second, by the names of columns.
+// resourceCells returns the rows of one second, keyed by column name.
 func resourceCells(run *result.Run, r result.Resources) []map[string]string {
 	var out []map[string]string
 	for _, p := range r.Processes {

@@ -78,7 +78,7 @@ func costCards(c cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
 }
 
-// fill gives a card its number; it stays none when that is not known.
+// fill gives a card its number, if that is known.
 func fill(c *card, v float64, ok bool, printed func(float64) string) {
 	if text := known(v, ok, printed); text != none {
 		c.Number, c.Unit = unit(text)
@@ -286,5 +286,5 @@ func methods(r *result.Run) []string {
 	return append(out, limits+".")
 }
 
-// sentenceCase makes a phrase the beginning of a sentence, without its end.
+// sentenceCase capitalizes a phrase, without a full stop.
 func sentenceCase(s string) string { return upper(strings.TrimSuffix(s, ".")) }

@@ -14,7 +14,7 @@ import (
 type row struct {
 	Name   string
 	Values []string
-	// Section heads a group of rows; it is shown where it changes.
+	// Section is the heading of a group of rows.
 	Section string
 	// Bars are how long the bar below each value is, of 100; below 0: no bar.
 	Bars []int
@@ -65,7 +65,7 @@ func circumstances(runs []*result.Saved) []row {
 	return rows
 }
 
-// became are the fields of a workload whose actual value a run records: the length of its
+// became are the fields of a workload whose actual values a run records: the lengths of its
 // warm-up and of its window.
 var became = map[string]func(*result.Run) string{
 	"warmup": func(r *result.Run) string {
@@ -181,8 +181,8 @@ func settingRows(runs []*result.Saved) []row {
 	return rows
 }
 
-// ownSettings are the settings of each run that not all have, a line each. It is nil where
-// there are none.
+// ownSettings are the settings of each run that not all runs have, a line each. It is nil if there
+// are none.
 func ownSettings(runs []*result.Saved) []string {
 	out, some := make([]string, len(runs)), false
 	for i, s := range runs {

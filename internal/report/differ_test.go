@@ -8,14 +8,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// notShown are the parts of a load that have no row of their own: each follows from
-// another that has one.
+// notShown are the fields of a load without a row: each follows from a field that has one.
 var notShown = []string{
 	"TargetRate of a closed loop", // it has none
 	"TargetRate",                  // it follows from the segments
 }
 
-// Whatever differs in the load of two runs is among what differs of them.
+// Every difference between two loads is among the differences of their runs.
 func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 	run := func() *result.Saved {
 		return &result.Saved{Run: result.Run{SchemaVersion: result.SchemaVersion, Load: result.Load{

@@ -16,7 +16,7 @@ const (
 	heatRows    = 10  // of each power of ten of latency
 	curveSteps  = 24  // of each power of ten of 1/(1-quantile)
 
-	// leastDrawnNs is where the axes of latency begin; shorter latencies are drawn there.
+	// leastDrawnNs is the start of latency axes; shorter latencies are drawn there.
 	leastDrawnNs = 1_000
 )
 

@@ -2,8 +2,8 @@
 // JSON and the Go benchmark format. It also has the live view of a run in progress.
 //
 // Each kind of experiment has one function that describes it as a document.Document, which
-// internal/document prints as a page, as Markdown and on a terminal. Read finds the kind of what
-// directories hold.
+// internal/document prints as a page, as Markdown and on a terminal. Read detects the kind of the
+// experiments in directories.
 //
 // It promises that every format shows the warnings before the figures, that no format
 // prints a figure the samples cannot support, and that a run without some of its data

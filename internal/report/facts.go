@@ -148,7 +148,7 @@ func throughputSentence(r *result.Run) string {
 	return out
 }
 
-// notAccounted stands for the account of a run that has none.
+// notAccounted is printed for a run without an account.
 const notAccounted = "not accounted: the run ended before its messages were counted"
 
 // accountSentence counts lost, duplicate and reordered messages.
@@ -192,7 +192,7 @@ func countersSentence(c result.Counters) string {
 			c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
 }
 
-// errorSentences are the errors that the system returned.
+// errorSentences lists the errors that the system returned.
 func errorSentences(errs []result.Error) []string {
 	var out []string
 	for _, e := range errs {
@@ -253,7 +253,7 @@ func sharedWarnings(runs []*result.Saved) []string {
 	return out
 }
 
-// uncorrectedSentence says what coordinated omission would hide.
+// uncorrectedSentence says how much coordinated omission would hide.
 func uncorrectedSentence(r *result.Run) string {
 	if r.Load.Closed != nil {
 		return "A closed loop: a message is due when an earlier send has been answered, so " +
@@ -286,7 +286,7 @@ func uncorrectedSentence(r *result.Run) string {
 	return ""
 }
 
-// billSentence says what a run cost; empty: nothing.
+// billSentence states the price of a run; empty if it cost nothing.
 func billSentence(b *result.Bill) string {
 	if b == nil {
 		return ""

@@ -99,7 +99,7 @@ func faultEffectSentence(f result.Fault) string {
 	return out + "; recovered " + sinceFault(f, e.RecoveredNs, unseen)
 }
 
-// faultSentences are a sentence for each fault.
+// faultSentences has a sentence for each fault.
 func faultSentences(r *result.Run) []string {
 	var out []string
 	for _, f := range r.Faults {

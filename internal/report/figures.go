@@ -17,7 +17,7 @@ import (
 type figure struct {
 	section, name string
 	text          func(*result.Run) string
-	// number is the length of its bar; nil where a bar would say nothing.
+	// number is the length of its bar; nil if it has no bar.
 	number func(*result.Run) (float64, bool)
 }
 
@@ -37,7 +37,7 @@ const (
 	ofTrust      = "Before you trust it"
 )
 
-// The rows of costs, by which other forms find them.
+// The names of the cost rows, for lookups by other formats.
 const (
 	rowServerCPU     = "server CPU per message"
 	rowOwnCPU        = "plimsoll's CPU per message"
@@ -50,7 +50,7 @@ const (
 	rowLimiting      = "limiting resource"
 )
 
-// insidePlimsoll stands for a figure of servers inside plimsoll's process.
+// insidePlimsoll is printed for figures of servers inside plimsoll's process.
 const insidePlimsoll = "inside plimsoll"
 
 // rowArrivals is the row of the arrival process, and rowFairness that of how evenly messages came
@@ -202,8 +202,7 @@ func instrumentFigures() []figure {
 	return out
 }
 
-// instrumentsSentence gives plimsoll's own error over several runs; empty where no run
-// measured it.
+// instrumentsSentence gives plimsoll's own error over several runs; empty if no run measured it.
 func instrumentsSentence(runs []*result.Saved) string {
 	var parts []string
 	for _, f := range instrumentFigures() {
@@ -375,8 +374,8 @@ func accounted(value func(result.SubscriptionLedger) string) func(*result.Run) s
 	}
 }
 
-// lostOf is the number of lost messages, which is not known where messages are unread and none
-// is known to be lost.
+// lostOf is the number of lost messages. It is unknown if messages are unread and none is known to
+// be lost.
 func lostOf(l result.SubscriptionLedger) string {
 	if l.Lost == 0 && l.Unread > 0 {
 		return result.Unknown

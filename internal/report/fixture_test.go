@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// shape says what a synthetic run looks like.
+// shape describes a synthetic run.
 type shape struct {
 	name    string
 	system  string
@@ -86,7 +86,7 @@ func (sh shape) phases() []result.Phase {
 	}
 }
 
-// interval is what happened in one second, as the histograms have it.
+// interval makes one second's interval with its histograms.
 func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr.Histogram,
 	n *noise) result.Interval {
 	i := result.Interval{
@@ -171,7 +171,7 @@ func (sh shape) run() result.Run {
 	}
 }
 
-// finish makes the run's summary from what was recorded, as a run does.
+// finish makes the run's summary from the recorded intervals, as a run does.
 func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram, acked int64) {
 	n := int64(sh.rate) * int64(sh.seconds)
 	run.State, run.EndedAt = result.Complete, run.StartedAt.Add(
@@ -224,8 +224,7 @@ func (sh shape) finish(run *result.Run, totals map[result.Series]*hdr.Histogram,
 	}
 }
 
-// reconcile makes the counts of a run agree, as those of a real run do, so that it can be
-// judged.
+// reconcile makes the counts of a run consistent, so that it can be judged.
 func reconcile(r *result.Run) {
 	c, l := &r.Counters, &r.Ledger.Subscriptions[0]
 	c.Acked = r.Summary.Series(result.Publish).Count
@@ -297,7 +296,7 @@ func (sh shape) write(t testing.TB, root string) string {
 	return w.Dir()
 }
 
-// rest writes the events and what was spent.
+// rest writes the events and the resource use.
 func (sh shape) rest(w *result.Writer) error {
 	errs := []error{w.Event(result.Event{AtNs: 0, Kind: "phase", Sentence: "warm-up began"})}
 	for _, line := range sh.resources() {
@@ -315,10 +314,10 @@ func (sh shape) rest(w *result.Writer) error {
 	return errors.Join(errs...)
 }
 
-// madeRuns are the runs that were made and read, by shape: their histograms take long.
+// madeRuns caches the runs by shape, because making their histograms takes long.
 var madeRuns = map[shape]*result.Saved{}
 
-// load makes and reads a run, which is the caller's to change but for its histograms.
+// load makes and reads a run. The caller may change everything but its histograms.
 func (sh shape) load(t testing.TB) *result.Saved {
 	t.Helper()
 	if madeRuns[sh] == nil {

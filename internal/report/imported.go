@@ -40,7 +40,7 @@ func publishSeries(r *result.Run) result.Series {
 	return result.Publish
 }
 
-// sendFigures are the rows that a comparison with runs without publish latency has in common.
+// sendFigures are the rows of a comparison in which some runs have no publish latency.
 func sendFigures(runs []*result.Saved) []figure {
 	if !slices.ContainsFunc(inner(runs), imported) {
 		return nil

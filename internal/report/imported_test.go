@@ -53,8 +53,7 @@ func TestImportedGolden(t *testing.T) {
 	golden(t, "imported-one.html", withoutParts(render(t, "html", runs[0])))
 }
 
-// What the other tool did not record must not read as zero, and nothing as
-// kept.
+// A figure that the other tool did not record must not read as zero, and no verdict as kept.
 func TestImportedShowsNoZeros(t *testing.T) {
 	runs := fromOMB(t)
 	mixed := []*result.Saved{runs[0], runs[1], small.load(t)}
@@ -68,7 +67,7 @@ func TestImportedShowsNoZeros(t *testing.T) {
 				}
 			}
 		}
-		// Beside a run of plimsoll's own both have what they have.
+		// A comparison with a run of plimsoll's own shows the figures of both.
 		out := string(render(t, format, mixed...))
 		for _, want := range []string{"publish", "not comparable"} {
 			if !strings.Contains(out, want) {

@@ -146,8 +146,8 @@ func (l *Live) repaint(above string) {
 	l.write(out)
 }
 
-// erase moves to the top of the painted panel and clears from there. A line takes several rows
-// on a window that has become narrower than the line.
+// erase moves to the top of the painted panel and clears from there. In a window that has become
+// narrower, a line takes several rows.
 func erase(painted []int, width int) string {
 	rows := 0
 	for _, columns := range painted {

@@ -33,7 +33,7 @@ func watch(l *Live, s *result.Saved) {
 	l.Close()
 }
 
-// TestLivePanel keeps what the panel is at several moments and widths.
+// TestLivePanel compares the panel at several moments and widths with golden files.
 func TestLivePanel(t *testing.T) {
 	s, b := small.load(t), strings.Builder{}
 	for _, width := range []int{79, 120, 39} {
@@ -153,8 +153,8 @@ func TestLiveOfStrangeIntervals(t *testing.T) {
 	}
 }
 
-// TestLiveCountsThePhaseOnly has a long start-up before the first interval: it
-// is no part of the warm-up.
+// TestLiveCountsThePhaseOnly: a long start-up before the first interval is not part of the
+// warm-up.
 func TestLiveCountsThePhaseOnly(t *testing.T) {
 	p := progress{plan: livePlan}
 	p.enter(result.PhaseWarmup, 0)

@@ -54,7 +54,7 @@ func p99Text(series result.Series) func(*result.Run) (string, bool) {
 	}
 }
 
-// places are the axes by their places: along a chart, as its lines, and as panels, one for each
+// places are the axes by their roles: along a chart, as its lines, and as panels, one for each
 // combination. line is -1 when no axis is drawn as lines.
 type places struct {
 	along, line int

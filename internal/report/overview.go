@@ -14,7 +14,7 @@ import (
 // for each run, and a page begins with that table.
 const manyRuns = 5
 
-// rowLevel names the figure of an overview that is not among those of a comparison.
+// rowLevel names the one figure of an overview that comparisons do not have.
 const rowLevel = "durability level"
 
 // overviewColumn is a figure of an overview; those with the greatest keep are shown on a narrow
@@ -103,7 +103,7 @@ func shortLevel(r *result.Run) string {
 	return none
 }
 
-// overviewFacts say how to read an overview, and what stands out in it.
+// overviewFacts say how to read an overview, and list its exceptions.
 func overviewFacts(runs []*result.Saved) []document.Fact {
 	out := factsOf("columns", "", overviewNote)
 	out = append(out, factsOf("instrument", "", instrumentsSentence(runs))...)
@@ -121,7 +121,7 @@ func overviewFacts(runs []*result.Saved) []document.Fact {
 	return out
 }
 
-// brokenVerdicts are the verdicts of a run that are broken, without those that its warnings have.
+// brokenVerdicts are the broken verdicts of a run that its warnings do not mention.
 func brokenVerdicts(s *result.Saved) []string {
 	var out []string
 	for _, v := range s.Run.Verdicts {

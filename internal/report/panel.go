@@ -185,7 +185,7 @@ func (s *progress) progressLine(width int) spans {
 	return append(line, span{"", words})
 }
 
-// flow puts items beside one another, on several lines where they do not fit on one.
+// flow puts items on one line, or on several if they do not fit.
 func flow(items spans, width int) []spans {
 	const gap = "   "
 	var out []spans
@@ -283,7 +283,7 @@ func (s *progress) cpu() string {
 	return fmt.Sprintf("%.2g", s.last.CPUSeconds/(float64(ns)/1e9))
 }
 
-// sentence is the view of an interval where there is no terminal.
+// sentence describes an interval where there is no terminal.
 func (s *progress) sentence() string {
 	_, left := s.planned()
 	when := fmt.Sprintf("%s %s", s.phase, wholeSeconds(s.now-s.began))

@@ -84,7 +84,7 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 	return p
 }
 
-// unranked are the reasons not to compare runs, and those why one of them is not ranked.
+// unranked are the reasons not to compare the runs, and not to rank single ones.
 func unranked(runs []*result.Saved) []string {
 	var out []string
 	if len(runs) > 1 {
@@ -218,8 +218,8 @@ func loadWords(r *result.Run) string {
 	return ""
 }
 
-// sharedCircumstances are the levels, the load and the length of runs, as far as all share them;
-// levels that differ are named for each.
+// sharedCircumstances are the levels, the load and the length of runs, if all share them; levels
+// that differ are named for each run.
 func sharedCircumstances(runs []*result.Saved) string {
 	levels := func(r *result.Run) string {
 		if r.Durability.Level == 0 {
@@ -282,8 +282,8 @@ func commandOf(commands [][]string) string {
 	return fmt.Sprintf("%s   # and %s like it", out[0], others)
 }
 
-// portable is a command without what is of no use on another machine: where the program lies,
-// and where its results went.
+// portable is a command without the paths of this machine: that of the program and that of its
+// results.
 func portable(command []string) string {
 	if len(command) == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // golden compares what was written with testdata/name.
 func golden(t *testing.T, name string, got []byte) {

@@ -56,7 +56,7 @@ func runSection(i int, name string, s *result.Saved) block {
 	return block{Section: append(out, onPage(id, s, sure)...)}
 }
 
-// inText are the figures of a run as sentences, and the tables that a terminal has room for.
+// inText has the figures of a run as sentences, and the tables that fit on a terminal.
 func inText(s *result.Saved, sure within) []block {
 	r := &s.Run
 	facts := func(all ...[]document.Fact) block {
@@ -104,7 +104,7 @@ func inText(s *result.Saved, sure within) []block {
 		only(document.InText, block{Verdicts: verdictsOf(r.Verdicts)}))
 }
 
-// onPage are the charts and tables of a run, for which only a page has room.
+// onPage has the charts and tables of a run that only fit on a page.
 func onPage(id string, s *result.Saved, sure within) []block {
 	r := &s.Run
 	var out []block
@@ -206,7 +206,7 @@ func headline(r *result.Run) string {
 	return fmt.Sprintf("%s%s%s. The run is %s.", system, at, offered, stateSentence(r))
 }
 
-// metaWords are the circumstances in a few words each.
+// metaWords has the circumstances, in a few words each.
 func metaWords(r *result.Run) []string {
 	l, out := r.Load, []string{}
 	if w := clean(l.Workload); w != "" {

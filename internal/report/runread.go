@@ -1,6 +1,6 @@
 package report
 
-// howRunsMislead is how the figures of runs could mislead.
+// howRunsMislead says how the figures of runs could mislead.
 func howRunsMislead() block {
 	return misleading(
 		[2]string{"Latency starts when a message was due,", "by a schedule made beforehand, not " +

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// scalingTable has what each change of the number of consumers did.
+// scalingTable has the effects of each change of the number of consumers.
 func scalingTable(r *result.Run) document.Table {
 	t := document.Table{ID: "scaling", Title: "Consumers over time",
 		Note: "Standing still: the longest time between two arrivals from one partition, in the " +

@@ -52,8 +52,7 @@ func trialOf(number int, kind peak.Kind, target float64) peak.Trial {
 	return p
 }
 
-// searched is a search that found what it was asked for, with one trial that was
-// made again.
+// searched is a successful search with one repeated trial.
 func searched(name string) *peak.Saved {
 	s := &peak.Saved{
 		Record: experiment.Record{
@@ -139,8 +138,8 @@ var (
 	numbers  = regexp.MustCompile(`NaN|Inf`)
 )
 
-// Whatever a search holds, its page is whole: the drawings are XML without a
-// number that is none, and no text is markup.
+// Whatever a search holds, its page is valid: the drawings are XML without NaN or infinity, and no
+// text becomes markup.
 func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 	const hostile = `</script><script>alert(1)</script>"'<img src=x onerror=alert(1)>` + "\x1b[2J"
 	for name, change := range map[string]func(*peak.Saved){
@@ -201,7 +200,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 	}
 }
 
-// The picture of a search fits into any width, and says all of it.
+// The picture of a search fits into any width, and is complete.
 func TestLiveSearch(t *testing.T) {
 	s, b := searched("sim-20k"), strings.Builder{}
 	s.Trials, s.Bracket = s.Trials[:4], peak.Bracket{StableRate: 10_000, UnstableRate: 40_000}
@@ -219,8 +218,7 @@ func TestLiveSearch(t *testing.T) {
 	golden(t, "live.search", []byte(b.String()))
 }
 
-// On a terminal each trial takes the place of the one before; elsewhere it is a
-// line.
+// On a terminal each trial replaces the one before; elsewhere each is a line.
 func TestLiveSearchLines(t *testing.T) {
 	s := searched("sim-20k")
 	for _, isTerminal := range []bool{true, false} {

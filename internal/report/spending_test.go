@@ -7,8 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// spending says what a synthetic run cost. Its zero value: nothing was
-// observed.
+// spending describes the resource use of a synthetic run. The zero value: nothing was observed.
 type spending struct {
 	nodes     int     // server processes
 	inside    bool    // the servers live inside plimsoll
@@ -17,12 +16,12 @@ type spending struct {
 	syncs     int64   // of each server, per second
 	amplify   float64 // bytes written per byte of payload, all nodes together
 	endsAt    int     // second after which n2 is gone; 0: never
-	uncounted bool    // the kernel told nothing of syncs and of the network
+	uncounted bool    // the kernel reports neither syncs nor the network
 	limits    bool    // calibrated
 }
 
-// kafkaThree and natsInside are runs of which everything was observed: servers
-// as processes, one of which ends, and servers inside plimsoll.
+// kafkaThree and natsInside are runs with all resource use observed: one with servers as
+// processes, of which one ends, one with servers inside plimsoll.
 var (
 	kafkaThree = shape{name: "kafka", system: "kafka", seconds: 16, rate: 20_000, medianU: 1900,
 		stallAt: 9, level: 1, fault: "n2 (pid 4102) ended: killed",
@@ -36,7 +35,7 @@ var (
 
 func pointer[T any](v T) *T { return &v }
 
-// servers are the nodes that plimsoll started, where anything was observed.
+// servers are the nodes that plimsoll started; nil if nothing was observed.
 func (p spending) servers() []result.Node {
 	if p.nodes == 0 {
 		return nil
@@ -44,7 +43,7 @@ func (p spending) servers() []result.Node {
 	return []result.Node{{Name: "n1", PID: 4101}, {Name: "n2", PID: 4102}, {Name: "n3", PID: 4103}}
 }
 
-// processes are the names of what was observed.
+// processes are the names of the observed processes.
 func (p spending) processes() []string {
 	var out []string
 	for i := range p.nodes {
@@ -55,7 +54,7 @@ func (p spending) processes() []string {
 	return append(out, result.Self)
 }
 
-// resources are the lines of a run, a second each.
+// resources are the resource lines of a run, one a second.
 func (sh shape) resources() []result.Resources {
 	p := sh.spends
 	if p.nodes == 0 {
@@ -145,7 +144,7 @@ func sumUp(to **int64, v *int64) {
 	}
 }
 
-// observe sums the lines of the measured window up, as a run does.
+// observe sums up the lines of the measured window, as a run does.
 func (sh shape) observe() result.Observation {
 	p := sh.spends
 	if p.nodes == 0 {

@@ -105,7 +105,7 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 }
 
 // absences are the reasons why places of a table have no figure, equal ones once. It leaves out
-// what was told of an earlier table.
+// the reasons that an earlier table had.
 func absences(s study.Standing, told map[string]bool) []string {
 	var places grouped[string, string]
 	for _, r := range s.Rows {

@@ -29,8 +29,8 @@ func startupSteps(s result.Startup) (all []document.Fact) {
 	return all
 }
 
-// startupSentence gives the time of the start-up and the memory of a crowd; empty where they
-// are unknown or there is no crowd.
+// startupSentence gives the start-up time and the memory of a crowd; empty if they are unknown or
+// there is no crowd.
 func startupSentence(r *result.Run) string {
 	s, l := r.Startup, r.Load
 	clients := l.Topics * (l.Producers + l.Subscriptions*l.Consumers)

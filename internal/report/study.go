@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// StudyResult is a study as far as it was run: the source of its reports.
+// StudyResult has the results of a study so far: the source of its reports.
 type StudyResult struct {
 	Study    *study.Study
 	Plan     *study.Plan
@@ -293,7 +293,7 @@ func answers(counts map[study.Answer]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// qualityTable is what was found about each quality by trying it.
+// qualityTable has the result of each quality's trial.
 func qualityTable(o study.Outcome) block {
 	t := document.Table{ID: "qualities", Title: "Capabilities of the systems", Corner: "quality",
 		Note: "As tried by plimsoll probe; docs/results/PROBES.md has the evidence.", Words: true,
@@ -308,7 +308,7 @@ func qualityTable(o study.Outcome) block {
 	return tabled(t)
 }
 
-// machineOf is how much was measured, and the machine that the first measured cell was on.
+// machineOf gives the number of measured cells, and the machine of the first.
 func machineOf(r StudyResult) string {
 	out := studySentence(r.Plan)
 	if e := r.environment(); e != nil {

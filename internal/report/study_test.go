@@ -63,8 +63,8 @@ qualities:
   - {name: scaling out}
 `
 
-// studied is the fixture's study: the shared CPU limited its peaks,
-// of its runs one was kept, one failed and one is still to come.
+// studied is the fixture's study: the shared CPU limited its peaks; one of its runs was kept, one
+// failed and one is missing.
 func studied(t *testing.T) StudyResult {
 	t.Helper()
 	s, err := study.Parse("fixture.yaml", []byte(fixtureStudy))
@@ -113,7 +113,7 @@ func studied(t *testing.T) StudyResult {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the last probes found changes with every make probes.
+	// The results of the last probes change with every make probes.
 	r.Outcome.Columns = []string{"kafka", "pulsar"}
 	for i := range r.Outcome.Qualities {
 		if r.Outcome.Qualities[i].Probe != "" {

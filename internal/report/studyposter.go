@@ -45,5 +45,6 @@ func hostWords(r StudyResult) string {
 		quantity.Bytes(e.MemoryBytes)
 }
 
-// hasPoster reports whether studies can be shared as a picture: one, that has tables of its own.
+// hasPoster reports whether studies can be shared as a picture: only a single study with tables of
+// its own can.
 func hasPoster(all []StudyResult) bool { return len(all) == 1 && all[0].Study.Rounds > 0 }

@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// swept is a sweep with so many values on each of its axes. Of every seven
-// cells one failed, one lost messages and one was limited by plimsoll.
+// swept is a sweep with the given number of values on each axis. Of every seven cells one failed,
+// one lost messages and one was limited by plimsoll.
 func swept(t *testing.T, counts ...int) (*sweep.Plan, []*result.Saved) {
 	t.Helper()
 	p := &sweep.Plan{Record: experiment.Record{
@@ -77,8 +77,8 @@ func TestSweepGolden(t *testing.T) {
 	golden(t, "sweep.html", body)
 }
 
-// The page holds whatever was varied, refers to nothing but the cells' runs, and
-// lets nothing from outside become markup.
+// The page shows all values of every axis, refers to nothing but the cells' runs, and no text from
+// outside becomes markup.
 func TestSweepPagesOfAnyShape(t *testing.T) {
 	for _, counts := range [][]int{{1}, {9}, {2, 2}, {3, 2, 2}, {2, 7, 3}, {2, 2, 2, 7}, {1, 1}} {
 		p, runs := swept(t, counts...)

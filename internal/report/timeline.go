@@ -57,7 +57,7 @@ func percentileLine(series result.Series, percentile float64) func(result.Interv
 	}
 }
 
-// orGap is a latency, or a gap in the line where it is unknown or only a bound.
+// orGap is a latency, or a gap in the line if it is unknown or only a bound.
 func orGap(ns int64, ok bool) float64 {
 	if !ok {
 		return math.NaN()

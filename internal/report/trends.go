@@ -17,7 +17,7 @@ var courseWords = map[result.Course]string{
 	result.WithTime:     "grows with the time that passes", result.Falls: "falls",
 }
 
-// trendTable is what each figure did over a long window; it has no rows in a shorter one.
+// trendTable has the trend of each figure over a long window; for a shorter one it has no rows.
 func trendTable(r *result.Run) document.Table {
 	t := document.Table{ID: "trends", Title: "Trends over the window",
 		Head: heads("course", "median", "per hour", "from", "to", "per byte or message sent")}

@@ -94,7 +94,7 @@ func members(s *result.Saved) []member {
 // value is a figure of a process over an interval, NaN when it is not known.
 type value func(p result.ProcessUse, seconds float64) float64
 
-// perSecondOf is a count that may be unknown, as a rate.
+// perSecondOf returns a count, which may be unknown, as a rate.
 func perSecondOf(of func(result.ProcessUse) *int64) value {
 	return func(p result.ProcessUse, s float64) float64 {
 		v := of(p)

@@ -54,7 +54,7 @@ func verifiedRound(number int, lost int64) verify.Round {
 	return r
 }
 
-// verifiedAt is a verification of a level that lost so many messages in its last
+// verifiedAt is a verification of a level, with the given number of lost messages in its last
 // round.
 func verifiedAt(name string, level int, fault string, lost int64, promised bool) *verify.Saved {
 	s := &verify.Saved{
@@ -182,7 +182,7 @@ func TestFaultsOfARunAreShown(t *testing.T) {
 	}
 }
 
-// TestMatrixTellsUnknownRounds apart from those that hold.
+// TestMatrixTellsUnknownRounds: unknown rounds are counted apart from those that hold.
 func TestMatrixTellsUnknownRounds(t *testing.T) {
 	round := func(outcome string) verify.Round {
 		return verify.Round{Guarantees: []verify.Guarantee{

@@ -48,7 +48,7 @@ func matrixOf(all []*verify.Saved) document.Table {
 	return t
 }
 
-// matrixFacts are the cells of the matrix, a line each: few terminals are as wide as its
+// matrixFacts has the cells of the matrix, a line each: few terminals are wide enough for its
 // columns.
 func matrixFacts(m document.Table) []document.Fact {
 	var out []document.Fact

@@ -13,8 +13,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// versus compares two sets of synthetic runs of so many seconds, each of its own
-// speed, and judges gates.
+// versus compares two sets of synthetic runs with a number of seconds and a speed for each, and
+// judges gates.
 func versus(t *testing.T, seconds, runs int, gates ...string) Versus {
 	t.Helper()
 	side := func(name string, medianU float64) compare.Side {
@@ -119,8 +119,8 @@ func boundedPairs(t *testing.T, runs int, gates ...string) Versus {
 	return v
 }
 
-// Every form says of a figure with a bound that it is one, and that the sides are
-// too near one another beside plimsoll's own error.
+// Every format marks bounds as bounds, and says that the difference is too small beside plimsoll's
+// own error.
 func TestVersusSaysBounds(t *testing.T) {
 	v := boundedPairs(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
 	var table, markdown, raw bytes.Buffer

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A run long enough says how sure its percentiles are, everywhere, and at a cost
-// that nobody waits for.
+// Every format shows the intervals of a long run's percentiles.
 func TestPercentilesHaveIntervals(t *testing.T) {
 	long := small
 	long.seconds, long.stallAt = 60, 0

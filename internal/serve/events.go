@@ -13,8 +13,8 @@ const (
 )
 
 // events tells one reader when the page of a place has another version: an event "changed" with
-// the version, "beat" when nothing changed for a while, and "over" with the last version. A
-// reader whose page is hidden learns of the end alone, and no file is looked at for it.
+// the version, "beat" when nothing changed for a while, and "over" with the last version. A reader
+// with a hidden page learns only of the end, and no file is read for it.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	place, hidden := r.URL.Query().Get("of"), r.URL.Query().Has("hidden")
 	if _, err := s.find(place); err != nil {
@@ -73,7 +73,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait returns whether it is time for another look; false: the reader or the server has gone.
+// wait returns true when it is time to look again, and false when the reader or the server has
+// gone.
 func (s *Server) wait(r *http.Request, end <-chan struct{}, looks <-chan time.Time) bool {
 	select {
 	case <-end:

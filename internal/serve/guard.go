@@ -15,8 +15,8 @@ const (
 	cookieAge = 7 * 24 * 60 * 60 // seconds
 )
 
-// guard lets a request pass that names this server, comes from its own pages or from outside a
-// browser, and has the token.
+// guard lets a request pass if it names this server, has the token, and comes from a page of this
+// server or from outside a browser.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -77,7 +77,7 @@ func sameHost(origin, host string) bool {
 	return err == nil && u.Host != "" && u.Host == host
 }
 
-// isToken compares in a time that does not depend on what was given.
+// isToken compares in constant time.
 func (s *Server) isToken(given string) bool {
 	want, got := sha256.Sum256([]byte(s.options.Token)), sha256.Sum256([]byte(given))
 	return subtle.ConstantTimeCompare(want[:], got[:]) == 1
@@ -107,8 +107,8 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, token, to string)
 	case "", "none", "same-origin":
 		http.Redirect(w, r, to, http.StatusSeeOther)
 	default:
-		// A browser that comes from elsewhere, such as a file, sends no strict cookie along a
-		// redirect, but does so from a page of ours.
+		// A browser that follows a link from elsewhere, such as a file, sends no strict cookie
+		// with the redirected request, but it does from a page of this server.
 		s.write(w, http.StatusOK, "forward", to)
 	}
 }

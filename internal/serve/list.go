@@ -56,7 +56,7 @@ type remembered struct {
 	at    time.Time
 }
 
-// headFile returns the file that makes a directory an experiment; nil: it is none.
+// headFile returns the file that makes a directory an experiment, or nil if it is not one.
 func headFile(dir string) fs.FileInfo {
 	names := []string{result.RunFile, experiment.File}
 	for _, kind := range kinds[1:] {
@@ -162,7 +162,7 @@ func (e entry) broken(dir string, err error) entry {
 	return e
 }
 
-// wanted is what a reader asks of the list.
+// wanted is a reader's filter and order of the list.
 type wanted struct {
 	Search, Kind, State, Sort string
 }
@@ -203,8 +203,8 @@ func (w wanted) Column(sort, name, class string) column {
 	return c
 }
 
-// of returns those of the entries that are wanted, in the order that is wanted. Sort is the name
-// of an order; a minus before it reverses the order.
+// of returns the wanted entries in the wanted order. Sort is the name of an order; a minus before
+// it reverses the order.
 func (w wanted) of(all []entry) []entry {
 	words := strings.Fields(strings.ToLower(w.Search))
 	kept := slices.DeleteFunc(slices.Clone(all), func(e entry) bool {

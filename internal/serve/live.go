@@ -49,9 +49,9 @@ func (l *Live) Show(dir string) {
 	}
 }
 
-// End says that nothing will be written any more. It returns when every browser that shows the
-// page has taken the last one, or after lastLimit, and reports whether there is a page at all.
-// It can still be opened until Close.
+// End tells the server that nothing will be written any more. It returns when every browser that
+// shows the page has its last version, or after lastLimit, and reports whether there is a page at
+// all. The page can still be opened until Close.
 func (l *Live) End() (shown bool) {
 	if l == nil {
 		return false

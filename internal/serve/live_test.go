@@ -146,7 +146,7 @@ func TestHiddenPagesAreToldOfTheEndAlone(t *testing.T) {
 	})
 }
 
-// Rendering takes at most a twentieth of the time, and nothing is read for nobody.
+// Rendering takes at most a twentieth of the time, and without readers nothing is read.
 func TestRenderingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p, rendered := follow(t, 500*time.Millisecond, 1)
@@ -224,7 +224,7 @@ func TestReadersAreBounded(t *testing.T) {
 	})
 }
 
-// Before there is a run, after one that left nothing, and within an experiment.
+// Before the first run, after a run without data, and within an experiment.
 func TestLivePagesOfEveryState(t *testing.T) {
 	l, err := Follow(Options{Page: pageOfDirs, Token: testToken})
 	if err != nil {

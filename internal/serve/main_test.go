@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// report is what the tests' page renders: a report with all that the server looks for.
+// report is the page that tests render: a report with everything that the server looks for.
 const report = `<!doctype html><html><head>
 <meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; ` +
 	`style-src &#39;sha256-a&#39;; form-action &#39;none&#39;">
@@ -154,7 +154,7 @@ func (p *pipes) ask(t *testing.T, path string) net.Conn {
 	return client
 }
 
-// lines reads the answer of an event stream up to its first event, and returns what follows.
+// lines reads an event stream up to its first event, and returns a reader of the rest.
 func lines(t *testing.T, c net.Conn) *bufio.Reader {
 	t.Helper()
 	in := bufio.NewReader(c)

@@ -58,7 +58,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, place, dirs, frame{Links: s.bar(place), Live: s.running(dirs)})
 }
 
-// frame is what the server adds to a report.
+// frame has the parts that the server adds to a report.
 type frame struct {
 	Links   []link
 	Live    bool // the page follows the files
@@ -67,8 +67,8 @@ type frame struct {
 	Events  string
 }
 
-// show answers with the report of directories. The key is that of the page among the kept ones;
-// where the page is live it is the place.
+// show answers with the report of directories. The key is that of the kept page; for a live page
+// it is the place.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, key string, dirs []string, f frame) {
 	f.Events = "/events?" + url.Values{"of": {key}}.Encode()
 	body, version, err := s.pages.get(r.Context(), key, dirs, !f.Live)

@@ -33,7 +33,7 @@ type pages struct {
 	kept []*kept // the one used last is first
 }
 
-// kept is a rendered page, and what its files were like.
+// kept is a rendered page with the state of its files.
 type kept struct {
 	key      string
 	version  string // of the files when they were rendered; "": not yet
@@ -48,7 +48,7 @@ func newPages(render Page) *pages {
 	return &pages{render: render, turn: make(chan struct{}, 1)}
 }
 
-// of returns what is kept of a key. The caller holds the lock.
+// of returns the kept page of a key. The caller holds the lock.
 func (p *pages) of(key string) *kept {
 	at := slices.IndexFunc(p.kept, func(k *kept) bool { return k.key == key })
 	k := &kept{key: key}

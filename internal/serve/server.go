@@ -27,7 +27,7 @@ type Options struct {
 	Listen string
 	// Certificate encrypts; nil: nothing is encrypted.
 	Certificate *tls.Certificate
-	// Token is what a reader must have; "": a random one, which the printed address holds.
+	// Token is required of readers; "": a random one, which the printed address contains.
 	Token string
 }
 
@@ -39,7 +39,7 @@ const (
 	headLimit      = 10 * time.Second // until a request's head is read
 	answerLimit    = time.Minute      // until an answer is rendered and read
 	idleLimit      = 2 * time.Minute
-	lastLimit      = 10 * time.Second // for browsers to take the last page
+	lastLimit      = 10 * time.Second // for browsers to fetch the last page
 	leastToken     = 16               // characters
 )
 
@@ -57,14 +57,14 @@ type Server struct {
 	site
 }
 
-// site says what the addresses of a server stand for.
+// site maps the addresses of a server to directories.
 type site interface {
-	// find returns the directories that a place stands for. A place is the part of an address
-	// that follows the fixed part.
+	// find returns the directories of a place, which is the part of an address after the fixed
+	// part.
 	find(place string) (dirs []string, err error)
 	// running reports whether something may still be written into the directories.
 	running(dirs []string) bool
-	// ended returns a channel that is closed at the end; nil: nobody knows when that is.
+	// ended returns a channel that is closed at the end; nil: the end is unknown.
 	ended() <-chan struct{}
 	// bar returns the links above the page of a place.
 	bar(place string) []link

@@ -11,7 +11,7 @@ func TestUpperBound(t *testing.T) {
 		confidence float64
 		want       float64
 	}{
-		// 1-(1-c)^(1/n), the limit of none.
+		// 1-(1-c)^(1/n), the limit for no event.
 		{0, 1, 0.95, 0.95},
 		{0, 3, 0.95, 0.631597},
 		{0, 10, 0.95, 0.258866},
@@ -24,8 +24,8 @@ func TestUpperBound(t *testing.T) {
 		{5, 10, 0.975, 0.812914},
 		{2, 20, 0.975, 0.316983},
 		{10, 100, 0.975, 0.176223},
-		// Of rare events it is that of Poisson: 4.743865, 6.295794 and 16.962219
-		// for 1, 2 and 10 events at 95% (Garwood, 1936).
+		// For rare events it is that of Poisson: 4.743865, 6.295794 and 16.962219 for 1, 2 and 10
+		// events at 95% (Garwood, 1936).
 		{1, 1_000_000_000, 0.95, 4.743865e-9},
 		{2, 1_000_000_000, 0.95, 6.295794e-9},
 		{10, 1_000_000_000, 0.95, 16.962219e-9},

@@ -19,9 +19,9 @@ const (
 
 // Changes returns the places at which a series in order of time changed its level, by binary
 // segmentation (Scott and Knott, "A Cluster Analysis Method for Grouping Means in the Analysis
-// of Variance", 1974) with the test of MannWhitney. A change is reported with a probability of
-// at most level where there is none, all places together, when the values are independent of
-// one another. Each division of the series has half of the level that is left. The places of
+// of Variance", 1974) with the test of MannWhitney. If there is no change and the values are
+// independent of one another, any change is reported with a probability of at most level, over all
+// places together. Each division of the series has half of the level that is left. The places of
 // one division share it by Tarone ("A Modified Bonferroni Method for Discrete Data", 1990).
 func Changes(series []float64, level float64) []Change {
 	var out []Change

@@ -2,9 +2,9 @@ package stats
 
 import "math"
 
-// leastParts is the least number of independent parts that a series is taken to have. It bounds
-// the widening for a smooth curve, whose distances from a line all resemble their neighbours.
-// With six parts a random walk, which has no trend, is said to have one in 5 of 100 series.
+// leastParts is the assumed minimum of independent parts of a series. It bounds the widening for a
+// smooth curve, whose distances from a line all resemble their neighbours. With six parts a random
+// walk, which has no trend, is reported to have one in 5 of 100 series.
 const leastParts = 6
 
 // Drift is the slope of a line through a series in order of time.
@@ -17,9 +17,9 @@ type Drift struct {
 // DriftOf returns the drift of points: the slope of Theil (see Slope), and its standard error with
 // as many points as are independent of their neighbours (Santer et al., "Statistical Significance
 // of Trends and Trend Differences in Layer-Average Atmospheric Temperature Time Series", Journal
-// of Geophysical Research 105, 2000, equations 3 to 6). The error is that of the size of the
-// noise: a growth far above it is found however much its neighbours resemble one another, which
-// tests by ranks alone do not do. x must increase.
+// of Geophysical Research 105, 2000, equations 3 to 6). The error scales with the noise: growth
+// far above it is found however much neighbours resemble one another, which rank tests do not do.
+// x must increase.
 func DriftOf(x, y []float64) Drift {
 	n := float64(len(x))
 	if n < leastParts {

@@ -18,8 +18,8 @@ func driftOf(seed uint64, n int, slope, alike float64) Drift {
 	return DriftOf(x, y)
 }
 
-// The interval holds the slope in 95 of 100 series, a slope of the bound is said to exceed it in
-// at most 5 of 100, and a slope far above it in nearly all.
+// The interval holds the slope in 95 of 100 series. A slope that equals the bound is reported to
+// exceed it in at most 5 of 100 series, a slope far above it in nearly all.
 func TestDriftKeepsItsWord(t *testing.T) {
 	const tries = 1000
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 
 func TestLeastP(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 8} {
-		// The sides without overlap: the least p that there is.
+		// Sides without overlap have the least possible p.
 		var a, b []float64
 		for i := range n {
 			a, b = append(a, float64(i)), append(b, float64(100+i))
@@ -21,7 +21,7 @@ func TestLeastP(t *testing.T) {
 	}
 }
 
-// Below five of a side no U is improbable enough at 2.5%, but for 4 against 4: U is 0.
+// Below five values a side no U is improbable enough at 2.5%, except 0 of 4 against 4.
 func TestCriticalU(t *testing.T) {
 	for _, c := range []struct{ a, b, want int }{{3, 3, -1}, {4, 4, 0}, {5, 5, 2}, {10, 10, 23}} {
 		if got := CriticalU(c.a, c.b, 0.025); got != c.want {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The values stand in every table of Student's distribution.
+// The values are in every table of Student's distribution.
 func TestStudent(t *testing.T) {
 	for _, c := range []struct{ dof, tail, want float64 }{{1, 0.025, 12.7062}, {4, 0.025, 2.77645},
 		{30, 0.05, 1.69726}} {
@@ -20,7 +20,7 @@ func TestStudent(t *testing.T) {
 	}
 }
 
-// Equal errors with equal degrees of freedom keep those of both.
+// Two equal errors with equal degrees of freedom have the sum of these.
 func TestWelch(t *testing.T) {
 	if se, dof := Welch(3, 5, 3, 5); math.Abs(se-3*math.Sqrt2) > 1e-12 || math.Abs(dof-10) > 1e-12 {
 		t.Errorf("%v, %v", se, dof)

@@ -145,7 +145,7 @@ func (d *Document) repeated(key entry, path string, lines map[string]int) bool {
 	return true
 }
 
-// field is where the value of a key goes.
+// field is the destination of a key's value.
 type field struct {
 	name, short, refuse string
 	into                reflect.Value

@@ -69,7 +69,7 @@ func (d *Document) decode(src []byte, into any) *Document {
 // Unplaced returns a document for values that come from no file: rejected rules have no place.
 func Unplaced() *Document { return &Document{failed: map[string]bool{}} }
 
-// Validate returns the error of what check rejects, for values that come from no file.
+// Validate returns the errors that check rejects, for values that come from no file.
 func Validate(check func(*Document)) error {
 	d := Unplaced()
 	check(d)

@@ -24,7 +24,7 @@ func TestSet(t *testing.T) {
 			!strings.Contains(got, `note: "x: y, 'z'"`) {
 			t.Errorf("%s=%s: %v\n%s", c.path, c.value, err, got)
 		}
-		// What was written reads back, and setting it again changes nothing.
+		// A value that was set reads back, and setting it again changes nothing.
 		again, err := Set([]byte(got), c.path, c.value)
 		if err != nil || again != got {
 			t.Errorf("%s=%s again: %v\n%s", c.path, c.value, err, again)

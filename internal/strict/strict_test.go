@@ -108,7 +108,7 @@ func TestAbsentKeysKeepTheirDefaults(t *testing.T) {
 	}
 }
 
-// TestGolden holds the text of every error, as it reads in a terminal.
+// TestGolden compares the text of every error, as a terminal shows it.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -176,7 +176,7 @@ func TestInputsThatAreNotText(t *testing.T) {
 	}
 }
 
-// TestBombs holds that inputs made to exhaust a parser are refused, quickly.
+// TestBombs: inputs made to exhaust a parser are refused quickly.
 func TestBombs(t *testing.T) {
 	for name, src := range map[string]string{
 		"brackets":      strings.Repeat("[", MaxBytes),
@@ -198,7 +198,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// How deep a file is nested has nothing to do with how long it is.
+// The depth of a file does not depend on its length.
 func TestListsBesideLists(t *testing.T) {
 	var into struct {
 		Groups []struct {

@@ -50,7 +50,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// isPlainWord is stricter than YAML, so that every reader takes the word for text.
+// isPlainWord is stricter than YAML, so that every parser reads the word as text.
 func isPlainWord(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -62,8 +62,8 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// TestQuotedTextIsReadBack holds that what Quote writes is text to Decode, the
-// same text, whatever it looks like.
+// TestQuotedTextIsReadBack: Decode reads the output of Quote as the same text, whatever it looks
+// like.
 func TestQuotedTextIsReadBack(t *testing.T) {
 	check := func(t interface{ Errorf(string, ...any) }, s string) {
 		var got struct {

@@ -16,7 +16,7 @@ import (
 type Outcome struct {
 	Tables []TableOutcome `json:"tables"`
 	Claims []Judgement    `json:"claims"`
-	// Standings are of a study with rounds, in place of Tables.
+	// Standings is for a study with rounds, instead of Tables.
 	Standings []Standing   `json:"standings,omitempty"`
 	Qualities []QualityRow `json:"qualities,omitempty"`
 	// Columns are the names of the columns of Qualities.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table checks a table by itself.
+// table checks a single table.
 func (c *checker) table(path string, t *Table) {
 	if !slices.Contains(measures(), string(t.Measure)) {
 		c.doc.Reject(path+".measure", "must be one of "+strings.Join(measures(), ", "))

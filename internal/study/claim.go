@@ -33,7 +33,8 @@ type Judgement struct {
 	// Theirs is the published ratio of the figure, Of divided by To; 0: not known.
 	Theirs    float64 `json:"theirs,omitempty"`
 	Published Reply   `json:"as_published"`
-	// Equal is the answer with both sides at one durability level; nil: they were published so.
+	// Equal is the answer with both sides at one durability level; nil: they were published with
+	// one level.
 	Equal    *Reply `json:"at_equal_levels,omitempty"`
 	Sentence string `json:"sentence"` // both answers
 }
@@ -255,7 +256,7 @@ func (r *Reply) ratio() string {
 	return fmt.Sprintf("%s (%s to %s)", Times(r.Ours), Times(r.Low), Times(r.High))
 }
 
-// blindly is the factor by which a ratio must pass its bound when its scatter is not known: for
+// blindly is the factor by which a ratio must exceed its bound if its scatter is unknown: for
 // greatest latencies, for catching up, and for a search without an upper end.
 const blindly = 2.0
 

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// described makes jobs that nothing is asked of but their descriptions.
+// described makes jobs of which only the descriptions are used.
 func described(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
 	s, err := systems.Registry().Get(t.System)
 	if err != nil {
@@ -28,7 +28,7 @@ func described(w *workload.Workload, t *target.Target, runs string) (*bench.Job,
 		Clock: clock.Precise()}, err
 }
 
-// equalized is the plan of a built-in study, with the cells at equal levels.
+// equalized returns the plan of a built-in study, with the cells at equal levels.
 func equalized(t *testing.T, name string, only ...string) (*Study, *Plan) {
 	t.Helper()
 	s, err := Find(name)
@@ -48,7 +48,7 @@ func equalized(t *testing.T, name string, only ...string) (*Study, *Plan) {
 	return s, p
 }
 
-// The cells at equal levels follow from the claims and from what the systems give.
+// The cells at equal levels follow from the claims and from the levels that the systems give.
 func TestEqualLevelsArePlanned(t *testing.T) {
 	for name, want := range map[string]struct{ cells, footings string }{
 		"confluent-2020": {"peak kafka at level 1, figures-12-13 kafka at level 1",
@@ -102,15 +102,15 @@ func TestEqualLevelsArePlanned(t *testing.T) {
 		t.Errorf("%s\n%s", p.Cells[a].Workload, p.Cells[b].Workload)
 	}
 	for _, f := range p.Footings {
-		if f.Answer == NoLevel && f.Why != "no level is had by both, rabbitmq-mirrored has 1, 2 "+
+		if f.Answer == NoLevel && f.Why != "no level is common, rabbitmq-mirrored has 1, 2 "+
 			"and rabbitmq-classic has 3, 4" {
 			t.Error(f.Why)
 		}
 	}
 }
 
-// searched is a peak between two rates, limited by a side or a resource. Its trials carried so
-// many messages per second of the servers' CPU time.
+// searched returns a peak between two rates, limited by a side or a resource, with a given number
+// of messages per second of the servers' CPU time.
 func searched(stable, unstable float64, limit string, perCore ...float64) Measured {
 	m := Measured{Search: &peak.Saved{Record: experiment.Record{State: result.Complete},
 		Bracket: peak.Bracket{StableRate: stable, UnstableRate: unstable},
@@ -130,8 +130,8 @@ func searched(stable, unstable float64, limit string, perCore ...float64) Measur
 	return m
 }
 
-// planted is a result of the claim that Kafka carries at least one and a half times what Pulsar
-// does, published at levels 2 and 1, and measured again with Kafka at level 1.
+// planted is a result of the claim that Kafka's rate is at least one and a half times Pulsar's,
+// published at levels 2 and 1, and measured again with Kafka at level 1.
 type planted struct {
 	kafka, pulsar, equal Measured
 	answers              [2]Answer
@@ -218,7 +218,7 @@ var withoutAnswer = map[string]planted{
 			"kafka: measured, without this figure"}},
 }
 
-// Planted results have the answer that is known of them.
+// Planted results get their known answers.
 func TestPlantedAnswers(t *testing.T) {
 	s, p := equalized(t, "confluent-2020", "peak")
 	for i := range p.Cells {

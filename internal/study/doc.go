@@ -15,14 +15,14 @@
 // names every value that differs.
 //
 // Absolute figures are for orientation, because they are of another machine. Ratios
-// are judged. Where the generator, the shared cores or the scatter of a cell decided,
-// the answer is that the machine forbids one. The package has no statistics of its
-// own: internal/verdict and internal/compare have them.
+// are judged. If the generator, the shared cores or the scatter of a cell decided, the answer is
+// that the machine forbids an answer. The package has no statistics of its own: internal/verdict
+// and internal/compare have them.
 //
 // A study with rounds has no published figures. Each cell is measured several times in random
 // order, a figure is the mean of its rounds with an interval, and systems at one level are ranked
-// as far as the intervals tell them apart (Standing). equal-footing is such a study: every system,
-// at each durability level that it has.
+// as far as the intervals distinguish them (Standing). equal-footing is such a study: every
+// system, at each durability level that it has.
 //
 // # Cells
 //

@@ -15,7 +15,7 @@ type Footing struct {
 	Table string `json:"table"`
 	Of    string `json:"of"`
 	To    string `json:"to"`
-	// Level is the level of both sides; 0: there is none, for which Answer and Why say why.
+	// Level is the level of both sides; 0: none, for the reason in Answer and Why.
 	Level  int    `json:"level,omitempty"`
 	Answer Answer `json:"answer,omitempty"`
 	Why    string `json:"why,omitempty"`
@@ -34,9 +34,9 @@ func (p *Plan) find(table, at string, equal int) int {
 		func(c Cell) bool { return c.Table == table && c.At == at && c.Equal == equal })
 }
 
-// equalize adds to a plan the cells at which both sides of a claim have one durability level: that
-// of the stronger side where both systems give it, and else the highest that both give. newJob
-// tells what they give. A plan that has the cells stays as it is.
+// equalize adds to a plan the cells at which both sides of a claim have one durability level: the
+// level of the stronger side if both systems give it, and otherwise the highest that both give.
+// newJob shows what they give. A plan that has the cells stays as it is.
 func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
 	scale, err := s.Scale(p.Scale)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
 		return f, []Cell{*a, *b}, nil
 	}
 	f.Answer = NoLevel
-	f.Why = fmt.Sprintf("no level is had by both, %s has %s and %s has %s", c.Of, listed(ofCells),
+	f.Why = fmt.Sprintf("no level is common, %s has %s and %s has %s", c.Of, listed(ofCells),
 		c.To, listed(toCells))
 	return f, nil, nil
 }

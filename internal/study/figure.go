@@ -69,9 +69,9 @@ type Figure struct {
 	Name, Title string
 	Unit        Unit
 	of          func(m Measured) (float64, bool)
-	// compared is set where internal/compare knows how sure the figure is.
+	// compared is set if internal/compare knows the figure's uncertainty.
 	compared string
-	// zero is set where 0 is a value.
+	// zero is set if 0 is a valid value.
 	zero bool
 }
 
@@ -88,8 +88,8 @@ func (f Figure) Value(m Measured) (value float64, known bool) {
 	return v, known && (v > 0 || f.zero && v == 0)
 }
 
-// better reports whether the value a is better than b: a rate when it is greater, all else when
-// it is less.
+// better reports whether the value a is better than b: a rate if it is greater, any other figure
+// if it is less.
 func (f Figure) better(a, b float64) bool {
 	if f.Unit == PerSecond || f.Unit == BytesPerSecond {
 		return a > b

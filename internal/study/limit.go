@@ -36,9 +36,9 @@ func (m Measured) limit() string {
 	return resource
 }
 
-// behindWorkload returns the resource that was near its limit in a trial in which the workload's
-// bound of messages in flight was reached: where there is one, the wait for it filled the bound.
-// It returns the workload where there is none.
+// behindWorkload returns the resource that was near its limit in a trial that reached the
+// workload's bound of messages in flight, because the wait for that resource filled the bound.
+// Without such a resource it returns the workload.
 func (m Measured) behindWorkload() string {
 	for _, r := range slices.Backward(m.Trials) {
 		switch l := verdict.Limiting(r); l.Resource {
@@ -95,8 +95,8 @@ func unlike(of, to side) string {
 	return fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b), to.at)
 }
 
-// limited makes the ratio one of the resource that limited both cells, where there is such a
-// resource: a rate is divided by what was used of it. Of other figures the ratio stays.
+// limited relates the ratio to the resource that limited both cells, if there is one: a rate is
+// divided by the resource's use. For other figures the ratio is unchanged.
 func (r *Reply) limited(f Figure, of, to side) {
 	limit := of.limit()
 	if limit == "" {
@@ -121,12 +121,11 @@ func (r *Reply) limited(f Figure, of, to side) {
 	}
 }
 
-// perUse returns a rate divided by what was used of a resource meanwhile: for a search in each
-// trial within its bracket, and else in the run. It is empty for other figures, and where the use
-// is not known.
+// perUse returns a rate divided by the use of a resource: for a search in each trial within its
+// bracket, otherwise in the run. It is empty for other figures, and if the use is unknown.
 func (f Figure) perUse(m Measured, resource string) (out []float64) {
 	if f.Unit != PerSecond && f.Unit != BytesPerSecond || f.Name == "catch_up" {
-		return nil // of a part of the run only, whose use is not known
+		return nil // covers only a part of the run, whose use is unknown
 	}
 	runs := m.Trials
 	if m.Run != nil {

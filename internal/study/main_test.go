@@ -2,4 +2,4 @@ package study
 
 import "flag"
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")

@@ -62,7 +62,7 @@ func (c *Cell) grouped() string {
 // order returns the indexes of the cells in the order of measurement, without absent cells. The
 // peaks that give rates come first, then the other cells. Within both parts the cells of one
 // cluster stand together; the second part begins with the last cluster of the first. A study with
-// rounds has an order of its own; see inRounds.
+// rounds has a different order; see inRounds.
 func order(s *Study, p *Plan) []int {
 	if s.Rounds > 0 {
 		return s.inRounds(p)

@@ -24,7 +24,7 @@ type Plan struct {
 	// changed.
 	Study string `json:"study_yaml"`
 	Cells []Cell `json:"cells"`
-	// Footings are of the claims whose sides were published with unequal durability levels.
+	// Footings belong to the claims whose sides were published with unequal durability levels.
 	Footings []Footing `json:"equal_levels,omitempty"`
 }
 
@@ -192,7 +192,7 @@ func GoOn(f *Folder, wanted *Plan) error {
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
 		for _, before := range p.Cells {
-			// The earlier workload has the rate that the peaks gave.
+			// The earlier workload has the rate from the peaks.
 			if before.Table == c.Table && before.Name() == c.Name() && c.Rate != "" &&
 				before.Workload != "" {
 				c.Workload = before.Workload

@@ -28,7 +28,7 @@ func (s *Study) roundsOf(t *Table) (out []int) {
 	return out
 }
 
-// peaksOf returns the places of the peaks that a cell's rate is a share of.
+// peaksOf returns the places of the peaks of which a cell's rate is a share.
 func (s *Study) peaksOf(c *Cell) []string {
 	r := s.rate(c.Rate)
 	if !r.Own {
@@ -45,7 +45,7 @@ type stage int
 const (
 	searching stage = iota // the peaks give the rates of the others
 	loading
-	breaking // servers whose leaders moved are not those of the other systems
+	breaking // faults come last, because they move leaders
 )
 
 func stageOf(c *Cell) stage {
@@ -59,7 +59,7 @@ func stageOf(c *Cell) stage {
 	return loading
 }
 
-// turn is what decides when a cell is measured, the most important first.
+// turn holds the keys that order the cells, the most important first.
 type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
@@ -103,16 +103,17 @@ func (s *Study) inRounds(p *Plan) []int {
 	return out
 }
 
-// gaugeLength is the length of the closed loop that finds where the first search begins, and
-// gaugedShare the part of its rate: a closed loop is overload, which few systems carry for long.
+// gaugeLength is the length of the closed loop that finds the first search's start, and
+// gaugedShare the used share of its rate, because a closed loop is an overload that few systems
+// carry for long.
 const (
 	gaugeLength = 2 * time.Second
 	gaugedShare = 0.6
 )
 
-// start returns the rate with which the search of the cell under way begins, which saves the way
-// and decides nothing: its workload's, or in a study with rounds what a closed loop carries in the
-// first round, and later one that goes on where the earlier round ended.
+// start returns the first rate of the current cell's search. It only shortens the search. It is
+// the workload's rate or, in a study with rounds, what a closed loop carries in the first round,
+// and later a rate from the earlier round's result.
 func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
 	c, rate := &r.plan.Cells[r.at], job.Workload.Load.Segments[0].From
 	if r.Study.Rounds == 0 {
@@ -123,7 +124,7 @@ func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
 	if len(earlier) == 0 {
 		carried, err := bench.Gauge(ctx, job, gaugeLength, r.Watch)
 		if err != nil && ctx.Err() == nil {
-			return rate, nil // the search itself tells what is wrong
+			return rate, nil // the search itself reports the error
 		}
 		return max(gaugedShare*carried, least), err
 	}
@@ -171,13 +172,13 @@ func (c *checker) repetition() {
 				"is of a study with rounds: write rounds: 3, or leave it out")
 		}
 		if s.Rounds > 0 && len(t.Published) > 0 {
-			c.doc.Reject(path+".published", "cannot stand in a study with rounds, which has "+
-				"figures of its own only: leave one of them out")
+			c.doc.Reject(path+".published", "cannot be combined with rounds, which give only "+
+				"measured figures: leave one of them out")
 		}
 	}
 	if s.Rounds > 0 && len(s.Claims) > 0 {
-		c.doc.Reject("claims", "cannot stand in a study with rounds, which ranks what it "+
-			"measured: leave one of them out")
+		c.doc.Reject("claims", "cannot be combined with rounds, which rank the "+
+			"measurements: leave one of them out")
 	}
 	for i, r := range s.Rates {
 		if s.Rounds > 0 && !r.Own {

@@ -74,9 +74,9 @@ func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Every cell is there in each round, with a seed of its own. At the smallest scale a cluster's
-// rounds follow one another; at the others all clusters have a round before the next one begins.
-// A cluster's faults come last.
+// Every round has every cell, with its own seed. At the smallest scale a cluster's rounds follow
+// one another; at the others all clusters have a round before the next one begins. A cluster's
+// faults come last.
 func TestOrderOfRounds(t *testing.T) {
 	for _, scale := range Scales() {
 		s, p := roundedPlan(t, scale)
@@ -149,7 +149,7 @@ func TestOwnPeaks(t *testing.T) {
 			t.Errorf("%s has a rate before its peak is known:\n%s", c.Name(), c.Workload)
 		}
 	}
-	// A part of the study brings the peaks of its rates, in every round.
+	// A part of the study includes the peaks of its rates, in every round.
 	of, _ := s.Scale(Smoke)
 	part, err := NewPlan(s, of, []string{"knee", "one"})
 	if err != nil {
@@ -166,8 +166,8 @@ func TestOwnPeaks(t *testing.T) {
 	}
 }
 
-// carried is a plan with the table peak only, whose cells were measured: what each place carried
-// in each of the rounds; a rate below 0 is that of a search that met no limit.
+// carried returns a plan with only the table peak, and its results: the rate of each place in each
+// round. A rate below 0 means a search that met no limit.
 func carried(t *testing.T, rates map[string][]float64, side string) Standing {
 	t.Helper()
 	s, p := roundedPlan(t, Smoke)
@@ -203,7 +203,7 @@ func TestStandings(t *testing.T) {
 	if one[0].First != 1 || one[0].Last != 1 || other[0].First != 2 || other[0].Last != 2 {
 		t.Errorf("told apart: %+v, %+v", one[0], other[0])
 	}
-	// The rounds of one scatter too much to tell.
+	// The rounds of one scatter too much for a rank.
 	if one[1].First != 1 || one[1].Last != 2 || other[1].First != 1 || other[1].Last != 2 {
 		t.Errorf("not told apart: %+v, %+v", one[1], other[1])
 	}
@@ -224,14 +224,14 @@ func TestStandings(t *testing.T) {
 	if s := unmet[1]; s.AtLeast || math.Abs(s.Value-9000) > 1 || s.Rounds != 1 {
 		t.Errorf("no limit in one round: %+v", s)
 	}
-	// What the load limited is no figure of the system.
+	// A figure that the load limited says nothing about the system.
 	if s := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}},
 		verdict.SideGenerator).Rows[0].Places[0]; !s.AtLeast || s.First != 0 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// A search that had no time to meet a limit says what the system carries at least.
+// A search that had no time to meet a limit gives a lower bound.
 func TestSearchesThatMetNoLimit(t *testing.T) {
 	ends := func(value float64) round { return round{value: value, high: 1.05 * value} }
 	open := func(value float64) round { return round{value: value, high: value, open: true} }
@@ -239,7 +239,7 @@ func TestSearchesThatMetNoLimit(t *testing.T) {
 		{nil, nil},
 		{[]round{ends(7), ends(8)}, []round{ends(7), ends(8)}},
 		{[]round{open(2), ends(7), ends(8)}, []round{ends(7), ends(8)}},
-		// It found more than a search that met a limit, so it tells of the scatter.
+		// It found more than a search that met a limit, so it shows the scatter.
 		{[]round{ends(7), open(8), ends(9)}, []round{ends(7), open(8), ends(9)}},
 		{[]round{open(2), open(8)}, []round{open(8)}},
 	} {
@@ -249,7 +249,7 @@ func TestSearchesThatMetNoLimit(t *testing.T) {
 	}
 }
 
-// A later round goes on where an earlier one ended.
+// A later round continues where an earlier one ended.
 func TestWhereALaterSearchBegins(t *testing.T) {
 	tried := []peak.Trial{{TargetRate: 700}, {TargetRate: 400}}
 	for want, s := range map[float64]peak.Saved{
@@ -263,7 +263,7 @@ func TestWhereALaterSearchBegins(t *testing.T) {
 	}
 }
 
-// Of latencies and costs less is better.
+// For latencies and costs, less is better.
 func TestLessLatencyIsAhead(t *testing.T) {
 	f, err := FindFigure("e2e.p99")
 	if err != nil {

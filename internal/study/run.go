@@ -17,7 +17,7 @@ type Options struct {
 	Folder *Folder
 	Study  *Study
 	Job    NewJob
-	// Ran, unless it is nil, is called with each run that did not fail.
+	// Ran, if not nil, is called with each run that did not fail.
 	Ran func(run *result.Saved) error
 	// Do replaces the runs and searches; nil: jobs are measured.
 	Do    func(ctx context.Context, job *bench.Job) experiment.Outcome
@@ -46,14 +46,14 @@ type runner struct {
 	scale    Scale
 	complete map[experiment.Identity]string // names of complete runs and searches
 	left     []int                          // cells, in the order of measurement
-	at       int                            // the cell under way
+	at       int                            // the current cell
 	number   int                            // of it, in the order of measurement
 }
 
-// Run measures every cell that is not done, one after the other, until ctx is cancelled. A
-// failing cell is recorded and does not end the study. Cells that need the same servers share
-// them. Servers on which a cell failed are started again once, because the cell itself may be
-// the cause. The error is about the folder or about servers that did not stop.
+// Run measures every cell that is not done, one by one, until ctx is cancelled. A failing cell is
+// recorded and does not end the study. Cells that need the same servers share them. Servers on
+// which a cell failed are started again once, because the cell itself may be the cause. The error
+// is about the folder or about servers that did not stop.
 func Run(ctx context.Context, o Options) (err error) {
 	r := &runner{Options: o, plan: o.Folder.Saved}
 	if r.scale, err = r.Study.Scale(r.plan.Scale); err != nil {
@@ -135,7 +135,7 @@ func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 	return m
 }
 
-// Take records what became of a cell.
+// Take records the outcome of a cell.
 func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 	c := &r.plan.Cells[r.at]
 	c.Take(ctx, o)

@@ -31,7 +31,7 @@ func onSim(w *workload.Workload, t *target.Target, runs string) (*bench.Job, err
 	return job, job.Check()
 }
 
-// silent is a watch that says nothing, and counts cells.
+// silent is a watch that only counts cells.
 type silent struct{ cells []string }
 
 func (*silent) Phase(result.PhaseName, string)           {}
@@ -65,7 +65,7 @@ tables:
       - {name: system, values: [{name: one, target: one}]}
 `
 
-// begun is a study of four cells, three of them different, in a folder.
+// begun returns a study of four cells, three of them different, in a folder.
 func begun(t *testing.T) (*Study, *Folder) {
 	t.Helper()
 	s, err := Parse("two.yaml", []byte(twoTables))
@@ -90,7 +90,7 @@ func begun(t *testing.T) (*Study, *Folder) {
 	return s, f
 }
 
-// measured is a run directory of a job, in a state.
+// measured writes a run directory of a job, in a state.
 func measured(t *testing.T, job *bench.Job, state result.State) *result.Saved {
 	t.Helper()
 	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
@@ -109,7 +109,7 @@ func measured(t *testing.T, job *bench.Job, state result.State) *result.Saved {
 	return s
 }
 
-// doing measures jobs by a function.
+// doing measures jobs with a function.
 func doing(
 	do func(job *bench.Job) (*result.Saved, error),
 ) func(context.Context, *bench.Job) experiment.Outcome {
@@ -155,7 +155,7 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 		on.Left() != 2 || on.State != result.Complete {
 		t.Errorf("%+v", on)
 	}
-	// The cell that two tables have is measured once.
+	// A cell in two tables is measured once.
 	if on.Cells[0].Run != on.Cells[2].Run || on.Cells[0].Run == "" ||
 		!slices.Equal(watch.cells, []string{"first one", "second 9, one", "first other"}) {
 		t.Errorf("%v, %+v", watch.cells, on.Cells)

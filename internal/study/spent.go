@@ -5,7 +5,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// spent returns the figures of what servers spent on a message, and of what faults cost.
+// spent returns the figures of the servers' resources per message, and of the cost of faults.
 func spent() []Figure {
 	return []Figure{
 		{Name: "servers_cpu", Title: "CPU time of the servers, per message", Unit: Nanoseconds,
@@ -48,8 +48,8 @@ func spent() []Figure {
 	}
 }
 
-// sumOfServers adds a figure over all processes of the servers. It is not known where it is not
-// known of one of them.
+// sumOfServers adds a figure over all processes of the servers. It is unknown if one process lacks
+// the figure.
 func sumOfServers(r *result.Run, of func(result.ProcessUse) *int64) (sum float64, known bool) {
 	servers, whole := r.Observation.OfServers()
 	sum, known = result.Sum(servers, of)

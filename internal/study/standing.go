@@ -31,9 +31,9 @@ type StandingRow struct {
 type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
-	Rounds int    `json:"rounds"` // that tell the figure
-	// Value is the geometric mean of the rounds; where one of them is 0, the greatest. A search
-	// that met no limit is left out when every search that did found more.
+	Rounds int    `json:"rounds"` // with the figure
+	// Value is the geometric mean of the rounds, or the greatest if one of them is 0. A search
+	// that met no limit is left out if every search that did found more.
 	Value float64 `json:"value"`
 	// Low and High are the interval of the mean at 95%, by Student's distribution on the
 	// logarithms; 0: not known. The brackets of searches widen it.
@@ -123,9 +123,9 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 	return out
 }
 
-// telling returns the rounds that tell what the system carries, of rounds sorted by value. A
-// search that met no limit tells nothing when every search that did found more. When none did, the
-// highest round says what the system carries at least.
+// telling returns, of rounds sorted by value, those that show what the system carries. A search
+// that met no limit shows nothing if every search that did found more. If none met a limit, the
+// highest round is a lower bound.
 func telling(all []round) []round {
 	ended := slices.IndexFunc(all, func(r round) bool { return !r.open })
 	if ended < 0 {

@@ -13,8 +13,8 @@ type Study struct {
 	Question string
 	Source   string   // of the published figures
 	Testbed  []string // sentences: the machines of the published measurement
-	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds
-	// has figures of its own only, and no published ones.
+	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds has
+	// only measured figures, no published ones.
 	Rounds int
 	// Scales replace lengths of the scales, by name.
 	Scales  map[string]Lengths

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 )
 
-// Every table and figure of the four studies, with how many cells it has.
+// Every table and figure of the four studies, with its number of cells.
 var published = map[string]map[string]int{
 	"confluent-2020": {"peak": 7, "figure-2": 8, "figures-12-13": 6, "figure-14": 8},
 	"streamnative-2020": {"table-1": 12, "table-1-catch-up": 4, "table-2": 16, "table-3": 48,
@@ -52,7 +52,7 @@ func TestTheLibraryIsWhole(t *testing.T) {
 	}
 }
 
-// What the studies say of themselves, their own figures must show.
+// The published figures must support the studies' own claims.
 func TestClaimsHoldOfWhatWasPublished(t *testing.T) {
 	unfigured := 0
 	for _, name := range Names() {
@@ -69,7 +69,7 @@ func TestClaimsHoldOfWhatWasPublished(t *testing.T) {
 			}
 		}
 	}
-	// Those on figure 2, which was published as a picture and in words.
+	// The claims about figure 2, which was published as a picture and in words.
 	if unfigured != 3 {
 		t.Errorf("%d claims are on cells without published figures", unfigured)
 	}
@@ -101,7 +101,7 @@ func TestScalesOfACell(t *testing.T) {
 		if got := strings.Contains(c.Workload, "200k/s"); got != (name == Full) {
 			t.Errorf("%s: the published rate: %v\n%s", name, got, c.Workload)
 		}
-		// The peaks that the rate is taken from come along, also Pulsar's.
+		// The peaks for the rate are included, also Pulsar's.
 		peaks := slices.ContainsFunc(p.Cells,
 			func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, pulsar" })
 		if peaks != (name != Full) ||
@@ -133,8 +133,8 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Peaks that rates are taken from come first, a cluster's cells stand together,
-// and the last cluster of the first part goes on in the second.
+// The peaks for rates come first, a cluster's cells are together, and the last cluster of the
+// first part is the first of the second.
 func TestOrderStartsClustersSeldom(t *testing.T) {
 	s, _ := Find("confluent-2020")
 	scale, _ := FindScale(Smoke)
@@ -240,7 +240,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What is accepted has a plan at every scale, and a report of it.
+		// Every accepted study has a plan and a report at every scale.
 		for _, scale := range scales {
 			p, err := NewPlan(s, scale, nil)
 			if err != nil {

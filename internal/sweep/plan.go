@@ -18,7 +18,7 @@ type Cell struct {
 	experiment.Cell
 }
 
-// Base is what a sweep varies.
+// Base is the workload that a sweep varies.
 type Base struct {
 	File    string // of the workload, for errors
 	Source  string // its YAML

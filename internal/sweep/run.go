@@ -27,7 +27,7 @@ func (c *Cell) identity() experiment.Identity {
 	return experiment.Identity{Workload: c.Workload, Target: c.Target}
 }
 
-// Left returns the number of cells that are still to be measured.
+// Left returns the number of cells that must still be measured.
 func (p *Plan) Left() int {
 	n := 0
 	for _, c := range p.Cells {
@@ -38,9 +38,9 @@ func (p *Plan) Left() int {
 	return n
 }
 
-// Run measures every cell that is not done, one after the other, until ctx is cancelled. A
-// failing cell is recorded and does not end the sweep. measure returns the measurement of a
-// cell; its run's Asked must have the cell's workload and target. The error is about the folder.
+// Run measures every cell that is not done, one by one, until ctx is cancelled. A failing cell is
+// recorded and does not end the sweep. measure returns the measurement of a cell; its run's Asked
+// must have the cell's workload and target. The error is about the folder.
 func Run(ctx context.Context, f *Folder, o experiment.Options,
 	measure func(cell int) *experiment.Measurement) error {
 	return f.Run(ctx, &strategy{folder: f, measure: measure, at: -1}, o)
@@ -50,7 +50,7 @@ func Run(ctx context.Context, f *Folder, o experiment.Options,
 type strategy struct {
 	folder  *Folder
 	measure func(cell int) *experiment.Measurement
-	at      int // the cell under way
+	at      int // the current cell
 }
 
 // Next returns the measurement of the next cell that is not done.
@@ -65,7 +65,7 @@ func (s *strategy) Next() (*experiment.Measurement, error) {
 	return nil, nil
 }
 
-// Take records what became of a cell.
+// Take records the outcome of a cell.
 func (s *strategy) Take(ctx context.Context, o experiment.Outcome) error {
 	s.folder.Saved.Cells[s.at].Take(ctx, o)
 	return s.folder.Save()

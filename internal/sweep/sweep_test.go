@@ -57,7 +57,7 @@ func FuzzParseAxes(f *testing.F) {
 		if len(axes) != 1 || len(axes[0].Values) == 0 || slices.Contains(axes[0].Values, "") {
 			t.Fatalf("%q: %+v", text, axes)
 		}
-		// Keys and values that mean anything, or not, never panic.
+		// Valid and invalid keys and values never panic.
 		_, _ = simBase("{}").Cells(axes)
 	})
 }
@@ -92,7 +92,7 @@ func TestCellsAreEveryCombination(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the file leaves out follows from the cell's own values.
+	// Defaults that the file leaves out follow from the cell's own values.
 	if w.Partitions != 1 || w.Message.Size != 64<<10 || w.Producers != 8 || w.Durability != 4 ||
 		w.MaxInFlight != 512 || w.Name != "x" {
 		t.Errorf("%+v", w)
@@ -148,7 +148,7 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 	}
 }
 
-// planned is a sweep of three cells in a folder.
+// planned returns a sweep of three cells in a folder.
 func planned(t *testing.T) *Folder {
 	t.Helper()
 	axes := []Axis{{"partitions", []string{"1", "2", "3"}}}
@@ -168,7 +168,7 @@ func planned(t *testing.T) *Folder {
 	return f
 }
 
-// measured is a run directory of a cell, in a state.
+// measured writes a run directory of a cell, in a state.
 func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved {
 	t.Helper()
 	run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: state,
@@ -287,12 +287,12 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 	}
 }
 
-// A process that is killed right after a run is complete has not written that
-// down: the run itself tells.
+// A process that is killed right after a run is complete has not recorded it: the run itself shows
+// it.
 func TestTheRunsTellWhatIsDone(t *testing.T) {
 	f := planned(t)
 	measured(t, f, 1, result.Complete)
-	measured(t, f, 0, result.Running) // nobody writes to it: it is incomplete
+	measured(t, f, 0, result.Running) // its process is gone, so it is incomplete
 	f.Saved.Cells[0].State, f.Saved.Cells[1].State, f.Saved.Cells[2].State =
 		experiment.Running, experiment.Running, experiment.Done
 	if err := f.Save(); err != nil {

@@ -207,7 +207,7 @@ func (c *controller) serve() {
 func (c *controller) obey(r request, answer *reply) error {
 	nodes, able := c.cluster.(system.Restarter)
 	if !able {
-		return fmt.Errorf("the servers of %s live in one process and cannot be ended one by one: "+
+		return fmt.Errorf("the servers of %s run in one process and cannot be ended one by one: "+
 			"start them as processes, by a setting that plimsoll systems names", c.state.System)
 	}
 	var err error

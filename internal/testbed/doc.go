@@ -25,10 +25,10 @@
 //
 //	logs/        each server's log
 //	owner.log    what the owner itself printed
-//	state.json   who owns it, how far it is, and its servers
+//	state.json its owner, its phase and its servers
 //	control      the socket at which the owner takes Kill and Start
 //	target.yaml  the target that names it to plimsoll run, with absolute paths
-//	secrets/     user and password, each in a file that its owner alone may read
+//	secrets/ user and password, each in a file that only its owner may read
 //
 // The locks are flock(2)'s: the kernel drops them when their holder dies. Detach takes
 // the lock of a testbed and passes it to the owner, so the testbed is locked at every
@@ -47,8 +47,8 @@
 //
 // # A fault is always undone
 //
-// What a fault did to the machine can be found without its author: mounts below the
-// testbed's directory, a firewall table whose name is written there before the table
-// is made, loop devices that detach themselves. Whoever removes the directory removes
-// them too (undo), so what a killed owner leaves is removed by the next command.
+// A fault's traces can be found without the process that injected it: mounts below the testbed's
+// directory, a firewall table whose name is written there before the table is created, loop
+// devices that detach themselves. Removing the directory removes them too (undo), so the next
+// command removes what a killed owner left.
 package testbed

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// What a room also holds when its testbed is prepared for faults.
+	// Further names in the room of a testbed that is prepared for faults.
 	imagesName   = "images"
 	firewallName = "firewall"
 
@@ -45,7 +45,7 @@ type Preparation struct {
 	// Disks gives each node a disk of its own.
 	Disks bool
 	// Groups gives each node's processes a user group of their own, by which a firewall
-	// tells the nodes apart.
+	// distinguishes the nodes.
 	Groups bool
 }
 
@@ -111,7 +111,7 @@ func CheckGroups() error {
 	if mapsGroups(string(raw)) {
 		return nil
 	}
-	return fmt.Errorf("%w: it lacks %d to %d, which tell the nodes apart: "+
+	return fmt.Errorf("%w: it lacks %d to %d, which distinguish the nodes: "+
 		"run plimsoll outside of the namespace, or map them", ErrNoGroups, firstGroup, lastGroup)
 }
 

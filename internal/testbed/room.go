@@ -18,7 +18,7 @@ const (
 	dataName = "data"
 	lockPoll = 10 * time.Millisecond
 
-	// What the room of a detached testbed also holds.
+	// Further names in the room of a detached testbed.
 	stateName   = "state.json"
 	targetName  = "target.yaml"
 	secretsName = "secrets"

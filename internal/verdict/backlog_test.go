@@ -44,8 +44,8 @@ func TestCatchUpVerdicts(t *testing.T) {
 	}
 }
 
-// What readers that were given up on did not read is not lost; what others did
-// not receive is.
+// Messages unread by readers that were given up are not lost; messages that others did not receive
+// are.
 func TestUnreadIsNotLost(t *testing.T) {
 	r := &result.Run{State: result.Complete,
 		Ledger: result.Ledger{Accounted: true, Subscriptions: []result.SubscriptionLedger{

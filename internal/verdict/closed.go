@@ -9,8 +9,8 @@ import (
 // itself. In a closed loop that time lowers the rate.
 const turnAroundBound = 0.2
 
-// turnAround judges whether plimsoll limited a closed loop: which share of the time passed
-// between an answer and the next message.
+// turnAround judges whether plimsoll limited a closed loop, by the share of the time between an
+// answer and the next message.
 func turnAround(r *result.Run) result.Verdict {
 	g, send := r.Summary.Generator, r.Summary.Series(result.SendCall)
 	if send.Count == 0 {

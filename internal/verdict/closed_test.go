@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// goodLoop is a closed loop to which nothing is wrong: four producers with a
-// send of ten messages each, which takes 10 ms and 0.5 ms to begin.
+// goodLoop is a closed loop without faults: four producers with a send of ten messages each, which
+// takes 10 ms and 0.5 ms to begin.
 func goodLoop() *result.Run {
 	r := good()
 	r.Load = result.Load{Model: result.ClosedLoop, Delivery: "at_least_once", Topics: 1,

@@ -50,7 +50,7 @@ func Comparable(runs []*result.Run) []result.Warning {
 	return out
 }
 
-// guaranteed is the durability level of a run: as read back, or else as asked for.
+// guaranteed returns the durability level of a run: as read back, or else as requested.
 func guaranteed(r *result.Run) string {
 	switch d := r.Durability; {
 	case d.Level > 0:

@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// noLoad are the fields of a load in which comparable runs may differ: its name, what was
-// done before the measured window, and a rate that follows from the segments.
+// noLoad lists the fields of a load in which comparable runs may differ: its name, fields about
+// the time before the measured window, and the rate, which follows from the segments.
 var noLoad = []string{"Workload", "WarmupSeconds", "DropPageCache", "TargetRate"}
 
 // openLoop is a load of an open loop in which every field has a value.
@@ -24,7 +24,7 @@ func openLoop() *result.Run {
 	return r
 }
 
-// closedLoop is a load of a closed loop, whose rate, arrivals and messages in flight follow.
+// closedLoop is a load of a closed loop. It has no rate, arrivals or bound of messages in flight.
 func closedLoop() *result.Run {
 	r := observed()
 	r.SchemaVersion = result.SchemaVersion
@@ -32,15 +32,15 @@ func closedLoop() *result.Run {
 	return r
 }
 
-// visitingLoad is a load on topics that exist.
+// visitingLoad is a load on existing topics.
 func visitingLoad() *result.Run {
 	r := openLoop()
 	r.Load.Existing = []string{"orders"}
 	return r
 }
 
-// changed gives a value another one; fields of a struct, of what a pointer points to
-// and of the first element of a slice are changed one by one, by their names.
+// changed returns changed copies of a value. It changes the fields of a struct, of a pointer's
+// target and of a slice's first element one by one, by their names.
 func changed(name string, v reflect.Value, each func(name string)) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -73,12 +73,11 @@ func changed(name string, v reflect.Value, each func(name string)) {
 	v.Set(old)
 }
 
-// Runs of which nothing but the figures was saved are comparable only when every field of
-// their loads is the same.
+// Runs without a saved workload are comparable only if every field of their loads is equal.
 func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 	for name, c := range map[string]struct {
 		run   func() *result.Run
-		only  string // the field that this load adds; empty: all that no other load adds
+		only  string // the field that this load adds; empty: all fields that no other load adds
 		least int    // changes
 	}{
 		"open loop": {openLoop, "", 3}, "closed loop": {closedLoop, "Closed", 3},
@@ -95,7 +94,7 @@ func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 			changed(field, load.Field(i), func(part string) {
 				seen++
 				comparable := len(Comparable([]*result.Run{c.run(), other})) == 0
-				// A window that lasts as long as readers take is no load by itself.
+				// A window whose length depends on the readers is not part of the load.
 				follows := slices.Contains(noLoad, field) || field == "WindowSeconds"
 				if comparable != follows {
 					t.Errorf("%s: runs that differ in %s are comparable: %v", name, part,
@@ -117,7 +116,7 @@ func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 	}
 }
 
-// bases are workloads that have every key between them.
+// bases are workloads that together have every key.
 var bases = []string{
 	"description: a base", "keys: {kind: zipf}", "keys: {kind: shares, shares: 50% 1 + 50% 9}",
 	"load: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}",
@@ -128,7 +127,7 @@ var bases = []string{
 	"scaling: [{at: 5s, consumers: 1}]", "isolate: {cpus: split}", "existing_topics: [orders]",
 }
 
-// otherValues are values of any key, one of which means something else.
+// otherValues are values of which at least one changes any key.
 var otherValues = []string{
 	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s",
 	"3k/s", "21s", "500us", "11m", "auto",
@@ -136,7 +135,7 @@ var otherValues = []string{
 	"[{at: 6s, consumers: 1}]", "[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
 }
 
-// with is a workload and the same with another value of a key; nil where no base has the key.
+// with returns a workload and its copy with another value of a key; nil if no base has the key.
 func with(t *testing.T, f workload.Field) (before, after *workload.Workload) {
 	for _, base := range bases {
 		before, err := workload.Parse("base", []byte(base))
@@ -168,9 +167,9 @@ func runOf(w *workload.Workload) *result.Run {
 	}
 }
 
-// Whatever key of a workload is changed is among the differences, and makes the runs
-// comparable or not as the table declares; so it is where an older run lacks the resolved
-// workload, but for keys that its figures do not tell.
+// Every changed key of a workload is among the differences, and decides comparability as the table
+// declares. The same holds for an older run without the resolved workload, except for keys that
+// are not in its figures.
 func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
 	notInFigures := []string{"description", "drain", "faults", "isolate.cpus", "scaling"}
 	for _, f := range workload.Fields() {
@@ -210,7 +209,7 @@ func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
 	}
 }
 
-// The number of keys alone makes runs incomparable, and is named.
+// A different number of keys makes runs incomparable, and is named.
 func TestRunsThatDifferInTheNumberOfKeysAreNotComparable(t *testing.T) {
 	of := func(count string) *result.Run {
 		w, err := workload.Parse("w", []byte("keys: {kind: random, count: "+count+"}"))
@@ -226,8 +225,8 @@ func TestRunsThatDifferInTheNumberOfKeysAreNotComparable(t *testing.T) {
 	}
 }
 
-// What an older run did not record is no difference; that plimsoll then dealt
-// messages without a key one by one is known.
+// A field that an older run did not record is no difference. But it is known that plimsoll then
+// sent messages without a key to the partitions one by one.
 func TestOlderRunsAreComparedByWhatTheyRecorded(t *testing.T) {
 	older := func() *result.Run { r := observed(); r.SchemaVersion = 1; return r }
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 // notAccounted is the sentence of a verdict that needs the account of messages.
 const notAccounted = "the run ended before its messages were accounted for"
 
-// accounted has judge judge the sum of the subscriptions' accounts, once messages are accounted
+// accounted calls judge with the sum of the subscriptions' accounts, if messages were accounted
 // for.
 func accounted(name string, r *result.Run,
 	judge func(*result.Run, result.SubscriptionLedger) result.Verdict) result.Verdict {
@@ -63,9 +63,9 @@ func Watched(r *result.Run) (whole bool, why string) {
 	return true, ""
 }
 
-// duplicates judges whether each message came once. Sound counts copies as a broken promise of
-// exactly_once delivery only. At most once, consumers acknowledge a message before they handle
-// it, which leaves no room for copies either, but not every system promises that it makes none.
+// duplicates judges whether each message came once. Sound counts copies as a broken promise only
+// with exactly_once delivery. With at_most_once, consumers acknowledge a message before they
+// handle it, which excludes redelivery, but not every system promises to make no copies.
 func duplicates(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Duplicate > 0:
@@ -104,13 +104,13 @@ func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		quantity.Count(l.Redelivered), quantity.Count(l.GivenBack))
 }
 
-// roomForCopies says what a run's delivery means for copies.
+// roomForCopies says what a run's delivery promises about copies.
 func roomForCopies(r *result.Run) string {
 	switch {
 	case exactlyOnce(r):
 		return "exactly_once delivery forbids"
 	case r.Load.Delivery == "at_most_once":
-		return "at_most_once delivery does not allow, and which is not held against the system"
+		return "at_most_once delivery does not allow, but which does not count against the system"
 	}
 	return r.Load.Delivery + " delivery allows"
 }

@@ -13,20 +13,19 @@
 //
 // # Pulses
 //
-// Where the number of waiting messages swings by more than 1% of the messages offered
-// in the window, a line through it says little (pulse.go). The number does not grow
-// when its minimum in the second half of the window is at most that of the first half.
-// It grows when its trend is shown to grow, or when troughs and peaks rise from pulse
-// to pulse. A window is short when it has fewer than three pulses and its figures decide
-// nothing: a search repeats the trial with a window twice as long, up to eight times the
-// planned length, and keeps that length for all later trials.
+// If the number of waiting messages swings by more than 1% of the messages offered in the window,
+// a straight line through it says little (pulse.go). The number does not grow when its minimum in
+// the second half of the window is at most that of the first half. It grows when its trend is
+// shown to grow, or when troughs and peaks rise from pulse to pulse. A window is short when it has
+// fewer than three pulses and its figures decide nothing: a search repeats the trial with a window
+// twice as long, up to eight times the planned length, and keeps that length for all later trials.
 //
 // # Trends
 //
-// A window of 30 minutes or more is judged for leaks and drift (drift.go). A figure drifts
-// when its slope over blocks exceeds what matters, with an error that allows for the memory
-// of its noise, and with all figures held to 5 in 100 together. Growth that ended, that falls
-// again or that the messages explain is no leak.
+// A window of 30 minutes or more is judged for leaks and drift (drift.go). A figure drifts when
+// its slope over blocks exceeds a relevant size, with an error that allows for the correlation of
+// its noise, and with 5 false alarms in 100 for all figures together. Growth that has ended, falls
+// again, or is explained by the messages is no leak.
 //
 // # The instrument's error
 //
@@ -35,9 +34,8 @@
 //
 // # What was not watched or not recorded
 //
-// A verdict is unknown when the run could not have shown it broken. Duplicates and order hold
-// only when the consumers stayed open for as long as the system may take to deliver
-// again (ledger.watched_ns, system.Redeliverer). In an imported run, zero means
-// unknown wherever the other tool did not record a figure. Open and closed loops, and
-// imported runs, are never ranked together.
+// A verdict is unknown when the run could not have shown it broken. Duplicates and order hold only
+// if the consumers stayed open for the system's redelivery time (ledger.watched_ns,
+// system.Redeliverer). In an imported run, zero means unknown wherever the other tool did not
+// record a figure. Open and closed loops, and imported runs, are never ranked together.
 package verdict

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// driftLeast is the shortest window that is judged for trends. In a shorter one, growth that
-	// ends by itself, such as that of a cache, cannot be told from a leak.
+	// driftLeast is the shortest window that is judged for trends. In a shorter window, growth
+	// that ends by itself, such as a cache's, cannot be distinguished from a leak.
 	driftLeast = int64(30 * time.Minute)
-	// driftAlpha is the probability that any figure of a run without a trend that matters is said
-	// to have one.
+	// driftAlpha is the probability that a run without a relevant trend is said to have one in any
+	// figure.
 	driftAlpha = 0.05
 	// The least change over the window that matters, as a share of the level: of a rate, of a
-	// latency, and of what fills: memory, disk, counts. What fills matters too when a day at the
+	// latency, and of figures that fill up: memory, disk, counts. Those matter too if a day at the
 	// same pace adds dayShare.
 	rateDrift    = rateTrend
 	latencyDrift = latencyTrend
 	fillDrift    = 0.03
 	dayShare     = 0.10
-	// swingDrift is the same as a share of the usual swing within a block: blocks cut a saw at
-	// different places, which changes their medians.
+	// swingDrift is the same as a share of the usual swing within a block: blocks cut a sawtooth
+	// at different places, which changes their medians.
 	swingDrift = 0.10
 	// Growth in the second half of the window, as a share of that over the whole: less than
 	// stoppedShare has stopped, less than goingShare has slowed down. Within the second half, less
@@ -33,7 +33,7 @@ const (
 	stoppedShare = 0.25
 	goingShare   = 0.5
 	lastingShare = 2. / 3
-	// fallenShare is the fall after a peak, as a share of the range of a figure, that shows a saw.
+	// fallenShare is the fall after a peak, as a share of a figure's range, that shows a sawtooth.
 	fallenShare = 0.5
 	// withMessages and mostWithMessages bound the growth by byte sent, or by message sent, that
 	// messages explain. Small messages explain up to mostOverhead bytes each. The memory of a
@@ -42,7 +42,8 @@ const (
 	withMessagesInMemory = 0.5
 	mostWithMessages     = 10
 	mostOverhead         = 1024
-	// clockShare is how near to a second each second a figure grows that is a time since an event.
+	// clockShare is the tolerance for a figure that grows by a second each second, and so is a
+	// time since an event.
 	clockShare = 0.1
 )
 
@@ -85,7 +86,7 @@ func driftOf(s *result.Saved) {
 	filesFollowData(r.Trends.Figures)
 }
 
-// sent is what was sent in an hour.
+// sent is the load of an hour.
 type sent struct{ messages, bytes float64 }
 
 func sentOf(r *result.Run) sent {
@@ -97,26 +98,26 @@ func sentOf(r *result.Run) sent {
 type figure struct {
 	name, unit    string
 	hours, values []float64 // of equal length; hours since the window began
-	bound         float64   // the least slope that matters, by hour
-	process       bool      // it is the memory of a process
-	room          float64   // what growth can fill; 0: not known
+	bound         float64   // the least slope that matters, per hour
+	process       bool      // the memory of a process
+	room          float64   // the room that growth can fill; 0: unknown
 	own           bool
 }
 
-// p is that of the hypothesis that the figure does not change by what matters, neither over the
-// window nor over its second half, where a cache no longer fills. Two tests double it.
+// p is the p-value of the hypothesis of no relevant change, neither over the window nor over its
+// second half, in which a cache no longer fills. It is doubled for the two tests.
 func (f *figure) p() float64 {
 	return min(1, 2*min(f.part(0, 1).Beyond(f.bound), f.part(0.5, 1).Beyond(f.bound)))
 }
 
-// part is the drift between two shares of the window.
+// part returns the drift between two shares of the window.
 func (f *figure) part(from, to float64) stats.Drift {
 	n := float64(len(f.values))
 	a, b := int(from*n), int(to*n)
 	return stats.DriftOf(f.hours[a:b], f.values[a:b])
 }
 
-// trend judges how a figure went. moved says that a slope that matters is shown.
+// trend judges the course of a figure. moved says that a relevant slope is shown.
 func (f *figure) trend(moved bool, s sent) result.Trend {
 	t := result.Trend{Name: f.name, Unit: f.unit, Level: stats.Median(f.values), Own: f.own,
 		Course: result.Steady}
@@ -171,8 +172,8 @@ func (f *figure) trend(moved bool, s sent) result.Trend {
 	return t
 }
 
-// growth tells growth that goes on from growth that ended. Growth that is shown in the second half
-// alone goes on, unless it slows down there.
+// growth distinguishes growth that goes on from growth that has ended. Growth shown in the second
+// half alone goes on, unless it slows down there.
 func (f *figure) growth(whole, later stats.Drift) result.Course {
 	goesOn := later.Slope > 0 && later.Beyond(f.bound) <= driftAlpha
 	third, last := f.part(0.5, 0.75), f.part(0.75, 1)
@@ -217,7 +218,7 @@ func (f *figure) falls() bool {
 	return fall >= fallenShare*(slices.Max(f.values)-slices.Min(f.values))
 }
 
-// filesFollowData says of a node's files that they grow with the messages where the node's data
+// filesFollowData marks a node's number of files as growing with the messages if the node's data
 // does.
 func filesFollowData(all []result.Trend) {
 	grows := map[string]bool{}

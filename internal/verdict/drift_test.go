@@ -17,14 +17,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// seeds is the number of generated windows in which a planted leak must be found, and of those
-// without one in which none may be claimed.
+// seeds is the number of generated windows with a planted leak, which must be found, and of
+// windows without one, in which none may be claimed.
 const seeds = 20
 
 const reading = int64(10 * time.Second)
 
-// wander is noise whose neighbours resemble one another: a first-order autoregression with a
-// standard deviation of 1.
+// wander is correlated noise: a first-order autoregression with a standard deviation of 1.
 type wander struct {
 	*rand.Rand
 	memory, state float64
@@ -39,10 +38,10 @@ func (w *wander) next() float64 {
 	return w.state
 }
 
-// saw is 0 to 1 over each period.
+// saw rises from 0 to 1 over each period.
 func saw(at, period int64) float64 { return float64(at%period) / float64(period) }
 
-// planted is what is wrong with a generated window.
+// planted holds the faults of a generated window.
 type planted struct {
 	hours     float64
 	leak      float64 // bytes an hour, of the memory of n1
@@ -105,7 +104,7 @@ func soak(seed uint64, p planted) *result.Saved {
 	return s
 }
 
-// latencies adds histograms of a minute each.
+// latencies adds histograms of one minute each.
 func latencies(s *result.Saved, random *rand.Rand, begun int64, p planted) {
 	level := newWander(random, 0.8)
 	for at := int64(0); at < s.Run.Summary.WindowNs; at += int64(time.Minute) {
@@ -143,7 +142,7 @@ func trendsIn(s *result.Saved) (v result.Verdict, courses map[string]result.Tren
 	return v, courses
 }
 
-// No leak is claimed without one, and all that is expected to grow has its own word.
+// No leak is claimed without one, and every kind of expected growth has its own word.
 func TestNoLeakIsClaimedWithoutOne(t *testing.T) {
 	for seed := range uint64(seeds) {
 		windows := []planted{{hours: 2}, {hours: 2, retention: 0.3}}
@@ -204,7 +203,7 @@ func TestALeakIsFound(t *testing.T) {
 	}
 }
 
-// memoryOf are the readings of the simulated system's memory over two hours of virtual time.
+// memoryOf returns the readings of the simulated system's memory over two hours of virtual time.
 func memoryOf(t *testing.T, settings ...target.Setting) *result.Saved {
 	s := soak(1, planted{hours: 2})
 	synctest.Test(t, func(t *testing.T) {
@@ -257,7 +256,7 @@ func TestTheLeakOfSimIsFound(t *testing.T) {
 	}
 }
 
-// A window that says nothing of trends has no verdict, or one that says why.
+// A window that is not judged for trends has no verdict, or one that gives the reason.
 func TestTrendsThatAreNotJudged(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*result.Saved)
@@ -287,7 +286,7 @@ func TestTrendsThatAreNotJudged(t *testing.T) {
 	}
 }
 
-// What follows a sleep is left out of the blocks, and the run says that the machine slept.
+// The time after a sleep is left out of the blocks, and the run says that the machine slept.
 func TestAfterASleepNothingDrifts(t *testing.T) {
 	s := soak(3, planted{hours: 2})
 	for i := 400; i < 405; i++ {
@@ -309,7 +308,7 @@ func TestAfterASleepNothingDrifts(t *testing.T) {
 	}
 }
 
-// Growth that ends, growth that slows and a saw are told apart from a leak.
+// Growth that ends, growth that slows down and a sawtooth are distinguished from a leak.
 func TestCourses(t *testing.T) {
 	for name, c := range map[string]struct {
 		at   func(x float64) float64 // x from 0 to 1

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// The length of a block, and the numbers of blocks between which it is changed. Blocks are
-	// many, so that the memory of their noise can be found, and longer than the saws of most
-	// collectors.
+	// The length of a block, and the numbers of blocks between which it is changed. There are many
+	// blocks, so that the correlation of their noise can be found, and they are longer than the
+	// cycles of most collectors.
 	blockNs      = int64(2 * time.Minute)
 	leastBlocks  = 24
 	mostBlocks   = 96
 	fewestBlocks = 20 // with figures
-	// afterSleepNs is left out after the machine slept: connections break and are made again.
+	// afterSleepNs is left out after the machine slept: connections break and are reopened.
 	afterSleepNs = int64(time.Minute)
 	// standstillNs is the least hiccup for which an interval is left out.
 	standstillNs = int64(time.Second)
@@ -87,7 +87,7 @@ func (b *blocks) of(startNs, endNs int64) (at int, ok bool) {
 	return min(int((middle-b.window.from)/b.lengthNs), b.n-1), true
 }
 
-// seen is the number of blocks with intervals.
+// seen returns the number of blocks with intervals.
 func (b *blocks) seen() (n int) {
 	for _, some := range b.some {
 		if some {
@@ -97,7 +97,7 @@ func (b *blocks) seen() (n int) {
 	return n
 }
 
-// leftOutNs is the length of what is left out of the window.
+// leftOutNs returns the total time left out of the window.
 func (b *blocks) leftOutNs() (sum int64) {
 	all := slices.Clone(b.leftOut)
 	slices.SortFunc(all, func(x, y stretch) int { return int(x.from - y.from) })
@@ -118,13 +118,13 @@ type tally struct {
 	blocks [][]float64
 }
 
-// figures are the tallies of a run, in the order in which they were met.
+// figures holds the tallies of a run, in the order of their first values.
 type figures struct {
 	*blocks
 	all []*tally
 }
 
-// add adds a value to a figure, which is made when it is met first.
+// add adds a value to a figure, and creates the figure with its first value.
 func (a *figures) add(f figure, share float64, fills bool, at int, v float64) {
 	k := slices.IndexFunc(a.all, func(t *tally) bool { return t.name == f.name })
 	if k < 0 {
@@ -171,7 +171,7 @@ func figuresOf(s *result.Saved, b *blocks) []figure {
 	return out
 }
 
-// latencies merge the histograms of each block, which come in order of time.
+// latencies merges the histograms of each block. They come in order of time.
 func (a *figures) latencies(s *result.Saved) {
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		var merged *hdr.Histogram
@@ -197,7 +197,7 @@ func (a *figures) latencies(s *result.Saved) {
 	}
 }
 
-// percentiles adds those of a block that its number of messages supports.
+// percentiles adds the percentiles that a block's number of messages supports.
 func (a *figures) percentiles(series result.Series, at int, h *hdr.Histogram) {
 	name := strings.ReplaceAll(string(series), "end_to_end", "end-to-end")
 	for _, p := range []float64{50, 99} {
@@ -208,7 +208,7 @@ func (a *figures) percentiles(series result.Series, at int, h *hdr.Histogram) {
 	}
 }
 
-// rates are those of the intervals.
+// rates adds the rates of the intervals.
 func (a *figures) rates(s *result.Saved) {
 	own := figure{name: "plimsoll's own memory", unit: result.UnitBytes, own: true,
 		process: true, room: float64(s.Run.Environment.MemoryBytes)}
@@ -232,7 +232,7 @@ func (a *figures) rates(s *result.Saved) {
 	}
 }
 
-// resources are the memory of the servers and the gauges, counters excepted.
+// resources adds the memory of the servers and the gauges, except counters.
 func (a *figures) resources(s *result.Saved) {
 	for _, r := range s.Resources {
 		at, ok := a.of(r.StartNs, r.EndNs)

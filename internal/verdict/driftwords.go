@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// mostTold bounds the figures of one course that a sentence tells of.
+// mostTold bounds the figures of one course in a sentence.
 const mostTold = 4
 
 // drift judges the trends of a window.
@@ -72,7 +72,7 @@ func told(first string, groups ...[]string) string {
 	return strings.Join(parts, "; ")
 }
 
-// listed are the figures with a course in one sentence; none: there are none.
+// listed returns the figures with a course as one sentence; empty: none.
 func listed(all []result.Trend, c result.Course, prefix string,
 	words func(result.Trend) string) []string {
 	var names []string
@@ -93,7 +93,7 @@ func listed(all []result.Trend, c result.Course, prefix string,
 
 func nameOf(f result.Trend) string { return f.Name }
 
-// keptWords say by how much a figure grows as messages are sent.
+// keptWords says by how much a figure grows per message sent.
 func keptWords(f result.Trend) string {
 	switch {
 	case f.Unit == result.UnitBytes:
@@ -113,7 +113,7 @@ func growSentence(f result.Trend) string {
 	return fmt.Sprintf("%s grew by %s %s", f.Name, perHour(f, 1), when)
 }
 
-// perHour is the slope of a figure and its interval, on the side of sign.
+// perHour prints the slope of a figure and its interval, with a sign.
 func perHour(f result.Trend, sign float64) string {
 	low, high := f.PerHourLow, f.PerHourHigh
 	if sign < 0 {
@@ -123,7 +123,7 @@ func perHour(f result.Trend, sign float64) string {
 		Amount(f.Unit, sign*low), Amount(f.Unit, sign*high))
 }
 
-// pace says where growth at the same pace leads.
+// pace says what growth at the same pace leads to.
 func pace(f result.Trend) string {
 	switch {
 	case f.FullNs > 0:
@@ -135,7 +135,7 @@ func pace(f result.Trend) string {
 	return fmt.Sprintf(", from a median of %s", Amount(f.Unit, f.Level))
 }
 
-// full says when growth fills the machine's memory, where that is known.
+// full says when growth fills the machine's memory, if that is known.
 func full(f result.Trend) string {
 	if f.FullNs == 0 {
 		return ""
@@ -193,8 +193,8 @@ func standstills(all *list, r *result.Run) {
 			sum += s.Ns
 		}
 		all.warn("sleep",
-			"the machine slept %s, for %s in all: no latency includes this time, but what "+
-				"followed, such as connections that were made again, is in the figures",
+			"the machine slept %s, for %s in all: no latency includes this time, but the effects "+
+				"of it, such as reopened connections, are in the figures",
 			times(n), quantity.Duration(sum))
 	}
 	if r.Trends == nil {

@@ -25,19 +25,19 @@ const (
 	// scheduled.
 	fewestOwnLags = 100
 	leastOwnShare = 0.9
-	// cpuBound is the share of all cores above which plimsoll is the limit, where it shares
-	// its machine with no server.
+	// cpuBound is the share of all cores above which plimsoll is the limit, if it shares its
+	// machine with no server.
 	cpuBound = 0.9
-	// throttledDivisor divides the window into the time for which a limit of CPU may hold threads
-	// up: beyond one hundredth, p99 may be the limit's.
+	// throttledDivisor divides the window into the longest allowed time for which a limit of CPU
+	// throttles threads: beyond one hundredth, p99 may be due to the limit.
 	throttledDivisor = 100
 )
 
-// generator judges whether plimsoll itself was the limit: it handed messages over late by
-// its own lag, recorded answers and deliveries late (the twin's latency shows it), or could
-// not carry the simulated system.
+// generator judges whether plimsoll itself was the limit: it handed messages over late (own lag),
+// recorded answers and deliveries late (the twin's latency), or could not run the simulated system
+// in time.
 func generator(r *result.Run) result.Verdict {
-	if v, is := throttlingLimits(r); is { // it causes the others
+	if v, is := throttlingLimits(r); is { // it causes the other symptoms
 		return v
 	}
 	if v, is := twinLimits(r); is {
@@ -46,8 +46,8 @@ func generator(r *result.Run) result.Verdict {
 	return carried(r)
 }
 
-// carried judges whether plimsoll offered the load that was asked for. It is generator
-// without the twin, whose latency is an error of latencies and not of a rate.
+// carried judges whether plimsoll offered the requested load. It is generator without the twin,
+// whose latency is an error of latencies, not of a rate.
 func carried(r *result.Run) result.Verdict {
 	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
 	if lag.Count == 0 && g.OwnLagCount == 0 {
@@ -106,8 +106,8 @@ func carried(r *result.Run) result.Verdict {
 	return say(Generator, result.Holds, "%s", sentence)
 }
 
-// worstLag is the p99 of own lag: of all messages, or of the worker of a fleet whose own is
-// greater. The worst one decides, because a mean over workers would hide it.
+// worstLag returns the p99 of own lag: of all messages, or of a fleet's worker if its own is
+// greater. The worst worker decides, because a mean over workers would hide it.
 func worstLag(r *result.Run) (ns int64, of string) {
 	ns = r.Summary.Generator.OwnLagP99Ns
 	for _, w := range r.Workers {
@@ -118,8 +118,8 @@ func worstLag(r *result.Run) (ns int64, of string) {
 	return ns, of
 }
 
-// twinError is the higher of the twin's publish and end-to-end latency, at p99 or the
-// highest percentile below that its messages support.
+// twinError returns the higher of the twin's publish and end-to-end latency, at p99 or the highest
+// percentile below that its messages support.
 func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
 	i := r.Summary.Instrument
 	if i == nil {
@@ -136,9 +136,9 @@ func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
 	return 0, 0, false
 }
 
-// systemTail is the p99 of publish latency minus own lag, with which plimsoll's error is
-// compared. Runs of earlier formats have send latency in its place, which leaves out waits
-// in Send.
+// systemTail returns the p99 of publish latency minus own lag, with which plimsoll's error is
+// compared. Runs of earlier formats have send latency in its place, which leaves out waits in
+// Send.
 func systemTail(r *result.Run) int64 {
 	if own := r.Summary.Generator.LessOwnLagP99Ns; own > 0 {
 		return own
@@ -152,13 +152,13 @@ func systemTail(r *result.Run) int64 {
 	return 0
 }
 
-// errorBound is the greatest own error that a run may have, at least floorNs. The system's
+// errorBound returns the greatest own error that a run may have, at least floorNs. The system's
 // latency contains the instrument's own error, which is subtracted.
 func errorBound(r *result.Run, floorNs int64) int64 {
 	return max(floorNs, (systemTail(r)-twinTail(r))/ownErrorDivisor)
 }
 
-// twinTail is the twin's publish p99; 0 where it is not known.
+// twinTail returns the twin's publish p99, or 0 if unknown.
 func twinTail(r *result.Run) int64 {
 	if r.Summary.Instrument == nil {
 		return 0
@@ -195,7 +195,7 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 func ownLagUnknown(r *result.Run, bound int64) (v result.Verdict, is bool) {
 	g := r.Summary.Generator
 	if r.Lacks() {
-		// Such a run does not record how many messages have an own lag, but own lag is never
+		// An older run does not record how many messages have an own lag, but own lag is never
 		// more than lag.
 		if lag, ok := r.Summary.Series(result.Lag).At(99); ok && lag <= bound {
 			return v, false

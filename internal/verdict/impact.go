@@ -10,11 +10,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The rule by which a run has recovered from a fault.
+// The conditions for recovery from a fault.
 const (
 	recoverySpanNs  = 1_000_000_000
 	recoveredShare  = 0.9 // of the rate before
-	recoveredTimes  = 2   // the latency before
+	recoveredTimes  = 2   // times the latency before
 	recoveredMoreNs = 1_000_000
 )
 
@@ -65,8 +65,8 @@ func faultsOf(s *result.Saved) {
 	rollingOf(r)
 }
 
-// piecesOf are the intervals of window and drain with their histograms, whose times are
-// logged in milliseconds.
+// piecesOf returns the intervals of window and drain with their histograms. The histograms' times
+// are in milliseconds.
 func piecesOf(s *result.Saved) []piece {
 	var all []piece
 	at := map[int64]int{}
@@ -84,7 +84,7 @@ func piecesOf(s *result.Saved) []piece {
 	return all
 }
 
-// within are the pieces that begin at from or later and end by to.
+// within returns the pieces that begin at from or later and end by to.
 func (p *faultyRun) within(from, to int64) []piece {
 	first := 0
 	for first < len(p.pieces) && p.pieces[first].StartNs < from {
@@ -177,7 +177,7 @@ func (p *faultyRun) effect(k int) {
 	e := &f.Effect
 	until := p.horizon(k)
 	if f.InSyncNs > 0 {
-		until = min(until, f.InSyncNs) // what comes later is no effect of this machine's restart
+		until = min(until, f.InSyncNs) // later events are no effect of this machine's restart
 	}
 	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
@@ -189,7 +189,7 @@ func (p *faultyRun) effect(k int) {
 	}
 }
 
-// horizon is the end of the time that fault k may affect: the start of the next fault, or the
+// horizon returns the end of the time that fault k may affect: the start of the next fault, or the
 // end of the run.
 func (p *faultyRun) horizon(k int) int64 {
 	if k+1 < len(p.run.Faults) {
@@ -224,7 +224,7 @@ func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
 	}
 }
 
-// recovered is the start of the first second, at fromNs or later, that meets the rule of
+// recovered returns the start of the first second, at fromNs or later, that meets the rule of
 // recovery; 0 when no second of load meets it.
 func (p *faultyRun) recovered(fromNs, horizonNs int64) int64 {
 	if p.rate == 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// imported are the verdicts about a run that another tool measured. plimsoll made no
-// schedule, kept no account and asked no cluster, so most verdicts are unknown.
+// imported returns the verdicts about a run that another tool measured. There is no schedule, no
+// account and no reading of the cluster, so most verdicts are unknown.
 func imported(r *result.Run) []result.Verdict {
 	tool := r.Imported.Tool
 	out := []result.Verdict{
@@ -32,7 +32,7 @@ func imported(r *result.Run) []result.Verdict {
 	return out
 }
 
-// importWarnings are what a reader must know about the other tool's way of measuring.
+// importWarnings warns of the other tool's way of measuring.
 func importWarnings(r *result.Run) []result.Warning {
 	all := list{}
 	for _, note := range r.Imported.Notes {

@@ -77,9 +77,8 @@ func Limiting(r *result.Run) Limit {
 			nearLimit*100, most)}
 }
 
-// Shares are the shares of the machine's limits that a run used, the greatest
-// first. The share of the CPU needs no calibration. Values that are not finite
-// are left out.
+// Shares returns the shares of the machine's limits that a run used, the greatest first. The share
+// of the CPU needs no calibration. Values that are not finite are left out.
 func Shares(r *result.Run) []result.Share {
 	o := r.Observation
 	var out []result.Share
@@ -106,8 +105,8 @@ func Shares(r *result.Run) []result.Share {
 	return out
 }
 
-// serverShare is the busy share of the CPUs that the servers had of their own, whichever program
-// used them; false: the servers had none.
+// serverShare returns the busy share of the servers' separate CPUs, whichever program used them;
+// false: the servers had none.
 func serverShare(r *result.Run) (result.Share, bool) {
 	cpus, _ := r.Environment.OwnCPUs()
 	used := r.Observation.Host.ServersCPUSeconds / (float64(r.Observation.WindowNs) / 1e9)
@@ -146,7 +145,7 @@ func UsedOf(s result.Share) string {
 	return fmt.Sprintf("%.3g of %.3g %s", s.Used, s.Limit, s.Unit)
 }
 
-// hostShare is cpuSeconds as a share of all the machine's CPU time in the observed window;
+// hostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
 // false when nothing was observed.
 func hostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	whole := float64(r.Observation.WindowNs) / 1e9 * float64(r.Environment.Cores)

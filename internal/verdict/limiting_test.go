@@ -86,7 +86,7 @@ func TestLimiting(t *testing.T) {
 	}
 }
 
-// codes are the warnings of a run, by their codes.
+// codes returns the codes of a run's warnings.
 func codes(r *result.Run, events ...result.Event) string {
 	Judge(r, events...)
 	var out []string
@@ -270,7 +270,7 @@ func TestComparable(t *testing.T) {
 	}
 }
 
-// Where servers and load have cores of their own, each side's limit is that of its own cores.
+// If servers and load have separate cores, each side's limit is that of its own cores.
 func TestLimitsOfCoresApart(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*result.Run)

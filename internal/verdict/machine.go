@@ -8,8 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// NoisyMachine is the code of a warning that other programs than those of the run used the
-// machine too.
+// NoisyMachine is the code of a warning that programs without a part in the run used the machine.
 const NoisyMachine = "noisy_machine"
 
 const (
@@ -62,8 +61,8 @@ func machine(all *list, r *result.Run) {
 	}
 }
 
-// others is the share of the machine's CPU that programs without a part in the run used. It
-// is unknown when the machine has a server that was not observed.
+// others returns the share of the machine's CPU that programs without a part in the run used. It
+// is unknown if the machine has a server that was not observed.
 func others(r *result.Run) (float64, bool) {
 	o := r.Observation
 	if len(o.Servers) == 0 && r.System.SharesHost {
@@ -105,8 +104,8 @@ func faults(all *list, r *result.Run, events []result.Event) {
 		strings.Join(listed, "; "), more)
 }
 
-// measuredWindow is the measured window, in ns since the run started. A window without an
-// end on record never ends; ok is false when there is no window.
+// measuredWindow returns the measured window, in ns since the run started. A window without an end
+// on record never ends; ok is false when there is no window.
 func measuredWindow(r *result.Run) (from, to int64, ok bool) {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {

@@ -29,7 +29,7 @@ var objectiveSeries = map[string]result.Series{
 	"end-to-end": result.EndToEnd,
 }
 
-// String is the objective as ParseObjective reads it.
+// String returns the objective in the form that ParseObjective reads.
 func (o Objective) String() string {
 	word := "publish"
 	if o.Series == result.EndToEnd {
@@ -87,7 +87,7 @@ func ParseObjective(s string) (Objective, error) {
 	return Objective{Series: series, Percentile: percentile, BelowNs: int64(below)}, nil
 }
 
-// isPercentile tells the p99 of p99.9 from the name of a series.
+// isPercentile distinguishes the p99 of p99.9 from the name of a series.
 func isPercentile(word string) bool {
 	return len(word) > 1 && word[0] == 'p' && word[1] >= '0' && word[1] <= '9'
 }

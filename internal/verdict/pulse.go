@@ -67,7 +67,7 @@ func pulseOf(xs, ys []float64, t growth, rate, bound float64) (p pulse, is bool)
 		p.short = p.swing > greatSwing*pulseShare*rate*length
 		p.grows = p.short
 	default:
-		// Chance makes troughs that rise more often than it makes peaks rise with them.
+		// By chance, troughs alone rise more often than troughs and peaks together.
 		part := float64(len(peaks)-1) / float64(len(troughs)-1)
 		_, higher := rises(at[:len(peaks)], peaks, bound, least*part)
 		p.growth, p.grows = rises(at, troughs, bound, least)

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// sawtooth is what waits at a system of a capacity that stands still for stall
-// seconds in every period, from phase on: it begins with nothing.
+// sawtooth returns the messages waiting at a system of a capacity that stalls for some seconds in
+// every period, from phase on. It begins empty.
 func sawtooth(rate, capacity, every, stall, phase, length, step float64) (xs, ys []float64) {
 	const tick = 0.01
 	waits := 0.0
@@ -26,9 +26,8 @@ func sawtooth(rate, capacity, every, stall, phase, length, step float64) (xs, ys
 	return xs, ys
 }
 
-// A capacity of 5k/s with a stall of 1 s in 10 s carries 4.5k/s. Four periods tell 2%
-// below from 2% above, whatever the phase; of one, no more is said than that it is
-// too short, unless the rate is far above.
+// A capacity of 5k/s with a stall of 1 s in 10 s carries 4.5k/s. Four periods distinguish 2% below
+// from 2% above, at any phase. A single period is too short, unless the rate is far above.
 func TestPulsesAreToldFromGrowth(t *testing.T) {
 	for phase := 0.0; phase < 10; phase += 0.5 {
 		for _, c := range []struct {
@@ -49,8 +48,8 @@ func TestPulsesAreToldFromGrowth(t *testing.T) {
 	}
 }
 
-// What swings without growing is called growth about as often as a line through it
-// would be, whose interval is one of 95% for independent points only.
+// Swings without growth are called growth about as often as by a straight line, whose interval of
+// 95% is only for independent points.
 func TestSwingsAreNotGrowth(t *testing.T) {
 	for name, memory := range map[string]float64{"independent": 0, "following": 0.6} {
 		const trials = 2000
@@ -81,8 +80,8 @@ func TestSwingsAreNotGrowth(t *testing.T) {
 	}
 }
 
-// A window that ends within a pulse higher than any before is too short, and what
-// waited before it may wait at its end.
+// A window that ends within a pulse higher than any before is too short, and as many messages may
+// wait at its end as before.
 func TestAWindowMayEndInAPulse(t *testing.T) {
 	pulse := func(at ...int) func(int) int64 {
 		return func(i int) int64 {
@@ -110,7 +109,7 @@ func TestAWindowMayEndInAPulse(t *testing.T) {
 			t.Errorf("%s: stable %v, short %v: %q", name, v.Stable, v.Short, broken(v))
 		}
 	}
-	// A breach of something else is no matter of the window's length.
+	// The breach of another clause does not depend on the window's length.
 	s := window(pulse(20), level(0))
 	s.Run.Summary.AchievedRate, s.Run.Summary.ReceivedRate = 910, 910
 	if v := Stable(s, objective("p99<8ms")); v.Short {

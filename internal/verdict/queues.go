@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// queues are the numbers of waiting messages at the end of each interval of a window; the
-// first is at the window's start, where it is known.
+// queues holds the numbers of waiting messages at the end of each interval of a window; the first
+// is at the window's start, if known.
 type queues struct {
 	seconds  []float64 // since the first
 	unsent   []float64 // due and not handed over
@@ -49,7 +49,7 @@ func queuesOf(s *result.Saved) queues {
 	return q
 }
 
-// unacked are the numbers of messages due and not acknowledged.
+// unacked returns the numbers of messages due and not acknowledged.
 func (q queues) unacked() []float64 {
 	all := slices.Clone(q.unsent)
 	for i := range all {
@@ -58,7 +58,7 @@ func (q queues) unacked() []float64 {
 	return all
 }
 
-// waiting are the numbers of messages due and not yet arrived.
+// waiting returns the numbers of messages due and not yet arrived.
 func (q queues) waiting() []float64 {
 	all := q.unacked()
 	for i := range all {

@@ -81,8 +81,8 @@ func receiving(s *result.Saved) result.Verdict {
 // waitingMessages names the number of acknowledged and unread messages in a sentence.
 const waitingMessages = "the number of messages waiting for consumers"
 
-// leastReceived is the received rate of the slowest subscription, or of all where the
-// slowest is not on record.
+// leastReceived returns the received rate of the slowest subscription, or of all where the slowest
+// is not on record.
 func leastReceived(s result.Summary) float64 {
 	if s.LeastReceivedRate > 0 {
 		return s.LeastReceivedRate
@@ -90,7 +90,7 @@ func leastReceived(s result.Summary) float64 {
 	return s.ReceivedRate
 }
 
-// lostRate is how many messages a second each subscription never received.
+// lostRate returns the messages per second that each subscription never received.
 func lostRate(r *result.Run) float64 {
 	seconds := float64(r.Summary.WindowNs) / 1e9
 	if seconds <= 0 || !r.Ledger.Accounted {

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// restarts are the faults that are steps of the run's rolling restart.
+// restarts returns the faults that are steps of the run's rolling restart.
 func restarts(r *result.Run) (all []result.Fault) {
 	for _, f := range r.Faults {
 		if f.Do == string(workload.FaultRollingRestart) {
@@ -26,7 +26,7 @@ func rollingOf(r *result.Run) {
 	}
 	sum := result.Rolling{Machines: r.Rolling.Machines, Refused: r.Impact.During.Failed}
 	steps := restarts(r)
-	againNs := int64(0) // when the longest time of the steps so far was over
+	againNs := int64(0) // end of the longest time of the steps so far
 	for _, f := range steps {
 		if f.InSyncNs > 0 {
 			sum.InSync++
@@ -40,8 +40,8 @@ func rollingOf(r *result.Run) {
 	*r.Rolling = sum
 }
 
-// unseen is the part of a step's longest time without an acknowledgement that lies after againNs: a
-// time that lasts into the next step is the longest of both.
+// unseen returns the part of a step's longest time without an acknowledgement that lies after
+// againNs, because a time that lasts into the next step is the longest of both.
 func unseen(e result.Effect, againNs int64) int64 {
 	if e.AckedAgainNs == 0 {
 		return e.UnavailableNs
@@ -49,7 +49,7 @@ func unseen(e result.Effect, againNs int64) int64 {
 	return max(0, min(e.UnavailableNs, e.AckedAgainNs-againNs))
 }
 
-// rolling judges whether each machine came back in sync, and says what the restart cost.
+// rolling judges whether each machine came back in sync, and reports the effect of the restart.
 func rolling(r *result.Run) result.Verdict {
 	of := r.Rolling
 	if of.InSync < of.Machines {
@@ -68,7 +68,7 @@ func rolling(r *result.Run) result.Verdict {
 		quantity.Count(of.Refused), beforeDuringAfter(r.Impact))
 }
 
-// unavailableOf is the time without an acknowledgement during all restarts together.
+// unavailableOf returns the time without an acknowledgement during all restarts together.
 func unavailableOf(r *result.Run) string {
 	if r.Rolling.UnavailableNs > 0 {
 		return quantity.Duration(r.Rolling.UnavailableNs) + " in all"

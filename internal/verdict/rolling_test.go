@@ -8,7 +8,7 @@ import (
 )
 
 // A time without an acknowledgement that lasts from one step of a rolling restart into the next is
-// the longest of both, and the sum has it once.
+// the longest of both steps, and counts once in the sum.
 func TestRollingRestartSumsEachOutageOnce(t *testing.T) {
 	step := func(unavailable, again int64) result.Fault {
 		return result.Fault{Do: string(workload.FaultRollingRestart), Effect: result.Effect{

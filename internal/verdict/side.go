@@ -36,7 +36,7 @@ const (
 )
 
 // LimitingSide names the side that limited an unstable run. stable is a stable run at a
-// lower rate, or nil; the comparison tells a workload that allows too few messages in
+// lower rate, or nil; the comparison distinguishes a workload that allows too few messages in
 // flight from a system at its limit. The first side that applies is named:
 //
 //   - generator: its verdict is broken;

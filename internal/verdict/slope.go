@@ -3,7 +3,7 @@ package verdict
 import "github.com/plimsoll-bench/plimsoll/internal/stats"
 
 const (
-	// growthFewest is the least number of points that tells a slope from chance at 95%.
+	// growthFewest is the least number of points that distinguishes a slope from chance at 95%.
 	growthFewest = 5
 	// growthMost bounds the points, because the time grows with the pairs of points.
 	growthMost = 200
@@ -15,8 +15,8 @@ type growth struct {
 	points           int
 }
 
-// growthOf is the line of stats.Slope. ok is false when there are too few points. xs
-// must increase.
+// growthOf returns the line of stats.Slope. ok is false when there are too few points. xs must
+// increase.
 func growthOf(xs, ys []float64) (g growth, ok bool) {
 	if every := (len(xs) + growthMost - 1) / growthMost; every > 1 {
 		xs, ys = thin(xs, every), thin(ys, every)

@@ -15,7 +15,7 @@ func TestTrendIsThatOfALine(t *testing.T) {
 	for i := range 21 {
 		xs, ys = append(xs, float64(i)/2), append(ys, 100+7*float64(i)/2)
 	}
-	// Up to 29% of the points may be anything.
+	// Up to 29% of the points may have any value.
 	ys[3], ys[4], ys[9], ys[20] = 1e6, 1e6, -1e6, 1e9
 	got, ok := growthOf(xs, ys)
 	if !ok || math.Abs(got.slope-7) > 1e-9 || got.low > 7 || got.high < 7 {
@@ -26,8 +26,7 @@ func TestTrendIsThatOfALine(t *testing.T) {
 	}
 }
 
-// The interval must hold the true slope about as often as it says, also where
-// points follow one another.
+// The interval must contain the true slope about as often as stated, also for correlated points.
 func TestTrendIntervalHoldsTheSlope(t *testing.T) {
 	for name, memory := range map[string]float64{"independent": 0, "following": 0.6} {
 		const trials = 2000
@@ -61,8 +60,8 @@ func TestTrendOfManyPointsIsBounded(t *testing.T) {
 	}
 }
 
-// window is a run of 10 s at 1,000/s whose queues are as given at each of 20
-// readings; the last of its warm-up is the first.
+// window is a run of 10 s at 1,000/s with given queues at each of 20 readings. The first is the
+// last reading of the warm-up.
 func window(publish, unread func(i int) int64) *result.Saved {
 	s := &result.Saved{Run: *good()}
 	s.Run.Summary.ReceivedRate = 999
@@ -97,9 +96,8 @@ func broken(s Stability) (names string) {
 	return strings.TrimSpace(names)
 }
 
-// Each clause breaks on its own account, keeps its evidence, and says whether
-// it may pass.
-// clauseCase is a window, what changes it, and the clauses that it breaks.
+// Each clause breaks independently, keeps its evidence, and says whether it may pass. clauseCase
+// is a window, its change, and the clauses that the change breaks.
 type clauseCase struct {
 	of      *result.Saved
 	change  func(*result.Saved)
@@ -108,7 +106,7 @@ type clauseCase struct {
 	passing bool
 }
 
-// clauseCases are made anew for each test, because a change changes the window.
+// clauseCases returns new cases for each test, because a change modifies the window.
 func clauseCases() map[string]clauseCase {
 	return map[string]clauseCase{
 		"all is well":     {of: window(level(50), level(3))},

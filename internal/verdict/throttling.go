@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// throttling says which worker a limit of CPU held up most in the window, empty: none was; and for
-// how long.
+// throttling names the worker that a limit of CPU throttled most in the window, and for how long;
+// empty: none.
 func throttling(r *result.Run) (sentence string, ns int64) {
 	g := r.Summary.Generator
 	whose, cores, ns := "plimsoll", g.CPULimitCores, g.ThrottledNs
@@ -28,7 +28,7 @@ func throttling(r *result.Run) (sentence string, ns int64) {
 		"of %s", cores, whose, quantity.Duration(ns), quantity.Duration(r.Summary.WindowNs)), ns
 }
 
-// throttlingLimits judges whether a limit of CPU, such as that of a container, held plimsoll up.
+// throttlingLimits judges whether a limit of CPU, such as a container's, throttled plimsoll.
 func throttlingLimits(r *result.Run) (v result.Verdict, is bool) {
 	sentence, ns := throttling(r)
 	if ns <= r.Summary.WindowNs/throttledDivisor {

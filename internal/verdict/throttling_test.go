@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// A limit of CPU that held a worker up for more than a hundredth of the window is the limit of the
-// run. Less is told and changes no verdict.
+// A limit of CPU that throttled a worker for more than a hundredth of the window is the limit of
+// the run. Less is reported and changes no verdict.
 func TestThrottlingIsTheGeneratorsLimit(t *testing.T) {
 	window := good().Summary.WindowNs
 	workers := func(ns int64) []result.Worker {

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// fewestForTrend is the least number of intervals that tells a trend from chance.
+	// fewestForTrend is the least number of intervals that distinguishes a trend from chance.
 	fewestForTrend = 10
-	// mostForTrend bounds the points, because the time grows with their square: the means
-	// of neighbouring intervals stand for more intervals.
+	// mostForTrend bounds the points, because the time grows with their square: more intervals are
+	// replaced by means of neighbours.
 	mostForTrend = 600
 	// The least change over the window that has a warning, as a share of the median: of a
 	// rate, and of a latency, which varies more.
@@ -25,7 +25,7 @@ const (
 // when the offered rate was not constant, because such a rate causes trends itself.
 func trends(all *list, s *result.Saved) {
 	if t := s.Run.Trends; t != nil && t.Why == "" {
-		return // the verdict on trends has them
+		return // the verdict on trends reports them
 	}
 	if s.Run.Backlog != nil {
 		return // the reading of a backlog changes the figures on purpose
@@ -82,7 +82,7 @@ func latencyAt(s result.Series, percentile float64) func(result.Interval) (float
 	}
 }
 
-// series is a figure over the measured window: x in seconds, one y for each whole interval.
+// series returns a figure over the measured window: x in seconds, one y for each whole interval.
 // It is empty when an interval lacks the figure.
 func series(
 	intervals []result.Interval, value func(result.Interval) (float64, bool),
@@ -103,7 +103,7 @@ func series(
 	return x, y
 }
 
-// means are the means of groups of each neighbours.
+// means returns the means of groups of neighbours.
 func means(values []float64, each int) (out []float64) {
 	for part := range slices.Chunk(values, each) {
 		sum := 0.0
@@ -115,7 +115,7 @@ func means(values []float64, each int) (out []float64) {
 	return out
 }
 
-// rates are the rates at the ends of a curve's segments.
+// rates returns the rates at the ends of a curve's segments.
 func rates(segments []result.Segment) []float64 {
 	var out []float64
 	for _, s := range segments {

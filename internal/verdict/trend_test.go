@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// window is a run whose figures go as they are told, by the second.
+// windowOf returns a run with given figures for each second.
 func windowOf(seconds int, second func(i int) (rate, p50, p99 float64)) *result.Saved {
 	s := &result.Saved{Run: *good()}
 	s.Run.Load.Segments = []result.Segment{{From: 1000, To: 1000}}
@@ -89,7 +89,7 @@ func TestTrendsAreWarnedOf(t *testing.T) {
 	}
 }
 
-// Steady figures with noise that remembers raise few warnings.
+// Steady figures with correlated noise raise few warnings.
 func TestSteadyRunsShowNoTrend(t *testing.T) {
 	warned := 0
 	for seed := range uint64(200) {

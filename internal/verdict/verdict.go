@@ -77,9 +77,8 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 
 // Sound reports whether the system kept its promises: it lost or damaged no acknowledged
 // message, delivered none twice where it promised exactly once, delivered again what consumers
-// gave back, had the durability level asked for, let its readers catch up with a backlog, and
-// acknowledged at least one message.
-// Refused messages break no promise.
+// gave back, had the requested durability level, let its readers catch up with a backlog, and
+// acknowledged at least one message. Refused messages break no promise.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
@@ -175,7 +174,7 @@ func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		quantity.Count(l.Lost))
 }
 
-// unreadSentence says why messages are unread, and not lost.
+// unreadSentence says why messages are unread, not lost.
 func unreadSentence(r *result.Run) string {
 	if n := cutOff(r); n > 0 {
 		return fmt.Sprintf("messages were still arriving when the drain ended, so %s acknowledged "+

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// good is a run to which nothing is wrong.
+// good is a run without faults.
 func good() *result.Run {
 	at := func(s result.Series, p50, p99 int64) result.Latency {
 		return result.Latency{Series: s, Count: 10_000,
@@ -48,7 +48,7 @@ func TestAGoodRunHolds(t *testing.T) {
 	}
 }
 
-// spoiled is what can be wrong with a run, and the verdict that finds it.
+// spoiled is a fault of a run, and the verdict that finds it.
 var spoiled = map[string]struct {
 	spoil   func(*result.Run)
 	verdict string
@@ -56,7 +56,7 @@ var spoiled = map[string]struct {
 	sound   bool
 }{}
 
-// Each thing that can be wrong is found, by its own verdict and no other.
+// Each fault is found by its own verdict and no other.
 func TestEachFaultIsFound(t *testing.T) {
 	for name, c := range spoiled {
 		t.Run(name, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestNothingAcknowledgedIsNotSound(t *testing.T) {
 	}
 }
 
-// A generator that shares its cores with the servers is not accused of using
-// them, but its reader is told.
+// A generator that shares its cores with the servers is not blamed for using them, but a warning
+// says so.
 func TestStandInIsTold(t *testing.T) {
 	r := good()
 	r.Durability.Evidence = []result.Fact{{Where: "a:1", Name: system.StandIn, Value: "Other 1"}}
@@ -132,8 +132,8 @@ func TestUnfinishedRunsSaySo(t *testing.T) {
 	}
 }
 
-// With too few messages for a p99 the generator is held against the median that
-// they have, not against a millisecond.
+// With too few messages for a p99 the generator is compared with their median, not with a
+// millisecond.
 func TestGeneratorIsJudgedByWhatFewMessagesTell(t *testing.T) {
 	r := good()
 	r.Summary.Latency[2] = result.Latency{Series: result.Send, Count: 200,
@@ -148,8 +148,8 @@ func TestGeneratorIsJudgedByWhatFewMessagesTell(t *testing.T) {
 	}
 }
 
-// A run of an earlier format does not record of how many messages own lag is known: where
-// lag itself is short, so is own lag.
+// A run of an earlier format does not record for how many messages own lag is known. If lag itself
+// is short, so is own lag.
 func TestGeneratorOfAnOlderRun(t *testing.T) {
 	r := good()
 	r.SchemaVersion, r.Summary.Instrument = 1, nil
@@ -163,8 +163,7 @@ func TestGeneratorOfAnOlderRun(t *testing.T) {
 	}
 }
 
-// Copies and order hold only when the consumers were watched for as long as the system
-// may take to deliver again.
+// Copies and order hold only if the consumers were watched for the system's redelivery time.
 func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 	for name, c := range map[string]struct {
 		redelivery *result.Redelivery
@@ -203,8 +202,8 @@ func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 	}
 }
 
-// Copies are no broken promise of the deliveries that make none about them, and the sentence says
-// which delivery has room for copies.
+// Copies break no promise of deliveries without a promise about them, and the sentence says which
+// delivery allows copies.
 func TestCopiesByDelivery(t *testing.T) {
 	for delivery, c := range map[string]struct {
 		says  string
@@ -213,7 +212,7 @@ func TestCopiesByDelivery(t *testing.T) {
 		"at_least_once": {"3 extra copies of messages were received, which at_least_once " +
 			"delivery allows", true},
 		"at_most_once": {"3 extra copies of messages were received, which at_most_once delivery " +
-			"does not allow, and which is not held against the system", true},
+			"does not allow, but which does not count against the system", true},
 		"exactly_once": {"3 extra copies of messages were received, which exactly_once delivery " +
 			"forbids", false},
 	} {
@@ -261,7 +260,7 @@ func TestExactlyOnceVerdicts(t *testing.T) {
 	}
 }
 
-// A percentile that falls among messages without a latency keeps no objective.
+// A percentile that falls among messages without a latency does not keep an objective.
 func TestObjectivesUseTheBound(t *testing.T) {
 	for name, c := range map[string]struct {
 		p99  result.Percentile
@@ -317,7 +316,7 @@ func TestOrderAcrossConsumers(t *testing.T) {
 	}
 }
 
-// What waits for consumers of a run of 10 s, a reading a second, and what is said of it.
+// The messages waiting for consumers in a run of 10 s, one reading per second, and the verdict.
 func TestReceiving(t *testing.T) {
 	flat, rising, late := make([]int64, 11), make([]int64, 11), make([]int64, 11)
 	for i := range rising {
@@ -332,7 +331,7 @@ func TestReceiving(t *testing.T) {
 	}{
 		"flat":   {flat, func(*result.Run) {}, result.Holds},
 		"rising": {rising, func(*result.Run) {}, result.Broken},
-		// Copies are no part of the received rate, and so do not hide what waits.
+		// Copies are not part of the received rate, so they do not hide waiting messages.
 		"rising, and lost": {rising, func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 500 },
 			result.Holds},
 		"late in the window": {late, func(r *result.Run) { r.Summary.LeastReceivedRate = 800 },

@@ -23,7 +23,7 @@ func (l *list) warn(code, format string, args ...any) {
 	*l = append(*l, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 }
 
-// warnings are what a reader must know before the figures, worst first.
+// warnings returns what a reader must know before the figures, the worst first.
 func warnings(r *result.Run, events []result.Event) []result.Warning {
 	all := list{}
 	warn := all.warn
@@ -125,7 +125,7 @@ func messageWarnings(all *list, r *result.Run) {
 	}
 }
 
-// coldCache is the warning of a run whose page cache was dropped.
+// coldCache returns the warning of a run whose page cache was dropped.
 func coldCache(r *result.Run) string {
 	when := "the run: messages read at its start"
 	if r.Backlog != nil {

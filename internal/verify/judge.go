@@ -203,8 +203,8 @@ func seen(r *result.Run, f result.Fault) bool {
 // confidence is the confidence level of the bounds.
 const confidence = 0.95
 
-// MostFailing returns the upper bound, with 95% confidence, on the share of rounds that fail
-// after so many rounds without a failure.
+// MostFailing returns the upper bound, with 95% confidence, on the share of failing rounds after a
+// number of rounds without a failure.
 func MostFailing(rounds int) string {
 	return fmt.Sprintf("%.0f%%", stats.UpperBound(0, int64(rounds), confidence)*100)
 }

@@ -107,7 +107,7 @@ func (o *Options) words() []string {
 	return words
 }
 
-// same reports whether a verification is the one that the options ask for.
+// same reports whether a verification is the one of the options.
 func (o *Options) same(s *Saved) bool {
 	return s.Resolved == o.Job.Resolved() && s.Wanted == o.Rounds &&
 		s.QuietSeconds == o.Quiet.Seconds()

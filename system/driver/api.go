@@ -34,7 +34,7 @@ type Refused struct {
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s (HTTP %d)", r.Reason, r.Status) }
 
-// HasStatus reports whether an error is a refusal with that status.
+// HasStatus reports whether an error is a refusal with a given status.
 func HasStatus(err error, status int) bool {
 	var r *Refused
 	return errors.As(err, &r) && r.Status == status
@@ -80,7 +80,7 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 	if err != nil {
 		return false, PlainError(err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // already read
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
 		return false, fmt.Errorf("reading the answer: %w", err)

@@ -8,38 +8,38 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Batched is a message of a batch, with what the driver keeps for it. It is used again
-// for other messages.
+// Batched is a message of a batch, with the driver's own part. It is reused for other messages.
 type Batched[T any] struct {
 	Message *system.Message
 	Own     T
 }
 
-// Batching is how a driver sends in batches.
+// Batching describes how a driver sends in batches.
 type Batching[T any] struct {
-	InFlight   int // most messages that are queued or under way
+	InFlight   int // most messages that are queued or being sent
 	Most       int // messages of a batch
 	Linger     time.Duration
 	Partitions int
-	// Create fills what the driver keeps for a message, when its place is first used.
+	// Create initialises the driver's part of a Batched when it is first used.
 	Create func(own *T)
 	// Fill is called with each message, before it joins the queue. It does not block.
 	Fill func(one *Batched[T])
 	// Deliver sends a batch and calls End for each message of it. life ends when the
 	// producer closes without waiting for more answers.
 	Deliver func(life context.Context, batch []*Batched[T])
-	// Abort ends a batch that is still under way when the producer closes; nil: life does.
+	// Abort ends a batch that is still being sent when the producer closes; nil: the end of life
+	// does.
 	Abort func() error
 }
 
-// Batches queue a producer's messages, and have a goroutine of their own deliver them: one
-// batch under way, and all that comes meanwhile is the next one, up to Most. A batch that
-// is not full waits for Linger.
+// Batches queues a producer's messages, and its goroutine delivers them, one batch at a time.
+// Messages that come meanwhile form the next batch, up to Most. A batch that is not full waits for
+// Linger.
 type Batches[T any] struct {
 	Batching[T]
 	slots  *Slots[Batched[T]]
 	queue  []*Batched[T] // guarded by the slots' lock
-	since  time.Time     // when the first of the queue came; guarded too
+	since  time.Time     // when the first of the queue was added; guarded too
 	wake   chan struct{}
 	life   context.Context
 	cancel context.CancelFunc
@@ -59,13 +59,14 @@ func NewBatches[T any](o Batching[T]) *Batches[T] {
 	return b
 }
 
-// Send is Producer's.
+// Send implements system.Producer.
 func (b *Batches[T]) Send(m *system.Message) {
 	one := [1]*system.Message{m}
 	b.SendBatch(one[:])
 }
 
-// SendBatch is BatchSender's: the messages join the same batch, as far as it takes them.
+// SendBatch implements system.BatchSender: the messages join the same batch, as far as it has
+// room.
 func (b *Batches[T]) SendBatch(batch []*system.Message) {
 	b.slots.Lock()
 	defer b.slots.Unlock()
@@ -78,7 +79,7 @@ func (b *Batches[T]) SendBatch(batch []*system.Message) {
 	}
 }
 
-// enqueue is called with the slots' lock held.
+// enqueue adds a message. The caller holds the slots' lock.
 func (b *Batches[T]) enqueue(m *system.Message) error {
 	if err := CheckPartition(m, b.Partitions); err != nil {
 		return err
@@ -102,7 +103,7 @@ func (b *Batches[T]) enqueue(m *system.Message) error {
 	return nil
 }
 
-// run delivers until the life ends, and then ends what is queued.
+// run delivers until life ends, and then ends the queued messages.
 func (b *Batches[T]) run() {
 	defer close(b.ended)
 	var batch []*Batched[T]
@@ -129,8 +130,8 @@ func (b *Batches[T]) run() {
 	}
 }
 
-// next takes the next batch from the queue. When it is not due yet it is empty, and wait
-// is how long to wait for more messages.
+// next takes the next batch from the queue. If no batch is due yet, the result is empty, and wait
+// says how long to wait for more messages.
 func (b *Batches[T]) next(batch []*Batched[T]) (_ []*Batched[T], wait time.Duration) {
 	b.slots.Lock()
 	defer b.slots.Unlock()
@@ -143,17 +144,17 @@ func (b *Batches[T]) next(batch []*Batched[T]) (_ []*Batched[T], wait time.Durat
 	}
 	batch = append(batch, b.queue[:n]...)
 	b.queue = append(b.queue[:0], b.queue[n:]...)
-	return batch, 0 // the rest waits from when the first of these came, and so less than Linger
+	return batch, 0 // the rest has waited since the first of these, so it waits less than Linger
 }
 
-// End tells the message's end. The message is its sender's from then on.
+// End reports the message's result. Afterwards the message belongs to its sender.
 func (b *Batches[T]) End(one *Batched[T], err error) {
 	one.Message.Done(err)
 	b.slots.End(one)
 }
 
-// Close refuses further messages, waits within ctx for the answers under way, and ends
-// the rest with an error.
+// Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
+// messages with an error.
 func (b *Batches[T]) Close(ctx context.Context) error {
 	b.slots.Shut()
 	err := b.slots.Drain(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// post is a message that remembers its end.
+// post is a message that records its result.
 type post struct {
 	system.Message
 	ends int
@@ -30,7 +30,7 @@ func posts(n int) (all []*post, messages []*system.Message) {
 	return all, messages
 }
 
-// recorded batches note their sizes and when they were sent; answers come after a while.
+// recorded is a batching that records the batches' sizes and times; answers come after a while.
 type recorded struct {
 	mu    sync.Mutex
 	sizes []int
@@ -102,8 +102,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A producer that closes without time ends what is queued and what is under way, each in
-// its own way, and refuses what comes later.
+// A producer that closes without time ends queued messages and messages being sent, with different
+// errors, and refuses later messages.
 func TestBatchesCloseWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r recorded

@@ -24,8 +24,8 @@ type Clients struct {
 	open   map[Closer]struct{}
 }
 
-// Keep adds an open client. When the cluster has been closed meanwhile, it closes the
-// client and returns ErrClosed.
+// Keep adds an open client. If the cluster has been closed meanwhile, it closes the client and
+// returns ErrClosed.
 func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	c.mu.Lock()
 	closed := c.closed
@@ -42,15 +42,15 @@ func (c *Clients) Keep(ctx context.Context, one Closer) error {
 	return nil
 }
 
-// Forget removes a client that was closed by itself.
+// Forget removes a client that closed itself.
 func (c *Clients) Forget(one Closer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, one)
 }
 
-// Close closes all open clients concurrently and refuses further clients. The first call then
-// calls each of then, which close the cluster's own connections.
+// Close closes all open clients concurrently and refuses further clients. Then the first call
+// calls the functions in then, which close the cluster's own connections.
 func (c *Clients) Close(ctx context.Context, then ...func() error) error {
 	c.mu.Lock()
 	if c.closed {

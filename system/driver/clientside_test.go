@@ -44,7 +44,7 @@ func TestReceiver(t *testing.T) {
 	if len(failures) != 1 {
 		t.Error("a consumer that was closed failed")
 	}
-	(&Receiver{}).Fail(gone) // nobody wants to know
+	(&Receiver{}).Fail(gone) // Failed is nil: nothing happens
 }
 
 func TestAwaitHandled(t *testing.T) {
@@ -60,7 +60,7 @@ func TestAwaitHandled(t *testing.T) {
 	}
 }
 
-// Of 7 partitions and 3 consumers, two of which are here, each has 2 or 3.
+// Of 7 partitions and 3 consumers, two of them on this connection, each has 2 or 3.
 func TestSharesOfSeveralConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares[string](system.ConsumerOptions{Topic: system.Topic{Partitions: 7}, Members: 3})
@@ -97,7 +97,7 @@ func TestSharesAreAwaitedUntilTheyAreEven(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- s.AwaitEven(t.Context(), time.Millisecond) }()
 		s.Change("a", false, 2)
-		s.Change("b", true, 2, 2) // told twice
+		s.Change("b", true, 2, 2) // reported twice
 		if err := <-done; err != nil || s.Of("a") != 2 || s.Of("b") != 1 {
 			t.Errorf("%d and %d partitions, %v", s.Of("a"), s.Of("b"), err)
 		}
@@ -130,7 +130,7 @@ func TestUntil(t *testing.T) {
 	last, other := errors.New("not yet"), errors.New("other")
 	for _, c := range []struct {
 		name    string
-		answers []error // last means again
+		answers []error // the last one repeats
 		want    error
 		tries   int
 	}{
@@ -184,7 +184,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{plain.Explain(context.DeadlineExceeded), []string{"a:1, b:2 does not answer", "network"}},
 		{encrypted.Explain(context.DeadlineExceeded), []string{"or a server that it advertises"}},
 		{encrypted.Explain(x509.UnknownAuthorityError{}),
-			[]string{"nobody trusted", "tls.ca_file"}},
+			[]string{"without a trusted signature", "tls.ca_file"}},
 		{encrypted.Explain(x509.CertificateInvalidError{Cert: &x509.Certificate{}}),
 			[]string{"tls.server_name"}},
 		{encrypted.Explain(tls.AlertError(42)), []string{"tls.cert_file"}},

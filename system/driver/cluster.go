@@ -35,15 +35,15 @@ var (
 // SetCredentials sets the credentials of the clients.
 func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
 
-// Values of the setting that says what clients show the servers.
+// Values of the setting for the authentication of clients.
 const (
 	SecurityPassword = "password" // user and password
 	SecurityTLS      = "tls"      // these over TLS
 	SecurityNone     = "none"
 )
 
-// Secure gives the clients a user with a password of chance, and encrypts their connections, as
-// far as a value of the setting asks for it.
+// Secure gives the clients a user with a random password, and encrypts their connections, if the
+// setting's value asks for it.
 func (c *Cluster) Secure(security, user string) error {
 	if security != SecurityNone {
 		c.SetCredentials(system.Credentials{User: user, Password: Secret()})

@@ -2,8 +2,8 @@ package driver
 
 import "github.com/plimsoll-bench/plimsoll/system"
 
-// CompleteSystem is a system with every interface that plimsoll expects of one with
-// servers: it starts clusters, checks requests, and knows when it redelivers.
+// CompleteSystem is a system with every interface that plimsoll expects of systems with servers:
+// it starts clusters, checks requests, and knows when it redelivers.
 type CompleteSystem interface {
 	system.System
 	system.Provisioner
@@ -26,7 +26,7 @@ type Terms struct {
 	Topic, Partition, Key, Subscription, Consumer, Acknowledgement, Backlog string
 }
 
-// List returns the terms as a description has them.
+// List returns the terms for a description.
 func (t Terms) List() []system.Term {
 	return []system.Term{
 		{Word: "topic", Means: t.Topic}, {Word: "partition", Means: t.Partition},

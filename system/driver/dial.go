@@ -12,19 +12,19 @@ import (
 const (
 	// ConnectWithin bounds system.System's Connect. The contract allows ten seconds.
 	ConnectWithin = 9 * time.Second
-	// RetryPause is the pause before a client repeats a request that servers refused for
-	// a moment.
+	// RetryPause is the pause before a client repeats a request that servers refuse temporarily.
 	RetryPause = 50 * time.Millisecond
 )
 
 // dialWithin bounds a connection, with its TLS.
 const dialWithin = 3 * time.Second
 
-// errSilentTLS is what a server without TLS may do: it waits for the end of a line.
+// errSilentTLS is the error of a server that does not answer in TLS: one without TLS may wait for
+// the end of a line.
 var errSilentTLS = errors.New("no answer in TLS")
 
-// Dial connects to a server, over TLS where config is not nil. Peer.Explain tells a server
-// that does not answer in TLS from a server that is not there.
+// Dial connects to a server, over TLS if config is not nil. Peer.Explain distinguishes a server
+// that does not answer in TLS from an unreachable one.
 func Dial(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
@@ -34,7 +34,7 @@ func Dial(ctx context.Context, network, address string, config *tls.Config) (net
 	}
 	if config.ServerName == "" {
 		config = config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(address) // which was dialled
+		config.ServerName, _, _ = net.SplitHostPort(address) // the address was dialled
 	}
 	encrypted := tls.Client(conn, config)
 	if err := encrypted.HandshakeContext(ctx); err != nil {

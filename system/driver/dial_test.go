@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 )
 
-// A server that waits for a line is not taken for a server that is not there, and a
-// certificate is held against the address that was dialled.
+// A server that waits for a line is not mistaken for an unreachable one, and a certificate is
+// compared with the dialled address.
 func TestDial(t *testing.T) {
 	signs, err := authority.New()
 	if err != nil {

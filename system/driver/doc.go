@@ -13,7 +13,7 @@
 //	SetCredentials    the credentials of the clients
 //	Secure            credentials and certificates, as the setting security asks for them
 //	Furnish           a node's folder: configuration files, certificates, empty folders
-//	Run               a program that must end before a server starts
+//	Run a program that must end before a server starts
 //	Launch            a stage: servers that start together and stop together
 //	LaunchInTurn      a stage whose servers start one after another
 //	KeyStore          a node's key and certificate for Java, in PKCS #12
@@ -24,10 +24,10 @@
 //   - A server dies with its owner (see internal/process).
 //   - A failed start leaves nothing but the logs, and its error quotes the end of
 //     a log.
-//   - A start is tried again when another process took an address.
+//   - A start is retried when another process took an address.
 //   - A node keeps all of its data in the folder of its name below the data
-//     directory, so that the power of each node can be cut.
-//   - A node that was killed starts again at its address, on its data.
+//     directory, so that each node's power can be cut.
+//   - A node that was killed restarts at its address, with its data.
 //   - Passwords and keys are in files that only their owner may read, and in no
 //     argument and no environment variable.
 //
@@ -50,9 +50,9 @@
 // # The probe
 //
 //	Lacks                  the capabilities that the system lacks, each with its reason
-//	KeyTopics, KeyRoutes   a topic for each key, in place of routing
+//	KeyTopics, KeyRoutes a topic for each key, instead of routing
 //	TopicMailbox           a topic with one subscription
-//	Overfill               messages to a place that takes fewer
+//	Overfill messages beyond a bound
 //
 // The package amqp in this folder has the producers and consumers of AMQP 1.0.
 //

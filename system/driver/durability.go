@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Majority returns the smallest majority of that many replicas.
+// Majority returns the size of the smallest majority of n replicas.
 func Majority(replicas int) int { return replicas/2 + 1 }
 
 // CheckLevel refuses a durability level that does not exist.
@@ -34,7 +34,7 @@ func (r *Reading) Add(where, name, value, source string) {
 	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
 }
 
-// State adds a fact that decides the level and that the servers do not show: a person or the
+// State adds a fact that decides the level but that the servers do not show: the user or the
 // vendor states it.
 func (r *Reading) State(where, name, value, source string) {
 	r.Add(where, name, value, source)
@@ -48,7 +48,7 @@ func (r *Reading) Contradicts(asked, format string, has ...any) error {
 		r.Level, asked, fmt.Errorf(format, has...))
 }
 
-// Evidence returns the facts, none of which contradicts the level.
+// Evidence returns the facts. None of them contradicts the level.
 func (r *Reading) Evidence() system.Evidence {
 	return system.Evidence{Level: r.Level, Facts: r.facts, Stated: r.stated}
 }

@@ -16,7 +16,7 @@ import (
 var ErrNoEndpoints = errors.New(
 	"no endpoints: name at least one host:port, or let plimsoll start a cluster")
 
-// CheckOptions returns why a cluster cannot be connected to with the options: the problems of
+// CheckOptions returns the reasons why the options cannot be used for a connection: problems of
 // the settings at the durability level, or endpoints that CheckEndpoints refuses.
 func CheckOptions(o system.Options,
 	problems func(system.Settings, workload.Level) strict.Violations, example string) error {

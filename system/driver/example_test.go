@@ -16,7 +16,7 @@ import (
 
 const clientPort = 7410
 
-// servers is how the servers of a broker of one program start, fail and stop.
+// servers describes how the servers of a broker start, fail and stop.
 var servers = driver.Servers{
 	StartWithin: time.Minute, StopGrace: 10 * time.Second, AskEvery: 10 * time.Millisecond,
 	LastComplaint: driver.LastLineWith("ERROR"),
@@ -45,7 +45,7 @@ func build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	return c, c.AwaitEach(ctx, c.Members(), isReady)
 }
 
-// command is the command line of a node. It runs in the node's folder.
+// command returns the command line of a node. It runs in the node's folder.
 func command(*driver.Node) process.Spec {
 	return process.Spec{
 		Path: driver.FindProgram("/usr/bin/sh", "/bin/sh"), Env: []string{"PATH=/usr/bin:/bin"},
@@ -53,7 +53,7 @@ func command(*driver.Node) process.Spec {
 	}
 }
 
-// isReady says what a node lacks to serve clients.
+// isReady returns nil when a node can serve clients; otherwise the error says what is missing.
 func isReady(_ context.Context, n *driver.Node) error {
 	if said, _ := os.ReadFile(n.Log); strings.TrimSpace(string(said)) != "1" {
 		return errors.New("it has not read its configuration")

@@ -54,7 +54,7 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 // subscription. It is safe for concurrent use.
 type Shares[C comparable] struct {
 	partitions int
-	all        int // consumers of the subscription, some of another connection; 0: all are here
+	all        int // consumers of all connections; 0: there are no others
 	mu         sync.Mutex
 	members    map[C]map[int32]bool
 }
@@ -120,14 +120,14 @@ func (s *Shares[C]) uneven() error {
 	}
 	if s.all > len(s.members) {
 		if least < s.partitions/s.all || most > (s.partitions+s.all-1)/s.all {
-			return fmt.Errorf("the partitions are not shared out evenly: %d of the %d consumers "+
-				"of the subscription are here, with %d to %d of %d partitions each",
+			return fmt.Errorf("the partitions are not assigned evenly: %d of the %d consumers "+
+				"of the subscription are on this connection, with %d to %d of %d partitions each",
 				len(s.members), s.all, least, most, s.partitions)
 		}
 		return nil
 	}
 	if total != s.partitions || most > least+1 {
-		return fmt.Errorf("the partitions are not shared out evenly: of %d partitions %d are with "+
+		return fmt.Errorf("the partitions are not assigned evenly: of %d partitions %d are with "+
 			"the %d consumers of the subscription, %d to %d each",
 			s.partitions, total, len(s.members), least, most)
 	}

@@ -23,8 +23,8 @@ type Jars interface {
 	Fetched() bool
 }
 
-// FindJava returns an error when FetchJava would lack Java or Maven: a *system.Missing that
-// names all that is missing, so that one installation suffices.
+// FindJava returns a *system.Missing when Java or Maven, which FetchJava needs, is missing. It
+// names all missing software, so that one installation suffices.
 func FindJava(jars Jars) error {
 	if jars.Fetched() {
 		_, err := maven.Java()
@@ -66,10 +66,9 @@ func (Java) Furnish(c *Cluster, n *Node, files map[string]string, folders ...str
 	return c.Furnish(n, all, append(folders, tempFolder)...)
 }
 
-// Options returns the options of a server's virtual machine: a heap of that many bytes,
-// reserved whole at the start, a folder for temporary files, and a hosts file, both of
-// the node's own. Native libraries are unpacked into the folder and would remain after
-// a kill elsewhere.
+// Options returns the options of a server's virtual machine: a heap of the given bytes, reserved
+// whole at the start, and the node's own folder for temporary files and its own hosts file. Native
+// libraries are unpacked into that folder; elsewhere they would remain after a kill.
 func (Java) Options(n *Node, heap int64) []string {
 	bytes := strconv.FormatInt(heap, 10)
 	return []string{

@@ -33,7 +33,7 @@ type Node struct {
 	Log     string
 
 	title   string          // its name in errors
-	helper  bool            // a process that the nodes need; no node itself
+	helper  bool            // a process that the nodes need, not a node itself
 	process *process.Server // nil: not started
 }
 
@@ -71,8 +71,8 @@ func (c *Cluster) add(name, title string) *Node {
 	return n
 }
 
-// Furnish writes files, empty folders and, where the cluster is encrypted, a certificate
-// to a node's folder. Only the owner may read them.
+// Furnish writes files, empty folders and, if the cluster is encrypted, a certificate to a node's
+// folder. Only the owner may read them.
 func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) error {
 	if err := c.furnish(n, files, folders); err != nil {
 		return fmt.Errorf("making the folder of %s: %w", n.Name, err)
@@ -134,8 +134,8 @@ func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err e
 	return nil
 }
 
-// LaunchInTurn is Launch for servers that must not start at the same time. It starts each
-// server when ready returns nil for the server before, and does not wait for the last one.
+// LaunchInTurn is Launch for servers that must not start at the same time. It starts each server
+// when ready returns nil for the previous one, and does not wait for the last.
 func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
 	command func(*Node) process.Spec, ready func(ctx context.Context, n *Node) error) (err error) {
 	c.stages = append(c.stages, stage)
@@ -178,7 +178,7 @@ func (c *Cluster) Run(ctx context.Context, n *Node, what string, command process
 }
 
 // KeyStore writes the key and certificate of a node into a file of its folder, in PKCS #12
-// under the password, for Java servers that do not read PEM. Furnish comes before it, in an
+// under the password, for Java servers that do not read PEM. Furnish must come first, in an
 // encrypted cluster.
 func (n *Node) KeyStore(name, password string) error {
 	fail := func(err error) error {

@@ -25,12 +25,12 @@ func Numbered(prefix string, n int) []string {
 // Secret returns 128 random bits as text that needs no quoting.
 func Secret() string {
 	var b [16]byte
-	rand.Read(b[:]) // it does not fail: it ends the program instead
+	rand.Read(b[:]) // never fails: it ends the program instead
 	return "s" + hex.EncodeToString(b[:])
 }
 
-// Hosts finds n loopback addresses on each of which all the ports are free. It serves
-// servers with fixed ports, which need an address each.
+// Hosts finds n loopback addresses on which all the ports are free. It is for servers with fixed
+// ports, which need separate addresses.
 func Hosts(n int, ports ...int) ([]string, error) {
 	addresses, err := process.Addresses(n, ports...)
 	if err != nil {
@@ -51,7 +51,7 @@ func Hosts(n int, ports ...int) ([]string, error) {
 // At returns the address of a host and a port.
 func At(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// FindProgram returns the first path at which there is a program, or "".
+// FindProgram returns the first of the paths with a program, or "".
 func FindProgram(paths ...string) string {
 	for _, path := range paths {
 		info, err := os.Stat(path)

@@ -12,8 +12,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// KeyTopics holds a topic for each key, for a system whose consumers can choose messages
-// by topic only. It is not safe for concurrent use.
+// KeyTopics holds a topic for each key, for systems whose consumers choose messages only by topic.
+// It is not safe for concurrent use.
 type KeyTopics struct {
 	Cluster interface {
 		CreateTopic(ctx context.Context, t system.Topic) error
@@ -106,9 +106,8 @@ func (b *TopicMailbox) Close(ctx context.Context) error {
 	return errors.Join(err, b.Cluster.DeleteTopic(ctx, b.Topic))
 }
 
-// Overfill posts n messages to a place that takes fewer, and counts accepted and refused
-// messages in p. refusal returns the servers' words, or "" when the error is no refusal;
-// such an error ends Overfill.
+// Overfill posts n messages to a bounded place, and counts accepted and refused messages in p.
+// refusal returns the servers' words, or "" for other errors, which end Overfill.
 func Overfill(
 	ctx context.Context, to system.Publisher, n int, p *system.BackPressure,
 	refusal func(err error) (said string),
@@ -128,9 +127,9 @@ func Overfill(
 	return nil
 }
 
-// Lacks has the reason for each capability that a system lacks whatever its settings: the
-// protocol's substitute, or the library that lacks it. A cluster embeds it and has methods of its
-// own for all other capabilities, and so is a system.Prober.
+// Lacks holds the reason for each capability that a system lacks with all settings: the protocol's
+// substitute, or the library that lacks it. A cluster that embeds it and implements the other
+// capabilities is a system.Prober.
 type Lacks struct {
 	Replay, Sharing, Rejection, Bounds, Transactions, Deduplication string
 	Features                                                        map[system.Feature]string
@@ -146,7 +145,7 @@ func NoRoutes(why string) map[system.RouteKind]string {
 // evidence that a probe needs.
 func lacks(reason string) error {
 	if reason == "" {
-		return errors.New("the driver neither tries this capability nor says what is instead of it")
+		return errors.New("the driver neither tries this capability nor gives a reason")
 	}
 	return system.Lacks(reason)
 }
@@ -198,8 +197,8 @@ func (l Lacks) PublishTwice(context.Context, system.Topic, []byte) (
 	return "", "", lacks(l.Deduplication)
 }
 
-// KeyRoutes publishes to a topic for each key, and has a consumer for each binding. It serves
-// the probe of routing by key and to all. It is not safe for concurrent use.
+// KeyRoutes publishes to a topic for each key, and has a consumer for each binding. It is for the
+// probes of routing by key and to all. It is not safe for concurrent use.
 type KeyRoutes struct {
 	KeyTopics
 	post    func(ctx context.Context, topic string, payload []byte) error
@@ -207,8 +206,8 @@ type KeyRoutes struct {
 }
 
 // OpenKeyRoutes opens the consumers of a routing's bindings, and returns the publisher and its
-// Condition. It refuses a kind of routing that l has a reason for. post publishes to a topic of one
-// partition.
+// Condition. It refuses a kind of routing for which l has a reason. post publishes to a topic of
+// one partition.
 func (l Lacks) OpenKeyRoutes(
 	ctx context.Context, c interface {
 		system.Cluster

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// topics is a cluster that notes what is made and deleted.
+// topics is a cluster that records created and deleted topics.
 type topics struct{ made, deleted []string }
 
 func (c *topics) CreateTopic(_ context.Context, t system.Topic) error {
@@ -58,7 +58,7 @@ func TestPatternsMeanWords(t *testing.T) {
 	}
 }
 
-// bounded takes a number of messages, and ends with another error where it is told to.
+// bounded accepts a number of messages, and can be made to fail with another error.
 type bounded struct{ room, breaks int }
 
 var errFull, errBroken = errors.New("full"), errors.New("broken")
@@ -98,7 +98,8 @@ func TestOverfillCountsRefusals(t *testing.T) {
 	}
 }
 
-// A reason is evidence that the system lacks a capability; without one the driver is not complete.
+// A reason is evidence that the system lacks a capability. Without a reason the driver is
+// incomplete.
 func TestLacks(t *testing.T) {
 	l := Lacks{Rejection: "who rejects it publishes it to a topic of their own",
 		Features: map[system.Feature]string{system.FeatureTTL: "it has no time to live"}}

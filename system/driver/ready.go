@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// Await asks until there is no error. It fails when a server ends or ctx ends. Its error
+// Await repeats a check until it returns nil. It fails when a server ends or ctx ends. Its error
 // quotes the last complaint of each server's log.
 func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
 	ticker := time.NewTicker(c.servers.AskEvery)
@@ -27,7 +27,7 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 			return nil
 		}
 		if lacks == nil || ctx.Err() == nil {
-			lacks = err // the error of a question that ctx has ended does not explain anything
+			lacks = err // the error of a check that ctx has ended explains nothing
 		}
 		select {
 		case <-ctx.Done():
@@ -38,7 +38,7 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 	}
 }
 
-// AwaitEach asks each of the nodes in turn, as Await does.
+// AwaitEach is Await with a check of each node in turn.
 func (c *Cluster) AwaitEach(
 	ctx context.Context, these []*Node, ask func(ctx context.Context, n *Node) error,
 ) error {
@@ -65,7 +65,7 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 	return ask(ctx)
 }
 
-// ended returns why a server has ended, or nil.
+// ended returns an error if a server has ended, or nil.
 func (c *Cluster) ended() error {
 	for _, n := range c.all {
 		if n.process == nil {

@@ -15,7 +15,7 @@ type Receiver struct {
 	stopped, failed atomic.Bool
 }
 
-// Handle hands a message over. It returns false, without the call, after Stop.
+// Handle hands over a message. After Stop it returns false without the call.
 func (r *Receiver) Handle(m system.Received) bool {
 	if r.stopped.Load() {
 		return false
@@ -24,8 +24,9 @@ func (r *Receiver) Handle(m system.Received) bool {
 	return true
 }
 
-// Take hands a message over and asks at once whether it goes back: handled is false, without a
-// call, after Stop. A consumer whose goroutines share a Receiver holds one lock around Take.
+// Take hands over a message and asks at once whether it is given back. After Stop, handled is
+// false and nothing is called. A consumer whose goroutines share a Receiver holds one lock around
+// Take.
 func (r *Receiver) Take(m system.Received) (handled, back bool) {
 	handled = r.Handle(m)
 	return handled, handled && r.Options.GiveBack != nil && r.Options.GiveBack()
@@ -44,7 +45,7 @@ func (r *Receiver) Fail(err error) {
 	}
 }
 
-// End calls cancel, which has the loop of a consumer take no more messages, and waits within ctx
+// End calls cancel, which makes the consumer's loop stop taking messages, and waits within ctx
 // until the loop has ended. After it no message is handed over.
 func (r *Receiver) End(ctx context.Context, cancel func(), ended <-chan struct{}) error {
 	cancel()
@@ -53,8 +54,8 @@ func (r *Receiver) End(ctx context.Context, cancel func(), ended <-chan struct{}
 	return err
 }
 
-// AwaitHandled waits until the loop that hands messages over has ended. When ctx ends
-// first, it does not wait for a Receive that is still running.
+// AwaitHandled waits until the loop that hands over messages has ended. If ctx ends first, it does
+// not wait for a running Receive.
 func AwaitHandled(ctx context.Context, ended <-chan struct{}) error {
 	select {
 	case <-ended:

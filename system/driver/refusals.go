@@ -13,11 +13,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Peer describes a client's servers for errors.
+// Peer describes a client's servers in errors.
 type Peer struct {
 	Endpoints  []string
 	Protocol   string // its name
-	Advertises bool   // the servers redirect clients to addresses of their own
+	Advertises bool   // the servers redirect clients to other addresses
 	Encrypted  bool   // the client uses TLS
 }
 
@@ -54,7 +54,7 @@ func (p Peer) Silent(err error) error {
 	if p.Advertises {
 		another = ", or a server that it advertises,"
 	}
-	return fmt.Errorf("%s%s does not answer: check the endpoints and the network between: %w",
+	return fmt.Errorf("%s%s does not answer: check the endpoints and the network: %w",
 		p.At(), another, err)
 }
 
@@ -68,10 +68,10 @@ func (p Peer) explainTLS(err error) error {
 	says := func(what string) error { return fmt.Errorf("%s %s: %w", p.At(), what, err) }
 	switch {
 	case errors.As(err, &unknown):
-		return says("shows a certificate that nobody trusted has signed: " +
-			"name its authority's in tls.ca_file")
+		return says("presents a certificate without a trusted signature: " +
+			"name its authority's certificate in tls.ca_file")
 	case errors.As(err, &hostname), errors.As(err, &invalid):
-		return says("shows a certificate that does not fit: " +
+		return says("presents a certificate that does not fit: " +
 			"correct the endpoint or tls.server_name")
 	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
 		return says("refuses the TLS connection: it may ask for a client certificate, " +
@@ -85,10 +85,10 @@ func (p Peer) explainTLS(err error) error {
 // HungUp returns the likely cause when a server closes a connection without an answer.
 func (p Peer) HungUp(err error) error {
 	if p.Encrypted {
-		return fmt.Errorf("%s closes the connection at once, as a port without TLS does: "+
+		return fmt.Errorf("%s closes the connection at once, like a port without TLS: "+
 			"remove tls from the target or correct the port: %w", p.At(), err)
 	}
-	return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS or is "+
+	return fmt.Errorf("%s closes the connection at once, like a port that requires TLS or is "+
 		"not %s's: give the target tls or correct the port: %w", p.At(), p.Protocol, err)
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// Scripts of toy servers. One that runs makes the file "ready", and writes its
-// name to the list of those that were stopped.
+// Scripts of toy servers. A running one creates the file "ready", and when stopped writes its name
+// to the list of stopped servers.
 const (
 	runs = `trap 'echo "$NAME" >> ../stopped; exit 0' TERM
 cat secret > ready
@@ -31,7 +31,7 @@ while :; do sleep 0.01; done`
 	taken = "echo bind: Address already in use; exit 1"
 )
 
-// toys are how the toy servers start, fail and stop.
+// toys describes how the toy servers start, fail and stop.
 var toys = Servers{
 	StartWithin: 20 * time.Second, StopGrace: 10 * time.Second,
 	AskEvery: 5 * time.Millisecond, AskWithin: time.Second,
@@ -52,8 +52,7 @@ func isReady(_ context.Context, n *Node) error {
 	return err
 }
 
-// building is a build function of as many nodes of one stage as there are
-// scripts.
+// building returns a build function of one stage, with a node for each script.
 func building(scripts ...string) Build {
 	return func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
 		byName := map[string]string{}
@@ -95,8 +94,8 @@ func start(t *testing.T, p system.Provision, build Build) *Cluster {
 
 func runsNow(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
-// Stages start one after the other and stop the other way round; the last one is
-// what clients connect to. A helper is stopped too, and is no node.
+// Stages start one after another and stop in reverse order. Clients connect to the last stage. A
+// helper is stopped too, but is not a node.
 func TestStages(t *testing.T) {
 	p := provision(t)
 	c := start(t, p, func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
@@ -155,7 +154,7 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// A server starts when the one before it is ready.
+// A server starts when the previous one is ready.
 func TestLaunchInTurn(t *testing.T) {
 	c := start(t, provision(t), func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
 		stage := []*Node{c.Add("a", "127.0.0.1:1"), c.Add("b", "127.0.0.1:2")}
@@ -181,8 +180,8 @@ func TestLaunchInTurn(t *testing.T) {
 	}
 }
 
-// A node that was killed comes back at its address, on its data, and no other
-// node notices.
+// A node that was killed comes back at its address, with its data, and the other nodes are not
+// affected.
 func TestKillAndRestart(t *testing.T) {
 	c := start(t, provision(t), building(runs, runs))
 	before := c.Nodes()
@@ -215,8 +214,8 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// A failed start says why in the server's own words, and leaves nothing but the
-// logs; what would fail again is not tried again.
+// The error of a failed start quotes the server, and only the logs are left. A start that would
+// fail again is not retried.
 func TestFailedStarts(t *testing.T) {
 	const long = 20 * time.Second
 	for _, c := range []struct {
@@ -278,7 +277,7 @@ func TestFailedStarts(t *testing.T) {
 	}
 }
 
-// Servers that met one another half started start in the next attempt.
+// Servers that failed in a race with each other start in the next attempt.
 func TestRaceIsTriedAgain(t *testing.T) {
 	p := provision(t)
 	marker := filepath.Join(p.DataDir, "met")
@@ -333,8 +332,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Each node of an encrypted cluster shows a certificate for its host, which
-// clients trust, and whose key its owner alone may read.
+// Each node of an encrypted cluster presents a certificate for its host, which clients trust, and
+// whose key only the owner may read.
 func TestEncrypt(t *testing.T) {
 	p, err := Folders(provision(t))
 	if err != nil {
@@ -373,7 +372,7 @@ func TestEncrypt(t *testing.T) {
 	}
 }
 
-// checkKeyStore holds that the key store of a node has the node's certificate.
+// checkKeyStore checks that a node's key store has the node's certificate.
 func checkKeyStore(t *testing.T, n *Node) {
 	t.Helper()
 	if err := n.KeyStore("node.p12", "geheim"); err != nil {
@@ -431,8 +430,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// Settings of servers that plimsoll starts mean nothing to servers that run
-// already.
+// Settings of servers that plimsoll starts do not apply to servers that run already.
 func TestServerSettings(t *testing.T) {
 	own := ServerSettings([]system.Setting{
 		{Name: "heap", Kind: system.Bytes, Default: "1MB", Doc: "how much"},

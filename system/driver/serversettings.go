@@ -21,7 +21,7 @@ type Problems struct {
 	settings system.Settings
 }
 
-// CheckRanges begins with the settings that are out of their ranges.
+// CheckRanges returns the settings that are outside their ranges.
 func CheckRanges(s system.Settings, declared []system.Setting) *Problems {
 	return &Problems{s.OutOfRange(declared), s}
 }
@@ -44,8 +44,8 @@ func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violatio
 	return bad
 }
 
-// CheckCopies returns the violations of servers of which a primary has copies; nodes is the
-// number of servers to start, 0 when they run already, and copies the setting that counts them.
+// CheckCopies returns the violations for a primary with its copies. nodes is the number of servers
+// to start, 0 when they run already; copies is the setting with the number of copies.
 func CheckCopies(
 	s system.Settings, servers []system.Setting, copies string, nodes int,
 ) strict.Violations {

@@ -37,7 +37,7 @@ type Flight struct {
 	closed  bool
 }
 
-// NewFlight returns a Flight of at most that many messages, at least 1.
+// NewFlight returns a Flight of at most a number of messages, at least 1.
 func NewFlight(most int) *Flight {
 	f := &Flight{}
 	f.begin(most)
@@ -70,7 +70,7 @@ func (f *Flight) Enter(ready func() (bool, error)) error {
 	return ErrProducerClosed
 }
 
-// Wake makes Enter check again.
+// Wake makes waiting calls of Enter check again.
 func (f *Flight) Wake() { f.changed.Broadcast() }
 
 // Leave removes messages from the count after their Done.
@@ -89,8 +89,8 @@ func (f *Flight) Shut() {
 	f.changed.Broadcast()
 }
 
-// Drain waits until nothing is in flight. When ctx ends first, the error names the number
-// of messages in flight.
+// Drain waits until nothing is in flight. If ctx ends first, the error has the number of messages
+// in flight.
 func (f *Flight) Drain(ctx context.Context) error {
 	wake := context.AfterFunc(ctx, func() {
 		f.Lock() // not between the check of ctx below and the wait
@@ -118,7 +118,7 @@ type Slots[T any] struct {
 	all, free []*T
 }
 
-// NewSlots returns at most that many slots, at least 1, numbered from 0.
+// NewSlots returns at most a number of slots, at least 1, numbered from 0.
 func NewSlots[T any](most int, create func(index int) *T) *Slots[T] {
 	s := &Slots[T]{create: create}
 	s.begin(most)

@@ -24,8 +24,8 @@ func take(s *Slots[slot]) (*slot, error) {
 	return s.Take(nil)
 }
 
-// However many goroutines send, no more messages than may be are in flight, and a slot
-// belongs to one message at a time.
+// However many goroutines send, the bound of messages in flight holds, and a slot belongs to one
+// message at a time.
 func TestSlotsBoundWhatIsInFlight(t *testing.T) {
 	const most, senders, each = 5, 8, 500
 	s := slots(most)
@@ -86,8 +86,8 @@ func TestSendWaitsForASlotAndEndsWhenTheProducerCloses(t *testing.T) {
 	})
 }
 
-// A slot that the client library keeps after its message timed out holds up later
-// messages, though the message has left the flight.
+// A slot that the client library keeps after its message timed out delays later messages, although
+// the message has left the flight.
 func TestASlotMayOutliveItsMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := slots(1)

@@ -13,8 +13,8 @@ import (
 )
 
 // startAttempts is the number of attempts to start when another process takes an address before
-// the server listens there, or when servers meet one another half started. Servers
-// that share one processor have needed more than three.
+// the server listens there, or when servers fail in a race with each other. Servers on one
+// processor have needed more than three.
 const startAttempts = 6
 
 // ErrAddressTaken is wrapped by the error of a start that failed because
@@ -22,7 +22,7 @@ const startAttempts = 6
 var ErrAddressTaken = errors.New("another process took an address")
 
 // errRace is wrapped by the error of a start that failed because of a race between servers.
-var errRace = errors.New("the servers met one another half started, again and again")
+var errRace = errors.New("the servers failed in a race with each other, in every attempt")
 
 // Servers describes how a system's servers start, fail and stop.
 type Servers struct {
@@ -31,16 +31,16 @@ type Servers struct {
 	// StopGrace is the time within which the servers of a stage must end. After it
 	// they are killed.
 	StopGrace time.Duration
-	// AskEvery is the interval at which Await asks. AskWithin bounds one question;
-	// 0: only the start bounds it.
+	// AskEvery is the interval of Await's checks. AskWithin bounds one check; 0: only the start
+	// bounds it.
 	AskEvery, AskWithin time.Duration
-	// LastComplaint returns the last reason in a server's log why it does not run.
+	// LastComplaint returns the last reason in a log for which a server does not run.
 	LastComplaint func(log string) string
 	// AddressTaken are words in a log, besides the operating system's, that mean that
 	// an address is taken.
 	AddressTaken []string
-	// Races are words in a log that mean that servers met one another half started.
-	// Another attempt may succeed.
+	// Races are words in a log that mean that servers failed in a race with each other. Another
+	// attempt may succeed.
 	Races []string
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // Until calls try until again is false, with a pause between two calls, and returns the
-// error of the last call. When ctx ends first, it returns the last error before the end,
-// because the error of a call that ctx has ended does not explain anything.
+// error of the last call. If ctx ends first, it returns the last error before the end, because the
+// error of a call that ctx has ended explains nothing.
 func Until(ctx context.Context, pause time.Duration, try func() (again bool, err error)) error {
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()

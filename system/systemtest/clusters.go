@@ -44,8 +44,7 @@ func (s *suite) description(t *testing.T) {
 	s.checks(t, d)
 }
 
-// checks holds that the system takes its own defaults at every level that it
-// claims.
+// checks tests that the system accepts its own defaults at every level that it claims.
 func (s *suite) checks(t *testing.T, d system.Description) {
 	t.Helper()
 	checker, able := s.System.(system.Checker)
@@ -127,7 +126,7 @@ func (s *suite) optional(t *testing.T) {
 	}
 }
 
-// leads holds that one of the servers that clients talk to leads each partition.
+// leads tests that the leader of each partition is one of the servers that clients can reach.
 func (s *suite) leads(t *testing.T, l system.LeaderReader, topic system.Topic) {
 	t.Helper()
 	for partition := range topic.Partitions {
@@ -210,7 +209,7 @@ func (s *suite) nobodyListens(t *testing.T) {
 	s.unreachable(t, l.Addr().String())
 }
 
-// silentEndpoint accepts connections and says nothing.
+// silentEndpoint accepts connections and never answers.
 func (s *suite) silentEndpoint(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, "listening", err)

@@ -96,8 +96,8 @@ func (s *suite) sharingConnections(t *testing.T) {
 	}
 }
 
-// awaitAssignments waits for the partitions of all consumers at the same time, where they have
-// to be assigned.
+// awaitAssignments waits for the partitions of all consumers at the same time, if they have to be
+// assigned.
 func awaitAssignments(ctx context.Context, consumers []system.Consumer) error {
 	errs := make([]error, len(consumers))
 	var waiting sync.WaitGroup
@@ -130,8 +130,7 @@ func (s *suite) delivers(t *testing.T, d workload.Delivery) {
 	}
 }
 
-// exactlyOnce runs the tests of producers again with a producer that sends in
-// transactions, where the system has them.
+// exactlyOnce repeats the tests of producers with transactions, if the system has them.
 func (s *suite) exactlyOnce(t *testing.T) {
 	if !slices.Contains(s.System.Describe().Delivery, workload.ExactlyOnce) {
 		t.Skip("the system does not offer this delivery")
@@ -170,8 +169,8 @@ func (s *suite) restart(t *testing.T) {
 }
 
 // reserved creates a subscription by a consumer that closes before the first
-// message is sent. Consumers that open later must receive all messages. Where a
-// subscription can begin again, it must do so on an empty topic, too.
+// message is sent. Consumers that open later must receive all messages. If a subscription can
+// begin again, it must do so on an empty topic too.
 func (s *suite) reserved(t *testing.T) {
 	c := s.connect(t)
 	topic := s.topic(t, c, partitions)
@@ -223,7 +222,7 @@ type leaver struct {
 	closed, late atomic.Int64
 }
 
-// leaver opens consumer 0 of the subscription silent.
+// leaver opens consumer 0 of the subscription named silent.
 func (s *suite) leaver(t *testing.T, c system.Cluster, topic system.Topic, got *arrivals) *leaver {
 	t.Helper()
 	l := &leaver{}

@@ -8,11 +8,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// crowd is how many topics are made and used at once.
+// crowd is the number of topics that are created and used at once.
 const crowd = 6
 
-// manyTopics makes topics at once, opens their clients at once, and deletes them,
-// as a run with many of them does.
+// manyTopics creates many topics at once, opens their clients at once, and deletes them, like a
+// run with many topics.
 func (s *suite) manyTopics(t *testing.T) {
 	c := s.connect(t)
 	topics := make([]system.Topic, crowd)

@@ -7,8 +7,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// existing tests that plimsoll measures a topic of others: a subscription begins at the topic's
-// end, on all of its consumers, and leaves with them. Others miss no message.
+// existing tests that plimsoll can measure another application's topic: a subscription begins at
+// the topic's end, for all of its consumers, and is deleted after them. The other application
+// misses no message.
 func (s *suite) existing(t *testing.T) {
 	if why := system.RefuseExisting(s.System, s.options[s.level].Settings); why != "" {
 		t.Skip("the system measures only topics that plimsoll creates: ", why)
@@ -51,7 +52,7 @@ func (s *suite) existing(t *testing.T) {
 	for _, one := range open {
 		s.close(t, one)
 	}
-	for range 2 { // the second time it is not there
+	for range 2 { // the second time it no longer exists
 		must(t, "deleting the subscription", finder.DeleteSubscription(s.context(t), found, "ours"))
 	}
 	must(t, "the others' receiving", others.await(s.context(t), 3*s.Messages))

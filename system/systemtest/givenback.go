@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// givenBack has a consumer give every fifth message back when it comes first. Each of them must
-// come once more, and no other.
+// givenBack lets a consumer give back the first delivery of every fifth message. Each of these
+// messages must be delivered once more, and no other.
 func (s *suite) givenBack(t *testing.T) {
 	if why := system.RefuseReturns(s.System, s.options[s.level].Settings); why != "" {
 		t.Skip(why)
@@ -20,9 +20,9 @@ func (s *suite) givenBack(t *testing.T) {
 	var mu sync.Mutex
 	times := make(map[string]int)
 	returned := 0
-	var last string // the message that came last
-	asked := true   // whether it goes back
-	unasked := 0    // messages that came while that was open
+	var last string // the last message received
+	asked := true   // GiveBack was called for it
+	unasked := 0    // messages received before that call
 	together := newArrivals()
 	s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: "back", Delivery: workload.AtLeastOnce, Failed: together.fail,

@@ -13,12 +13,12 @@ import (
 // installWithin bounds the download and installation of a package.
 const installWithin = 5 * time.Minute
 
-// installed are the packages that were tried, each once.
+// installed holds the packages whose installation was tried.
 var installed sync.Map
 
-// NeedPackage skips a test, by name, where find does not find the servers of a package of
-// Debian's. Root's tests install the package first: the tests of a machine that is ours
-// may install what they need, and the product never does.
+// NeedPackage skips a test, and names the package, if find does not find the servers of a Debian
+// package. As root it installs the package first: tests may install what they need, the product
+// never does.
 func NeedPackage(t testing.TB, name string, find func() error) {
 	t.Helper()
 	if find() == nil {
@@ -31,7 +31,7 @@ func NeedPackage(t testing.TB, name string, find func() error) {
 	}
 }
 
-// install takes a package from the distribution, where that can be done.
+// install installs a package of the distribution, if possible.
 func install(name string) {
 	if os.Geteuid() != 0 {
 		return

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// quickJava runs java with the first compiler only. A test's servers end before the code of
-// the second one repays its compilation, which is a third of what such a cluster costs.
+// quickJava runs java with the first compiler only. A test's servers end before the second
+// compiler's code repays its compilation, a third of such a cluster's cost.
 const quickJava = "#!/bin/sh\nexec '%s' -XX:TieredStopAtLevel=1 \"$@\"\n"
 
-// QuickJava makes a folder below dir that serves as JAVA_HOME, with a java that starts sooner
-// than this machine's and is the same otherwise. Where there is no java it returns "".
+// QuickJava creates a folder below dir for JAVA_HOME, with a java that starts faster than this
+// machine's and is otherwise the same. Without java it returns "".
 func QuickJava(dir string) (home string, err error) {
 	java := filepath.Join(os.Getenv("JAVA_HOME"), "bin", "java")
 	if os.Getenv("JAVA_HOME") == "" {
@@ -31,7 +31,8 @@ func QuickJava(dir string) (home string, err error) {
 		0o755)
 }
 
-// useQuickJava has this program's servers run on QuickJava until the returned function runs.
+// useQuickJava makes this program's servers run on QuickJava until the returned function is
+// called.
 func useQuickJava() (remove func() error, err error) {
 	dir, err := os.MkdirTemp("", "plimsoll-java-")
 	if err != nil {

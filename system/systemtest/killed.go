@@ -9,9 +9,8 @@ import (
 )
 
 // SendAmidKill sends a hundred messages one by one, calls kill, which ends a server, and sends a
-// hundred more. Of these the first may have an unknown outcome, because it may have met the end
-// of the connection; the others wait for a server. It returns the payloads that were
-// acknowledged.
+// hundred more. The first of these may have an unknown outcome, because it may have been sent on
+// the ending connection; the others wait for a server. It returns the acknowledged payloads.
 func SendAmidKill(t testing.TB, p system.Producer, kill func()) (acknowledged []string) {
 	t.Helper()
 	send := func(payload string) error {

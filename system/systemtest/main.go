@@ -33,8 +33,8 @@ func Main(m *testing.M, clusters []interface{ Stop() error }, exempt ...goleak.O
 	return code
 }
 
-// stopAll stops the clusters at the same time: to stop is mostly to wait. It waits for those
-// that are being started ahead.
+// stopAll stops the clusters in parallel, because stopping is mostly waiting. It waits for
+// clusters that Ahead is still starting.
 func stopAll(clusters []interface{ Stop() error }) []error {
 	starting.Wait()
 	errs := make([]error, len(clusters))

@@ -10,15 +10,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// origin is the key and the partition that a message came with.
+// origin is the key and the partition of a delivered message.
 type origin struct {
 	key       []byte
 	partition int32
 }
 
-// origins sends messages with and without a key to every partition. Each arrives
-// with the key and from the partition that it was sent with. A system may carry no
-// keys, and may not say the partition; then it is so of every message.
+// origins sends messages with and without a key to every partition. Each must arrive with its key
+// and from its partition. A system may carry no keys or not report partitions, but then for every
+// message.
 func (s *suite) origins(t *testing.T) {
 	for _, parts := range []int{1, partitions} {
 		t.Run(fmt.Sprintf("partitions_%d", parts), func(t *testing.T) { s.originsOf(t, parts) })
@@ -54,7 +54,7 @@ func (s *suite) originsOf(t *testing.T, parts int) {
 	checkOrigins(t, came, parts)
 }
 
-// keyOf is the key of a message: some have none, and several share one.
+// keyOf returns the key of a message: some have none, and several share one.
 func keyOf(i int) []byte {
 	if i%3 == 0 {
 		return nil

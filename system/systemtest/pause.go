@@ -16,14 +16,14 @@ import (
 // pausedWithin bounds the wait until every thread of a process has stopped.
 const pausedWithin = 10 * time.Second
 
-// Pause stops processes, and all that descend from them, with SIGSTOP and returns when all
-// their threads have stopped: the signal alone leaves them time to answer. The returned
-// function resumes them; it may be called twice. They are resumed after the test in any case.
+// Pause stops processes and all their descendants with SIGSTOP, and returns when all threads have
+// stopped, because right after the signal they could still answer. The returned function resumes
+// them; it may be called twice. They are resumed after the test in any case.
 func Pause(t *testing.T, pids ...int) (resume func()) {
 	t.Helper()
 	resume = func() {
 		for pid := range process.Descendants(pids...) {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // a process that is gone needs none
+			_ = syscall.Kill(pid, syscall.SIGCONT) // a process that has ended needs none
 		}
 	}
 	t.Cleanup(resume)
@@ -32,7 +32,7 @@ func Pause(t *testing.T, pids ...int) (resume func()) {
 			t.Fatal(err)
 		}
 	}
-	for pid := range process.Descendants(pids...) { // they start no more
+	for pid := range process.Descendants(pids...) { // they start no further processes
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
 		for end := time.Now().Add(pausedWithin); !allStopped(pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
@@ -43,13 +43,13 @@ func Pause(t *testing.T, pids ...int) (resume func()) {
 	return resume
 }
 
-// pausedFor is how long processes are paused whose answer is waited for: less than it takes
-// others to miss them.
+// pausedFor is how long processes are paused to see whether an answer waits for them. It is too
+// short for other servers to miss them.
 const pausedFor = 500 * time.Millisecond
 
-// CheckPauseWait checks whether the acknowledgement of a message waits for processes: it comes
-// only after they were paused for a while and resumed, or it comes while they are paused,
-// however late on a busy machine.
+// CheckPauseWait checks whether the acknowledgement of a message waits for processes: it must come
+// only after they were paused for a while and resumed, or, if it does not wait, while they are
+// paused, however late on a busy machine.
 func CheckPauseWait(t *testing.T, p system.Producer, whose string, waits bool, pids ...int) {
 	t.Helper()
 	m, patience := NewTestMessage("replicated?"), awaitWithin
@@ -74,8 +74,8 @@ func CheckPauseWait(t *testing.T, p system.Producer, whose string, waits bool, p
 	}
 }
 
-// allStopped reports whether all threads of a process have stopped. Where there is no /proc
-// to tell, it trusts the signal.
+// allStopped reports whether all threads of a process have stopped. Without /proc it trusts the
+// signal.
 func allStopped(pid int) bool {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -86,7 +86,7 @@ func allStopped(pid int) bool {
 		if err != nil {
 			continue // the thread has ended
 		}
-		// The command stands in parentheses and may hold any character.
+		// The command is in parentheses and may contain any character.
 		_, state, _ := strings.Cut(string(raw[strings.LastIndexByte(string(raw), ')'):]), " ")
 		if !strings.HasPrefix(state, "T") {
 			return false

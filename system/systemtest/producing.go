@@ -91,7 +91,7 @@ func (s *suite) closeWhileSending(t *testing.T) {
 	s.closeAmid(t, s.context(t))
 }
 
-// closeWithoutTime is the same with a context that has ended already.
+// closeWithoutTime is closeWhileSending with a context that has ended already.
 func (s *suite) closeWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -152,7 +152,7 @@ func (s *suite) closeEndsAll(t *testing.T) {
 	must(t, "sending", p.sendMany(ctx, inFlight))
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	// There is no error where every answer has arrived already.
+	// There is no error if every answer has arrived already.
 	_ = p.producer.Close(over)
 	for i, l := range p.sent {
 		select {

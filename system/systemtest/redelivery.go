@@ -18,8 +18,8 @@ type Redelivered struct {
 	Why      string // a part of the reason
 }
 
-// Redelivery holds what a system says of redelivery against a table, each line of
-// which has a reason.
+// Redelivery compares a system's declared redelivery with a table, whose lines contain parts of
+// the reasons.
 func Redelivery(t *testing.T, s system.System, all []Redelivered) {
 	t.Helper()
 	r, says := s.(system.Redeliverer)

@@ -9,11 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// answersWithin is what the user is promised for a target that is wrong.
+// answersWithin is the time within which a wrong target must be refused.
 const answersWithin = 10 * time.Second
 
-// Refused checks that an error came in time, is one sentence, and says what to
-// look at.
+// Refused checks that an error came in time, is one sentence, and says what to check.
 func Refused(t testing.TB, began time.Time, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -33,7 +32,7 @@ func Refused(t testing.TB, began time.Time, err error, says ...string) {
 	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
 }
 
-// TryConnect connects and, when that is allowed, gives the connection back.
+// TryConnect connects, and closes the connection if it succeeds.
 func TryConnect(t testing.TB, s system.System, o system.Options) (began time.Time, err error) {
 	t.Helper()
 	began = time.Now()
@@ -53,8 +52,7 @@ func closeCluster(t testing.TB, c system.Cluster) {
 	}
 }
 
-// Connect connects for the time of the test. C is what the system itself calls
-// a cluster that it is connected to.
+// Connect connects for the time of the test. C is the system's own type of a connected cluster.
 func Connect[C system.Cluster](t testing.TB, s system.System, o system.Options) C {
 	t.Helper()
 	c, err := s.Connect(t.Context(), o)

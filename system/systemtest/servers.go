@@ -20,10 +20,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// stopWithin is longer than a cluster takes to be killed when it does not end.
+// stopWithin exceeds the time after which a cluster that does not end is killed.
 const stopWithin = 60 * time.Second
 
-// nodes is how many nodes a test's cluster has.
+// nodes is the number of nodes of a test's cluster.
 const nodes = 3
 
 // Servers is a cluster of three nodes that the tests of one program share. The first test
@@ -34,30 +34,30 @@ type Servers[P system.Provisioned] struct {
 	Level    workload.Level
 	Settings []string // name and value in turn
 	Nodes    int      // 0: three
-	// Mounted are nodes whose folders are there before the start, as when a file
-	// system is mounted on each.
+	// Mounted are nodes whose folders exist before the start, as with a file system mounted on
+	// each.
 	Mounted []string
 
 	mu      sync.Mutex
 	dir     string
 	cluster P
 	tried   bool
-	took    time.Duration // to start
+	took    time.Duration // duration of the start
 	err     error
 }
 
-// starting are the starts of Ahead. Main waits for them.
+// starting counts the starts by Ahead. Main waits for them.
 var starting sync.WaitGroup
 
-// Ahead starts clusters in the background, so that they are there when a test asks for them: to
-// start is mostly to wait. Get waits for a start under way.
+// Ahead starts clusters in the background, because starting is mostly waiting. Get waits for a
+// start that is under way.
 func Ahead(all ...interface{ Start() error }) {
 	for _, one := range all {
 		starting.Go(func() { _ = one.Start() }) // Get returns the error
 	}
 }
 
-// Start starts the cluster, unless that was tried before.
+// Start starts the cluster, unless a start was tried before.
 func (s *Servers[P]) Start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *Servers[P]) Start() error {
 	return s.err
 }
 
-// Get returns the cluster. Topics are a test's own. A test that stops a server or changes
+// Get returns the cluster. Each test uses its own topics. A test that stops a server or changes
 // its settings uses Take or Provision.
 func (s *Servers[P]) Get(t testing.TB) P {
 	t.Helper()
@@ -85,8 +85,8 @@ func (s *Servers[P]) Get(t testing.TB) P {
 	return s.cluster
 }
 
-// Take returns the cluster for one test that breaks it, and stops it after that test. A
-// later Get starts another cluster, so such a test belongs into the last file.
+// Take returns the cluster for one test that breaks it, and stops it after that test. A later Get
+// starts another cluster, so such a test belongs in the last file.
 func (s *Servers[P]) Take(t testing.TB) P {
 	t.Helper()
 	c := s.Get(t)
@@ -116,8 +116,8 @@ func (s *Servers[P]) Stop() error {
 	return os.RemoveAll(s.dir)
 }
 
-// Provision is a cluster of three nodes for one test, with settings as name and
-// value in turn.
+// Provision starts a cluster of three nodes for one test, with alternating names and values of
+// settings.
 func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level,
 	settings ...string) P {
 	t.Helper()
@@ -191,8 +191,8 @@ func OptionsOf(t testing.TB, s system.System, c system.Provisioned, level worklo
 	}
 }
 
-// RunsOnLoopback checks that a cluster has so many nodes on so many hosts, all on
-// the loopback interface, and that each runs and writes a log.
+// RunsOnLoopback checks a cluster's numbers of nodes and hosts, that all are on the loopback
+// interface, and that each node runs and writes a log.
 func RunsOnLoopback(t *testing.T, c system.Provisioned, nodes, hosts int) {
 	t.Helper()
 	found := map[string]bool{}
@@ -237,7 +237,7 @@ func KeepsSecrets(t *testing.T, nodes []system.Node, secrets ...string) {
 	}
 }
 
-// IsPrivate checks that a file is its owner's alone, and returns its content.
+// IsPrivate checks that only the owner may read a file, and returns its content.
 func IsPrivate(t *testing.T, path string) string {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -252,7 +252,7 @@ func IsPrivate(t *testing.T, path string) string {
 }
 
 // FailedStart tries to start a cluster of three nodes at level 2 within a limit,
-// and holds that it fails and leaves nothing behind.
+// and checks that it fails and leaves nothing behind.
 func FailedStart(t *testing.T, s system.System, within time.Duration, settings ...string) error {
 	t.Helper()
 	dir := t.TempDir()
@@ -271,7 +271,7 @@ func FailedStart(t *testing.T, s system.System, within time.Duration, settings .
 	return err
 }
 
-// StartEndsWhenToldTo checks that a start whose context ends is over soon after.
+// StartEndsWhenToldTo checks that a start ends soon after its context.
 func StartEndsWhenToldTo(t *testing.T, s system.System) {
 	t.Helper()
 	const limit, grace = time.Second, 8 * time.Second

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Dealt is the rule for messages without a key that a system must declare under settings.
+// Dealt is the rule for messages without a key that a system must declare with some settings.
 type Dealt struct {
 	Given       []string // settings, name and value in turn
 	Stay        time.Duration
@@ -16,7 +16,7 @@ type Dealt struct {
 	How, Source string // a part of each
 }
 
-// Spread checks how a system's own client deals messages without a key against a table.
+// Spread compares a system's declared rule for messages without a key with a table.
 func Spread(t *testing.T, s system.System, all []Dealt) {
 	t.Helper()
 	spreader, says := s.(system.Spreader)

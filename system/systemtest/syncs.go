@@ -16,8 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// SyncDelay is by how much CheckSyncWait delays every sync. It stands far above what sending
-// takes without.
+// SyncDelay is the time by which CheckSyncWait delays every sync. It far exceeds the time of
+// sending without the delay.
 const SyncDelay = 100 * time.Millisecond
 
 // Ack returns the time until a message is acknowledged.
@@ -32,8 +32,8 @@ func Ack(t testing.TB, p system.Producer) time.Duration {
 	return time.Since(began)
 }
 
-// Acks sends messages one after another, so that connections are made and servers have caught
-// up, and returns the shortest time to an acknowledgement.
+// Acks sends messages one after another, so that connections are open and servers have caught up,
+// and returns the shortest time to an acknowledgement.
 func Acks(t testing.TB, p system.Producer) time.Duration {
 	t.Helper()
 	shortest := Ack(t, p)
@@ -43,7 +43,7 @@ func Acks(t testing.TB, p system.Producer) time.Duration {
 	return shortest
 }
 
-// NeedDelays skips a test, by name, where syncs cannot be delayed.
+// NeedDelays skips a test, with the reason, if syncs cannot be delayed.
 func NeedDelays(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil || os.Geteuid() != 0 {
@@ -53,27 +53,28 @@ func NeedDelays(t testing.TB) {
 }
 
 const (
-	// waited is how many messages, one after another, must wait for a sync that every message
-	// is to wait for.
+	// waited is the number of consecutive messages that must wait for a sync, if every message
+	// must wait for it.
 	waited = 9
-	// attempts is how many messages may be slow by chance before one that does not wait is quick.
+	// attempts is the number of messages that may be slow by chance before one shows that it does
+	// not wait.
 	attempts = 200
 )
 
-// SyncWait is what CheckSyncWait looks at.
+// SyncWait describes a check of CheckSyncWait.
 type SyncWait struct {
 	Of    string // whose syncs, such as "the leader"
-	PIDs  []int  // with all that descend from them
+	PIDs  []int  // with all their descendants
 	Waits bool   // an acknowledgement waits for them
-	// Space is the time before each message. Servers need it that sync the message before in the
-	// way of the next one.
+	// Space is the pause before each message, for servers whose sync of the previous message
+	// delays the next one.
 	Space time.Duration
 }
 
 // CheckSyncWait delays each sync of some processes by SyncDelay, and checks whether
-// acknowledgements wait for it. That they wait is a guarantee for every message: none is
-// acknowledged sooner. That they do not is shown by one message that is, however many were slow
-// before it on a busy machine. Without the delay, one is acknowledged in half of it.
+// acknowledgements wait for it. If they wait, every message must: none may be acknowledged sooner.
+// If they do not, one message that is acknowledged sooner proves it, however many were slow on a
+// busy machine. Without the delay, one message must be acknowledged in half the delay.
 func CheckSyncWait(t testing.TB, p system.Producer, all ...SyncWait) {
 	t.Helper()
 	if plain, sooner := soonerThan(t, p, SyncDelay/2, attempts, 0); !sooner {
@@ -101,7 +102,7 @@ func soonerThan(t testing.TB, p system.Producer, limit time.Duration, most int,
 	space time.Duration) (quickest time.Duration, sooner bool) {
 	t.Helper()
 	for i := range most {
-		time.Sleep(space) // what it waits for cannot be seen from here
+		time.Sleep(space) // the end of the earlier sync cannot be observed
 		took := Ack(t, p)
 		if i == 0 || took < quickest {
 			quickest = took
@@ -113,8 +114,8 @@ func soonerThan(t testing.TB, p system.Producer, limit time.Duration, most int,
 	return quickest, false
 }
 
-// delayingSyncs calls do while each sync of some processes, and of all that descend from them,
-// takes SyncDelay longer.
+// delayingSyncs calls do while each sync of some processes and their descendants takes SyncDelay
+// longer.
 func delayingSyncs(t testing.TB, pids []int, do func()) {
 	t.Helper()
 	var tracers []*tracer
@@ -132,13 +133,13 @@ func delayingSyncs(t testing.TB, pids []int, do func()) {
 	do()
 }
 
-// Syncs returns the system calls by which a process syncs anything while do runs, a line each.
+// Syncs returns the syncing system calls of a process while do runs, a line each.
 func Syncs(t testing.TB, pid int, do func()) string {
 	t.Helper()
 	said := filepath.Join(t.TempDir(), "syncs")
 	one := trace(t, []int{pid}, "-o", said, "-e", "signal=none",
 		"-e", "trace=fsync,fdatasync,msync,sync_file_range,syncfs,sync")
-	defer one.stop() // twice is no harm
+	defer one.stop() // a second call does nothing
 	do()
 	one.stop()
 	raw, err := os.ReadFile(said)
@@ -148,17 +149,17 @@ func Syncs(t testing.TB, pid int, do func()) string {
 	return string(raw)
 }
 
-// tracer is strace at work.
+// tracer is a running strace.
 type tracer struct {
 	*exec.Cmd
-	ended chan struct{} // closed when it writes no more
+	ended chan struct{} // closed when its output has ended
 }
 
 // attachesWithin bounds the time that strace takes to attach to processes.
 const attachesWithin = 30 * time.Second
 
-// trace attaches strace to a process and others. It returns when strace has told each thread of
-// theirs to stop, and so sees every system call that begins later. The others may have ended.
+// trace attaches strace to a process and others. It returns when strace has stopped each of their
+// threads once, so that it sees every later system call. The others may have ended.
 func trace(t testing.TB, pids []int, arguments ...string) *tracer {
 	t.Helper()
 	arguments = append([]string{"-f"}, arguments...)
@@ -184,7 +185,7 @@ func trace(t testing.TB, pids []int, arguments ...string) *tracer {
 			}
 			attached <- lines.Text()
 		}
-		_, _ = io.Copy(io.Discard, said) // it names every thread that begins
+		_, _ = io.Copy(io.Discard, said) // strace reports every new thread there
 	}()
 	late := time.After(attachesWithin)
 	for i := range pids {
@@ -206,5 +207,5 @@ func trace(t testing.TB, pids []int, arguments ...string) *tracer {
 func (o *tracer) stop() {
 	_ = o.Process.Signal(syscall.SIGINT)
 	<-o.ended
-	_ = o.Wait() // it ends by the signal
+	_ = o.Wait() // strace ends by the signal
 }

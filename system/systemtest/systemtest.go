@@ -14,29 +14,28 @@ import (
 // Harness is a system to test and the options that connect to it.
 type Harness struct {
 	System system.System
-	// Options returns what connects to a cluster that gives the level. It is
-	// called once for each level that the system claims, and may start a
-	// cluster that t.Cleanup stops.
+	// Options returns the options for a connection to a cluster that gives the level. It is called
+	// once for each level that the system claims, and may start a cluster that t.Cleanup stops.
 	Options func(t *testing.T, level workload.Level) system.Options
-	// Levels are those that the options can have, where their settings rule
-	// others out that the system claims; nil: all that it claims.
+	// Levels are the levels that the options can give, if their settings exclude others that the
+	// system claims; nil: all that it claims.
 	Levels []workload.Level
 	// Messages is the number that most tests send; 0: 2000. A server that reads its whole store
 	// for each message needs fewer.
 	Messages int
-	// Reached is set where another run of the suite, on the same system with other settings,
-	// tests connections to endpoints that do not answer.
+	// Reached is set if another run of the suite, on the same system with other settings, tests
+	// endpoints that do not answer.
 	Reached bool
 }
 
 const (
 	manyMessages = 2000
 	within       = 2 * time.Minute // bounds each wait, also on a busy machine
-	big          = 64 << 10        // the largest payload that is tried
+	big          = 64 << 10        // the largest payload of the tests
 	partitions   = 4
 	inFlight     = 256
-	// connectWithin is what the contract allows for an endpoint that does not
-	// answer; the second on top is for a busy machine.
+	// connectWithin is the contract's time for an endpoint that does not answer, plus a second for
+	// a busy machine.
 	connectWithin = 10*time.Second + time.Second
 )
 
@@ -67,8 +66,8 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// runAll runs the tests side by side: each has topics and connections of its own, and
-// spends most of its time waiting for the servers.
+// runAll runs the tests in parallel: each has its own topics and connections, and mostly waits for
+// the servers.
 func runAll(t *testing.T, tests []namedTest) {
 	for _, one := range tests {
 		t.Run(one.name, func(t *testing.T) { t.Parallel(); one.run(t) })
@@ -129,13 +128,13 @@ func (s *suite) quickestLevel() (workload.Level, bool) {
 	return 0, false
 }
 
-// has says whether the harness's options can have the level.
+// has reports whether the harness's options can give the level.
 func (s *suite) has(l workload.Level) bool {
 	return s.Levels == nil ||
 		slices.Contains(s.Levels, l)
 }
 
-// optionsFor asks the harness once for each level. t must outlive the use.
+// optionsFor calls the harness once for each level. t must outlive the use.
 func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
 	o, have := s.options[level]
 	if !have {
@@ -146,7 +145,7 @@ func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
 	return o
 }
 
-// context is the bound of one wait.
+// context returns a context that bounds one wait.
 func (s *suite) context(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	t.Cleanup(cancel)

@@ -43,8 +43,7 @@ func (s *suite) transactions(t *testing.T) {
 	must(t, "receiving", b.await(s.context(t), s.Messages))
 }
 
-// checkTransactions holds how a producer's messages were enlisted. Call it after
-// await.
+// checkTransactions checks how a producer's messages were enlisted. Call it after await.
 func (p *sender) checkTransactions(t *testing.T) {
 	t.Helper()
 	last := uint32(1)

@@ -25,18 +25,18 @@ const (
 	mainClass    = "org.apache.activemq.console.Main"
 )
 
-// servers is how the brokers start, fail and stop. A broker takes three seconds, and a
-// machine busy with other things several times as long.
+// servers describes how the brokers start, fail and stop. A broker starts in three seconds, and
+// takes several times as long on a busy machine.
 var servers = driver.Servers{
 	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 3 * time.Second,
 	LastComplaint: maven.LastComplaint,
-	// A broker's listener of ZooKeeper's events is sometimes called before it is set.
+	// A race in the broker: ZooKeeper's events may arrive before their listener is set.
 	Races: []string{`listener" is null`, "NodeEventsListener"},
 }
 
-// distributions are the brokers, by store. Replicated LevelDB was removed in 5.17; 5.14 is
-// the version of the published measurements, and its last release that can be fetched.
+// distributions are the broker releases, by store. Replicated LevelDB was removed in 5.17. 5.14.5
+// is the last downloadable release of 5.14, the version of the published measurements.
 var distributions = map[string]maven.Archive{
 	storeLevelDB: distribution("5.14.5"),
 	storeKahaDB:  distribution("5.18.3"),
@@ -49,13 +49,13 @@ func distribution(version string) maven.Archive {
 	}
 }
 
-// agent shows a broker's JMX over HTTP.
+// agent is Jolokia's agent, which serves a broker's JMX over HTTP.
 var agent = maven.Artifacts{
 	Name:        "jolokia-1.7.2",
 	Coordinates: []string{"org.jolokia:jolokia-jvm:1.7.2"},
 }
 
-// Fetch brings the brokers of both stores to this machine.
+// Fetch downloads the brokers of both stores.
 func (activeSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	for store := range distributions {
 		if _, err := fetch(ctx, store, progress); err != nil {
@@ -65,12 +65,12 @@ func (activeSystem) Fetch(ctx context.Context, progress func(sentence string)) e
 	return nil
 }
 
-// FindSoftware looks for Java, and for Maven while the brokers are not on this machine.
+// FindSoftware looks for Java, and for Maven if the brokers are not downloaded yet.
 func (activeSystem) FindSoftware(s system.Settings) error {
 	return driver.FindJava(distributions[s.Text(setStore)])
 }
 
-// software is where the programs are.
+// software holds the paths of the programs.
 type software struct {
 	broker, zooKeeper driver.Java
 	agent             string // its jar
@@ -94,7 +94,7 @@ func fetch(ctx context.Context, store string, progress func(sentence string)) (
 	return s, err
 }
 
-// NodeNames are the names of the servers: the brokers, and ZooKeeper where they need it.
+// NodeNames returns the names of the servers: the brokers, and ZooKeeper if the store needs it.
 func (activeSystem) NodeNames(p system.Provision) []string {
 	if p.Settings.Text(setStore) == storeKahaDB {
 		return []string{"n1"}
@@ -164,9 +164,10 @@ func (s starter) startAlone(ctx context.Context, c *driver.Cluster, n *driver.No
 	return s.awaitClients(ctx, c)
 }
 
-// startReplicas starts brokers that replicate. Brokers that begin at once sometimes meet one
-// another half made in ZooKeeper, and end; so each waits until the one before has joined, and
-// until the majority that is there has elected a master.
+// startReplicas starts brokers that replicate. Brokers that start at the same time sometimes exit,
+// because they read each other's unfinished entries in ZooKeeper. So each broker starts only when
+// the previous one has joined, and when the brokers so far, if they are a majority, have elected a
+// master.
 func (s starter) startReplicas(ctx context.Context, c *driver.Cluster, all []*driver.Node) error {
 	ask := func(n ...*driver.Node) *jolokia {
 		var endpoints []string
@@ -201,7 +202,7 @@ func (s starter) options(c *driver.Cluster, endpoints []string) system.Options {
 	}
 }
 
-// awaitClients waits until a broker takes clients.
+// awaitClients waits until a broker accepts clients.
 func (s starter) awaitClients(ctx context.Context, c *driver.Cluster) error {
 	return c.Await(ctx, func(ctx context.Context) error {
 		connected, err := activeSystem{}.Connect(ctx, s.options(c, c.Endpoints()))
@@ -251,11 +252,11 @@ func (s starter) furnish(c *driver.Cluster, n *driver.Node, config brokerConfig)
 	return err
 }
 
-// opened are packages of Java that 5.14, which is older than Java's modules, reaches into.
+// opened are the Java packages that 5.14 accesses by reflection. It is older than Java's modules.
 var opened = []string{"java.lang", "java.util", "java.io", "java.net", "java.nio", "sun.nio.ch",
 	"jdk.internal.ref"}
 
-// command is how a broker is started.
+// command returns the process that runs a broker.
 func (s starter) command(n *driver.Node) process.Spec {
 	options := append(s.broker.Options(n, s.Settings.Bytes(setHeap)), "-XX:+UseSerialGC")
 	if s.Settings.Text(setGC) == gcG1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// A harness runs at one level, because the level is a matter of the brokers' configuration.
+// A harness runs at one level, because the brokers' configuration decides the level.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {

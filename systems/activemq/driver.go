@@ -87,12 +87,12 @@ type cluster struct {
 	clients driver.Clients
 
 	mu    sync.Mutex
-	given bool              // the brokers were found to give the level
+	given bool              // the brokers were checked: they give the level
 	held  map[string]string // by topic: "" while no subscription exists, else the first one
 }
 
-// explain says why the brokers cannot be talked to. A slave opens no port to clients, so it
-// looks like a broker that does not run.
+// explain returns an error that says why no broker can be reached. A slave opens no port to
+// clients, so it looks like a broker that is down.
 func (c *cluster) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return err
@@ -106,7 +106,7 @@ func (c *cluster) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// queues are the queues of a subscription.
+// queues returns the names of a subscription's queues.
 func (c *cluster) queues(t system.Topic, subscription string) []string {
 	names := c.partitions(t)
 	if c.Text(setDestination) == virtualTopic {
@@ -117,10 +117,10 @@ func (c *cluster) queues(t system.Topic, subscription string) []string {
 	return names
 }
 
-// element makes a name one element of a destination's name, in which dots separate elements.
+// element escapes the dots in a name, because dots separate the elements of a destination's name.
 func element(name string) string { return strings.ReplaceAll(name, ".", "%2E") }
 
-// partitions are the destinations that producers send to.
+// partitions returns the destinations that producers send to.
 func (c *cluster) partitions(t system.Topic) []string {
 	prefix := ""
 	if c.Text(setDestination) == virtualTopic {
@@ -133,11 +133,11 @@ func (c *cluster) partitions(t system.Topic) []string {
 	return names
 }
 
-// holding is the subscription that keeps messages until the first one opens: a virtual topic
-// drops what no queue takes.
+// holding is the subscription that keeps messages until the first real one opens. A virtual topic
+// without a queue drops its messages.
 const holding = "plimsoll-holds"
 
-// existing lists what there is of a partition.
+// existing lists the destinations of a partition that exist.
 func (c *cluster) existing(ctx context.Context, b managed, partition string) ([]string, error) {
 	queues, err := c.queuesOf(ctx, b, partition)
 	if err != nil || len(queues) > 0 {
@@ -186,9 +186,9 @@ func (c *cluster) createTopic(ctx context.Context, t system.Topic) error {
 	return b.do(ctx, "addQueue", c.partitions(t))
 }
 
-// hold makes the queues that hold messages while there is no subscription. A topic whose
-// consumers open first never has them, because their removal is what a LevelDB store cannot
-// recover from (doc.go).
+// hold makes the queues that hold messages while there is no subscription. A topic whose consumers
+// open first does without them, because a LevelDB store cannot recover from the removal of a queue
+// (doc.go).
 func (c *cluster) hold(ctx context.Context, t system.Topic) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -228,7 +228,7 @@ func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription s
 	return nil
 }
 
-// release removes the queues that hold messages, where there are such.
+// release removes the queues that hold messages, if there are any.
 func (c *cluster) release(ctx context.Context, t system.Topic) error {
 	b, err := c.jolokia.master(ctx)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// untilGone repeats the removal of queues, which a broker refuses for a moment after the last
+// untilGone repeats the removal of queues. A broker refuses it for a moment after the last
 // consumer has left.
 func untilGone(ctx context.Context, remove func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, goneWithin)
@@ -307,7 +307,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	})
 }
 
-// target is the destination of a partition's messages.
+// target returns the destination of a partition's messages.
 func (c *cluster) target(partition string) amqp.Target {
 	kind := "queue"
 	if c.Text(setDestination) == virtualTopic {
@@ -340,7 +340,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// Leader is the master, as long as it has the partition.
+// Leader returns the master if it has the partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	b, err := c.jolokia.master(ctx)
 	if err != nil {
@@ -362,5 +362,5 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx)
 }
 
-// RefuseExisting says that readers take messages from queues.
+// RefuseExisting refuses existing topics, because readers take messages out of queues.
 func (activeSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// syncModes are the values of replicated LevelDB's sync that make the levels.
+// syncModes are the values of replicated LevelDB's sync, by level.
 var syncModes = map[workload.Level]string{
 	workload.SyncSync: "quorum_disk", workload.SyncAsync: "quorum_mem",
 	workload.AsyncSync: "local_disk", workload.AsyncAsync: "local_mem",
@@ -30,7 +30,7 @@ func levels() map[workload.Level]system.Guarantee {
 	const (
 		elected = "; the broker with the newest store among a majority becomes the master, so " +
 			"that a failover loses nothing"
-		alone = "; a failover may lose what was acknowledged"
+		alone = "; a failover may lose acknowledged messages"
 		kaha  = "; kahadb: journalDiskSyncStrategy "
 		none  = "; kahadb has one copy and refuses the level"
 	)
@@ -46,7 +46,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// storeReport is what a broker of replicated LevelDB says of its store.
+// storeReport holds the attributes of a broker's replicated LevelDB store.
 type storeReport struct {
 	Sync, NodeRole, Status string
 	Replicas               int
@@ -60,7 +60,7 @@ func (b managed) readStore(ctx context.Context) (r storeReport, err error) {
 		[]string{"Sync", "NodeRole", "Status", "Replicas", "Slaves"}, &r)
 }
 
-// attached is the number of slaves that follow.
+// attached returns the number of attached slaves.
 func (r storeReport) attached() int {
 	n := 0
 	for _, s := range r.Slaves {
@@ -71,7 +71,7 @@ func (r storeReport) attached() int {
 	return n
 }
 
-// ReadDurability reads how the store of every broker syncs, and how many slaves follow.
+// ReadDurability reads how every broker's store syncs, and how many slaves are attached.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
@@ -98,7 +98,8 @@ func (c *cluster) check(ctx context.Context, r *driver.Reading) error {
 	return c.checkLevelDB(ctx, r)
 }
 
-// checkLevel refuses brokers that do not give the level, once: no topic can make it.
+// checkLevel refuses brokers that do not give the level. It checks once, because the level does
+// not depend on the topic.
 func (c *cluster) checkLevel(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +151,7 @@ func (c *cluster) checkLevelDB(ctx context.Context, r *driver.Reading) error {
 	return nil
 }
 
-// checkKahaDB compares the store of the only broker with the level.
+// checkKahaDB compares the single broker's store with the level.
 func (c *cluster) checkKahaDB(ctx context.Context, r *driver.Reading) error {
 	b, err := c.jolokia.master(ctx)
 	if err != nil {
@@ -165,8 +166,8 @@ func (c *cluster) checkKahaDB(ctx context.Context, r *driver.Reading) error {
 		"JournalDiskSyncStrategy", "JournalDiskSyncInterval", "ConcurrentStoreAndDispatchQueues",
 	}}, &s)
 	if errors.Is(err, errNoBean) {
-		return fmt.Errorf("%s does not tell how its journal syncs: show the kahaDB bean of "+
-			"activemq.xml to JMX as %s by Spring's MBeanExporter, or set %s: %w",
+		return fmt.Errorf("%s does not show how its journal syncs: export the kahaDB bean of "+
+			"activemq.xml to JMX as %s with Spring's MBeanExporter, or set %s: %w",
 			b.endpoint, storeBean, setStore, err)
 	}
 	if err != nil {
@@ -193,23 +194,23 @@ func (c *cluster) checkKahaDB(ctx context.Context, r *driver.Reading) error {
 
 const roleMaster = "master"
 
-// brokerReport is what a broker says of itself.
+// brokerReport holds the attributes of a broker.
 type brokerReport struct {
 	BrokerVersion string
 	Slave         bool
 }
 
-// readBroker reads the bean of the broker.
+// readBroker reads the broker's own bean.
 func (b managed) readBroker(ctx context.Context) (r brokerReport, err error) {
 	err = b.read(ctx, brokerPattern, []string{"BrokerVersion", "Slave"}, &r)
 	return r, err
 }
 
-// master finds the broker that takes messages.
+// master finds the broker that accepts messages.
 func (j *jolokia) master(ctx context.Context) (managed, error) {
 	errs := make([]error, len(j.brokers))
 	is := make([]bool, len(j.brokers))
-	// Each has an error of its own, and one broker that is gone must not stop the others.
+	// Errors are kept per broker, so that a broker that is down does not stop the others.
 	_ = system.Each(ctx, len(j.brokers), len(j.brokers), nil,
 		func(ctx context.Context, i int) error {
 			r, err := j.brokers[i].readBroker(ctx)
@@ -249,7 +250,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// hasJoined is nil when a broker is among those that elect a master.
+// hasJoined returns nil when the broker is a member of the election.
 func (b managed) hasJoined(ctx context.Context) error {
 	s, err := b.readStore(ctx)
 	if err == nil && s.NodeRole == "" {
@@ -258,7 +259,7 @@ func (b managed) hasJoined(ctx context.Context) error {
 	return err
 }
 
-// hasSlaves is nil when a master has so many slaves.
+// hasSlaves returns nil when the master has the wanted number of slaves.
 func (j *jolokia) hasSlaves(ctx context.Context, want int) error {
 	b, err := j.master(ctx)
 	if err != nil {

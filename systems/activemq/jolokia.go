@@ -17,23 +17,23 @@ import (
 
 const requestWithin = 4 * time.Second
 
-// jolokia asks brokers through JMX, which Jolokia shows over HTTP: in ActiveMQ's web console,
-// or in an agent. Its methods are safe for concurrent use.
+// jolokia talks to the brokers' JMX, which Jolokia serves over HTTP: in ActiveMQ's web console, or
+// in an agent. Its methods are safe for concurrent use.
 type jolokia struct{ brokers []managed }
 
-// managed is a broker that can be asked.
+// managed is a broker with its JMX address.
 type managed struct {
-	endpoint string // where it takes messages when it is the master
+	endpoint string // its port for clients, open while it is the master
 	api      driver.API
 }
 
-// newJolokia asks the brokers at the endpoints.
+// newJolokia returns a client of the brokers at the endpoints.
 func newJolokia(o system.Options) *jolokia {
 	login := o.Credentials
 	if login.AdminUser != "" || login.AdminPassword != "" {
 		login.User, login.Password = login.AdminUser, login.AdminPassword
 	}
-	// Without kept connections there is nothing to close.
+	// Without keep-alive there is no connection to close.
 	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: requestWithin}
 	transport.DialContext = (&net.Dialer{Timeout: requestWithin}).DialContext
 	scheme := "http://"
@@ -51,14 +51,14 @@ func newJolokia(o system.Options) *jolokia {
 				if login.User != "" {
 					r.SetBasicAuth(login.User, login.Password)
 				}
-				r.Header.Set("Origin", scheme+host) // the web console asks for one
+				r.Header.Set("Origin", scheme+host) // the web console requires it
 			},
 		}})
 	}
 	return &j
 }
 
-// errNoBean is the error of a broker that does not have what was asked for.
+// errNoBean says that a broker does not have the requested bean or attribute.
 var errNoBean = errors.New("the broker does not have it")
 
 // ask sends one request to a broker.
@@ -72,7 +72,7 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 	switch {
 	case driver.HasStatus(err, http.StatusUnauthorized),
 		driver.HasStatus(err, http.StatusForbidden):
-		return fmt.Errorf("asking Jolokia at %s: it refuses the user: give one that may read "+
+		return fmt.Errorf("asking Jolokia at %s: it refuses the user: give a user that may read "+
 			"JMX as admin_user and admin_password: %w", b.api.Bases[0], err)
 	case err != nil:
 		return fmt.Errorf("asking Jolokia at %s%s: it does not answer: start the broker with its "+
@@ -92,13 +92,13 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 	return nil
 }
 
-// The names of JMX's beans, as patterns: only the broker knows its own name.
+// The names of JMX's beans, as patterns, because only the broker knows its own name.
 const (
 	brokerPattern = "org.apache.activemq:type=Broker,brokerName=*"
 	storePattern  = brokerPattern + ",service=PersistenceAdapter,view=Replication,*"
 )
 
-// read reads attributes of the only bean that matches a pattern.
+// read reads attributes of the single bean that matches a pattern.
 func (b managed) read(ctx context.Context, pattern string, attributes []string, into any) error {
 	var found map[string]json.RawMessage
 	err := b.ask(ctx, map[string]any{
@@ -117,7 +117,7 @@ func (b managed) read(ctx context.Context, pattern string, attributes []string, 
 	return fmt.Errorf("%w: %s", errNoBean, pattern)
 }
 
-// askAll sends several requests to a broker at once.
+// askAll sends several requests to a broker as one.
 func (b managed) askAll(ctx context.Context, requests []any) error {
 	var answers []struct {
 		Status int
@@ -135,7 +135,7 @@ func (b managed) askAll(ctx context.Context, requests []any) error {
 	return nil
 }
 
-// name is the name of the broker's bean.
+// name returns the name of the broker's bean.
 func (b managed) name(ctx context.Context) (string, error) {
 	var found []string
 	err := b.ask(ctx, map[string]any{"type": "search", "mbean": brokerPattern}, &found)
@@ -148,10 +148,10 @@ func (b managed) name(ctx context.Context) (string, error) {
 	return found[0], nil
 }
 
-// do carries out an operation of the broker for each of the names.
+// do calls an operation of the broker once for each name.
 func (b managed) do(ctx context.Context, operation string, names []string) error {
 	if len(names) == 0 {
-		return nil // an empty list of requests is no list to Jolokia
+		return nil // Jolokia rejects an empty list of requests
 	}
 	bean, err := b.name(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (b managed) destinations(ctx context.Context, kind, pattern string) ([]stri
 	return found, err
 }
 
-// property returns a property of a bean's name.
+// property returns the value of one property in a bean's name.
 func property(bean, name string) string {
 	_, properties, _ := strings.Cut(bean, ":")
 	for one := range strings.SplitSeq(properties, ",") {

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The journal of a broker alone is synced before an acknowledgement, or is not.
+// A single broker syncs its journal before the acknowledgement exactly if the level asks for it.
 func TestKahaDBWaitsForItsJournal(t *testing.T) {
 	for name, one := range map[string]struct {
 		servers *testServers

@@ -17,20 +17,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// waits is what an acknowledgement waits for.
+// waits says which brokers an acknowledgement waits for.
 type waits struct{ master, slaves, majority bool }
 
-// It shows what level 4 rests on, as TestAcknowledgementWaitsFor does for the others.
+// TestAcknowledgementWaitsFor for level 4.
 func TestAcknowledgementWaitsForNothing(t *testing.T) {
 	servers := clusterOf(t, shared)
 	showWaits(t, servers, optionsOf(t, shared, setRequest, "1s"), waits{})
 }
 
-// It shows what the levels rest on: syncs are delayed on the master and on the slaves, and
-// slaves are paused. At quorum_mem a slave syncs before it answers, which is more than the
-// level asks for. The loop ends at level 1.
+// The test delays syncs on the master and on the slaves and pauses slaves, to see which of them an
+// acknowledgement waits for. With quorum_mem a slave syncs before it answers, which is more than
+// the level requires. The loop ends at level 1.
 func TestAcknowledgementWaitsFor(t *testing.T) {
-	t.Parallel() // with TestConformance, on brokers of its own that it changes and breaks
+	t.Parallel() // with TestConformance, on its own brokers, which it reconfigures and breaks
 	servers := clusterOf(t, leveled)
 	for _, one := range []struct {
 		level workload.Level
@@ -51,7 +51,7 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 	t.Run("killed master", func(t *testing.T) { killMaster(t, servers) })
 }
 
-// setLevel starts the brokers again with another configuration.
+// setLevel restarts the brokers with another configuration.
 func setLevel(t *testing.T, servers *driver.Cluster, level workload.Level) {
 	t.Helper()
 	began := time.Now()
@@ -92,7 +92,7 @@ func brokersOf(servers *driver.Cluster) []*driver.Node {
 	return all
 }
 
-// awaitJoined waits until a broker is among those that elect a master.
+// awaitJoined waits until a broker is a member of the election.
 func awaitJoined(t *testing.T, servers *driver.Cluster, n *driver.Node) {
 	t.Helper()
 	b := ask(t, servers, n).brokers[0]
@@ -118,9 +118,9 @@ func ask(t *testing.T, servers *driver.Cluster, nodes ...*driver.Node) *jolokia 
 	return newJolokia(o)
 }
 
-// await asks until there is no error, for three minutes. A broker that meets others half
-// started in ZooKeeper ends, or stays and never follows (doc.go): those that have ended are
-// started again at once, and every 20 s one of those that have not.
+// await repeats a question until it has no error, for at most three minutes. A broker that reads
+// another's unfinished entry in ZooKeeper exits, or runs and never follows (doc.go). So await
+// restarts brokers that have exited at once, and every 20 s one that still runs.
 func await(t *testing.T, servers *driver.Cluster, question func(context.Context) error,
 	brokers ...*driver.Node,
 ) {
@@ -152,7 +152,7 @@ func await(t *testing.T, servers *driver.Cluster, question func(context.Context)
 	}
 }
 
-// sides are the processes of the master and of the slaves.
+// sides returns the processes of the master and of the slaves.
 func sides(t *testing.T, c *cluster, servers *driver.Cluster) (master *driver.Node, slaves []int) {
 	t.Helper()
 	b, err := c.jolokia.master(t.Context())
@@ -198,8 +198,8 @@ func showWaits(t *testing.T, servers *driver.Cluster, o system.Options, want wai
 	awaitSlaves(t, servers)
 }
 
-// killMaster shows that at level 1 the end of the master, amid messages, loses nothing that was
-// acknowledged: a slave takes its place, and clients follow.
+// killMaster kills the master at level 1 while messages are sent: a slave takes over, clients
+// follow, and no acknowledged message is lost.
 func killMaster(t *testing.T, servers *driver.Cluster) {
 	c := connect(t, systemtest.OptionsOf(t, activeSystem{}, servers, workload.SyncSync))
 	topic, got := systemtest.Topic(t, c, "killed", 2), systemtest.NewInbox()

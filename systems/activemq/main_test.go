@@ -17,26 +17,27 @@ func TestMain(m *testing.M) {
 
 type testServers = systemtest.Servers[*driver.Cluster]
 
-// The brokers' configuration makes a level, so each cluster has one.
+// The brokers' configuration decides the level, so each cluster has one level.
 var (
 	// shared is the cluster of most tests: replicated LevelDB.
-	// A machine that is busy with other tests makes a broker miss ZooKeeper's default session.
+	// While other tests keep the machine busy, a broker would miss ZooKeeper's default session
+	// timeout.
 	shared = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setZKSession, "10s"},
 		Mounted:  []string{"n1", "n2", "zookeeper"}}
-	// leveled is another one, whose level levels_test.go changes.
+	// leveled is another such cluster, whose level levels_test.go changes.
 	leveled = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
 		Settings: []string{setZKSession, "10s", setHeap, "128MB"}}
 	// alone is one broker with KahaDB.
 	alone = &testServers{System: activeSystem{}, Level: workload.AsyncAsync,
 		Settings: []string{setStore, storeKahaDB}}
-	// secured is one too, encrypted, and syncs always.
+	// secured is an encrypted broker with KahaDB that always syncs.
 	secured = &testServers{System: activeSystem{}, Level: workload.AsyncSync,
 		Settings: []string{setStore, storeKahaDB,
 			setSecurity, driver.SecurityTLS, setHeap, "128MB"}}
 )
 
-// needJava skips a test, by name, where the real servers cannot be had.
+// needJava skips a test where the real servers cannot run, and names the missing software.
 func needJava(t testing.TB) {
 	t.Helper()
 	if err := maven.Available(); err != nil {
@@ -44,14 +45,14 @@ func needJava(t testing.TB) {
 	}
 }
 
-// clusterOf starts a cluster, where it does not run yet.
+// clusterOf returns a cluster, and starts it if necessary.
 func clusterOf(t testing.TB, of *testServers) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return of.Get(t)
 }
 
-// optionsOf is how to connect to a cluster at its level.
+// optionsOf returns the options for a connection to a cluster at its level.
 func optionsOf(t testing.TB, of *testServers, settings ...string) system.Options {
 	t.Helper()
 	c := clusterOf(t, of)

@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-// OpenShared opens a consumer: those of a queue share it.
+// OpenShared opens a consumer. The consumers of a queue share its messages.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -61,10 +61,10 @@ func (c *cluster) PublishAcked(
 type box struct {
 	of      *cluster
 	topic   string
-	address string // of envelopes without a key
+	address string // for envelopes without a key
 	conn    *amqp.Conn
 	settled *goamqp.SenderSettleMode
-	keyed   bool // a key is part of the address
+	keyed   bool // the key is part of the address
 	queues  []string
 
 	life    context.Context
@@ -84,7 +84,7 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic) (*box, error) {
 	return b, nil
 }
 
-// sender is the link to an address.
+// sender returns the link to an address.
 func (b *box) sender(ctx context.Context, address string) (*goamqp.Sender, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *box) post(ctx context.Context, address string, e system.Envelope) error
 	return s.Send(ctx, m, nil)
 }
 
-// Post sends an envelope to the box's address, or to its key's.
+// Post sends an envelope to the box's address, or to the address of its key.
 func (b *box) Post(ctx context.Context, e system.Envelope) error {
 	address := b.address
 	if b.keyed {
@@ -128,7 +128,7 @@ func (b *box) Post(ctx context.Context, e system.Envelope) error {
 	return b.post(ctx, address, e)
 }
 
-// Open receives the box's address.
+// Open receives from the box's address.
 func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 	return b.receive(ctx, b.address, "", func(r *goamqp.Receiver, m *goamqp.Message) error {
 		receive(amqp.Payload(m))
@@ -136,7 +136,7 @@ func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 	})
 }
 
-// receive hands the messages of an address over that match a selector, one by one.
+// receive hands over the messages of an address that match a selector, one by one.
 func (b *box) receive(ctx context.Context, address, selector string,
 	handle func(*goamqp.Receiver, *goamqp.Message) error) error {
 	o := &goamqp.ReceiverOptions{Credit: 1}
@@ -158,7 +158,7 @@ func (b *box) receive(ctx context.Context, address, selector string,
 	return nil
 }
 
-// hangUp ends the connection and what reads from it.
+// hangUp ends the connection and the goroutines that read from it.
 func (b *box) hangUp(ctx context.Context) {
 	b.cancel()
 	b.conn.Close(ctx)
@@ -178,21 +178,22 @@ func (b *box) Close(ctx context.Context) error {
 	return untilGone(ctx, func() error { return master.do(ctx, "removeQueue", b.queues) })
 }
 
-// openQueue is a box with a queue.
+// openQueue returns a box with a queue.
 func (c *cluster) openQueue(ctx context.Context, t system.Topic) (*box, error) {
 	b, err := c.openBox(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	b.address, b.queues = "queue://"+t.Name, []string{t.Name}
-	_, err = b.sender(ctx, b.address) // it makes the queue
+	_, err = b.sender(ctx, b.address) // this creates the queue
 	if err != nil {
 		return nil, errors.Join(err, b.Close(ctx))
 	}
 	return b, nil
 }
 
-// OpenRoutes has a topic for each key, which ActiveMQ's wildcards match, and selectors.
+// OpenRoutes uses a topic for each key, ActiveMQ's wildcards for patterns, and selectors for
+// headers.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -224,7 +225,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	return b, condition[r.Kind], nil
 }
 
-// selectorOf is the selector for headers that are all equal.
+// selectorOf returns the selector that requires all the headers.
 func selectorOf(headers map[string]string) string {
 	var all []string
 	for name, value := range headers {
@@ -267,7 +268,7 @@ func (c *cluster) OpenRejecting(
 	if err != nil {
 		return nil, "", err
 	}
-	// The queue is the brokers', so only our own messages are taken from it.
+	// All applications share that queue, so only this probe's messages are taken from it.
 	own := selectorOf(map[string]string{probeProperty: t.Name})
 	err = b.receive(ctx, "queue://ActiveMQ.DLQ", own,
 		func(r *goamqp.Receiver, m *goamqp.Message) error {
@@ -286,7 +287,7 @@ func (c *cluster) OpenRejecting(
 	return b, "", nil
 }
 
-// PublishBeyond refuses, and says what bounds a queue.
+// PublishBeyond tries nothing and says how a queue can be bounded.
 func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	p system.BackPressure, condition string, err error,
 ) {
@@ -297,7 +298,7 @@ func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 	}
 }
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Replay: "a queue forgets what was accepted; a mirror of the queue (mirroredQueue) or a " +
 		"subscription of its own keeps the messages from then on",

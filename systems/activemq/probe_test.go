@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 )
 
-// What is certain of ActiveMQ is found by trying it.
+// The probes find the capabilities that ActiveMQ is known to have.
 func TestProbes(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, alone)

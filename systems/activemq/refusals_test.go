@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {secured, func(_ *testing.T, o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"port of another protocol": {alone, func(t *testing.T, o *system.Options) {
 			o.Endpoints = []string{driver.At(alone.Get(t).Members()[0].Host, jolokiaPort)}
 		}, []string{"does not answer", "correct the port"}},
@@ -62,7 +62,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Brokers that give another level than asked say so before a topic is made.
+// Brokers that give another level than requested are refused before a topic is created.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, one := range map[string]struct {
 		servers *testServers
@@ -83,7 +83,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 		}, []string{"has no replicated LevelDB"}},
 		"no KahaDB": {shared, func(o *system.Options) {
 			o.Settings = systemtest.Settings(t, activeSystem{}, setStore, storeKahaDB)
-		}, []string{"does not tell how its journal syncs", storeBean}},
+		}, []string{"does not show how its journal syncs", storeBean}},
 		"no Jolokia": {alone, func(o *system.Options) {
 			o.Settings = systemtest.Settings(t, activeSystem{}, setStore, storeKahaDB,
 				setJolokiaPort, "9")

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Names of the servers' settings, in ActiveMQ's own words where it has one.
+// Names of the servers' settings, in ActiveMQ's own words where it has them.
 const (
 	setSecurity      = "security"
 	setHeap          = "heap"
@@ -29,7 +29,7 @@ const gcG1 = "g1"
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
-    what clients show brokers: a user and password, these over TLS, or nothing (ActiveMQ's
+    how clients authenticate: a user and password, these over TLS, or nothing (ActiveMQ's
     default); between brokers the password is a security token, and nothing is encrypted
 heap bytes 256MB 128MB..
     each broker's Java heap, reserved whole at the start (ActiveMQ's script takes 64MB to 1GB)
@@ -50,8 +50,8 @@ concurrent_store_and_dispatch bool true
     kahadb: a message is handed to consumers while it is being written
 `))
 
-// checkServers returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
+// checkServers returns the violations of the settings of servers to start. nodes is their number,
+// or 0 when they run already.
 func checkServers(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -102,7 +102,7 @@ type brokerConfig struct {
 	level     workload.Level
 	brokers   int
 	zooKeeper string // its address
-	token     string // the brokers', towards each other; empty: none
+	token     string // of the brokers towards each other; empty: none
 	keyStore  string // the password of the key stores; empty: not encrypted
 	login     system.Credentials
 }
@@ -133,7 +133,7 @@ func (c brokerConfig) xml(n *driver.Node) string {
 		line(`<sslContext><sslContext keyStore="file:%s" keyStoreType="PKCS12"`+
 			` keyStorePassword=%q/></sslContext>`, n.Path(keyStoreFile), c.keyStore)
 	}
-	// The limits of disk space are the distribution's: a full disk refuses by itself.
+	// The disk limits are the distribution's defaults: a full disk refuses messages anyway.
 	line(`<systemUsage><systemUsage><memoryUsage><memoryUsage percentOfJvmHeap="%d"/>`+
 		`</memoryUsage><storeUsage><storeUsage limit="100 gb"/></storeUsage>`+
 		`<tempUsage><tempUsage limit="50 gb"/></tempUsage></systemUsage></systemUsage>`,
@@ -143,7 +143,7 @@ func (c brokerConfig) xml(n *driver.Node) string {
 		`</transportConnectors>`, scheme, n.Address)
 	line(`</broker>`)
 	if c.Text(setStore) == storeKahaDB {
-		// ActiveMQ does not tell how its journal syncs. This shows the store itself to JMX.
+		// ActiveMQ does not show in JMX how its journal syncs, so this exports the store itself.
 		line(`<bean class="org.springframework.jmx.export.MBeanExporter">` +
 			`<property name="beans"><map><entry key="` + storeBean + `" value-ref="store"/>` +
 			`</map></property></bean>`)
@@ -169,7 +169,7 @@ func (c brokerConfig) store(n *driver.Node) string {
 		c.Duration(setZKSession).Milliseconds(), syncModes[c.level], token)
 }
 
-// kahaDB is the store of a broker without others.
+// kahaDB is the store of a single broker.
 func (c brokerConfig) kahaDB(n *driver.Node, attributes string) string {
 	strategy := c.Text(setSyncStrategy)
 	if c.level.Synced() {
@@ -181,8 +181,8 @@ func (c brokerConfig) kahaDB(n *driver.Node, attributes string) string {
 		max(c.Duration(setSyncInterval).Milliseconds(), 1), c.Bool(setStoreDispatch))
 }
 
-// jolokia is the configuration of the agent that shows JMX over HTTP. Address and path are
-// those of ActiveMQ's web console.
+// jolokia is the configuration of the agent that serves JMX over HTTP. Address and path are those
+// of ActiveMQ's web console.
 func (c brokerConfig) jolokia(n *driver.Node) string {
 	var p driver.Properties
 	p.Set("host", n.Host)

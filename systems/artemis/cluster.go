@@ -23,16 +23,16 @@ const (
 	nativeFolder   = "linux-x86_64" // the distribution's libraries for the setting ASYNCIO
 )
 
-// servers is how Artemis's servers start, fail and stop. Two Javas that share two cores are
-// there after some seconds, but a machine busy with other things takes ten times as long.
+// servers describes how Artemis's servers start, fail and stop. Two servers on two cores start in
+// some seconds, and take ten times as long on a busy machine.
 var servers = driver.Servers{
 	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 5 * time.Second,
 	LastComplaint: driver.LastLineWith(" ERROR ", " WARN "),
 }
 
-// FindSoftware looks for Java, for Maven while the servers are not on this machine, and for
-// libaio where the settings ask for it.
+// FindSoftware looks for Java, for Maven if the servers are not downloaded yet, and for libaio
+// where the settings ask for it.
 func (artemisSystem) FindSoftware(s system.Settings) error {
 	err := driver.FindJava(distribution)
 	if err == nil && s.Text(setJournalType) == asyncIO {
@@ -41,7 +41,7 @@ func (artemisSystem) FindSoftware(s system.Settings) error {
 	return err
 }
 
-// findAsyncIO looks for libaio, without which a server takes NIO for ASYNCIO.
+// findAsyncIO looks for libaio. Without it a server silently uses NIO instead of ASYNCIO.
 func findAsyncIO() error {
 	for _, folder := range []string{"/lib/*", "/lib*", "/usr/lib*", "/usr/local/lib"} {
 		if found, _ := filepath.Glob(folder + "/libaio.so.1"); len(found) > 0 {
@@ -52,20 +52,21 @@ func findAsyncIO() error {
 		Packages: []string{"libaio1"}}
 }
 
-// distribution is the servers.
+// distribution is the server software.
 var distribution = maven.Archive{
 	Name:        "artemis-" + artemisVersion,
 	Coordinates: "org.apache.activemq:apache-artemis:" + artemisVersion + ":tar.gz:bin",
 }
 
-// Fetch downloads the servers, unless they are on this machine already. ZooKeeper is fetched
+// Fetch downloads the servers, unless they are on this machine already. ZooKeeper is downloaded
 // when it is first needed.
 func (artemisSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, distribution, progress)
 	return err
 }
 
-// NodeNames are the names of the servers. The first one is the primary, or has the mirror.
+// NodeNames returns the names of the servers. The first one is the primary, or sends to the
+// mirror.
 func (artemisSystem) NodeNames(p system.Provision) []string {
 	names := driver.Numbered("n", 2)
 	if replication(p.Settings, p.Durability) == zooKeeper {
@@ -74,8 +75,8 @@ func (artemisSystem) NodeNames(p system.Provision) []string {
 	return names
 }
 
-// Provision starts two servers as processes of this machine, and ZooKeeper where it
-// arbitrates. It returns when the second server holds what the first one has.
+// Provision starts two servers as processes of this machine, and ZooKeeper if it arbitrates. It
+// returns when the second server is in sync with the first.
 func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
@@ -113,8 +114,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	return c, err
 }
 
-// buildAt starts servers at addresses: each listens at its first one to clients and mirrors,
-// and at its second one to the other server of a pair.
+// buildAt starts servers. Each listens for clients and mirrors at its first address, and for the
+// other server of a pair at its second.
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
 	config := serverConfig{
 		starter: s, tls: s.Settings.Text(setSecurity) == driver.SecurityTLS,
@@ -170,7 +171,7 @@ func (s starter) command(n *driver.Node) process.Spec {
 	return s.java.Command(options, serverClass, "run")
 }
 
-// await waits until the first server takes clients and the second one follows it.
+// await waits until the first server accepts clients and the second server follows it.
 func (s starter) await(ctx context.Context, c *driver.Cluster, nodes []*driver.Node) error {
 	o := system.Options{Credentials: c.Credentials(), TLS: c.TLS(), Settings: s.Settings}
 	admin := newManagement(dialer(o, nodes[0].Address))

@@ -60,7 +60,7 @@ func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redel
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to the servers. Its methods may be called from any goroutine.
+// cluster is the connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
 	driver.Lacks
@@ -71,10 +71,10 @@ type cluster struct {
 	clients driver.Clients
 
 	checking sync.Mutex
-	checked  bool // the servers were held against the level
+	checked  bool // the servers were compared with the level
 }
 
-// Connect finds the server that takes clients. It returns within ten seconds.
+// Connect finds the server that accepts clients. It returns within ten seconds.
 func (artemisSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	if err := driver.CheckOptions(o, problems, "artemis-1:5672"); err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ func (artemisSystem) Connect(ctx context.Context, o system.Options) (system.Clus
 	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
 	c.dialer = dialer(o, o.Endpoints...)
 	if mirrored(o.Settings, o.Durability) {
-		// The mirror takes clients as well, and what it is sent is on no other server.
+		// The mirror accepts clients too, but its messages would be on no other server.
 		c.dialer = dialer(o, o.Endpoints[0])
 	}
 	c.admin = newManagement(c.dialer)
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	// Whether this is Artemis, and the user may ask.
+	// This fails if the server is not Artemis or the user lacks the right.
 	if _, err := c.admin.text(ctx, broker, "Version"); err != nil {
 		c.admin.close()
 		return nil, err
@@ -105,19 +105,19 @@ func dialer(o system.Options, endpoints ...string) *amqp.Dialer {
 	}
 }
 
-// address is a partition's.
+// address returns the address of a partition.
 func address(t system.Topic, partition int) string { return t.Name + "." + strconv.Itoa(partition) }
 
-// queue is a subscription's on a partition.
+// queue returns the name of a subscription's queue on a partition.
 func queue(t system.Topic, subscription string, partition int) string {
 	return address(t, partition) + "." + subscription
 }
 
-// unread is the subscription whose queues hold a topic's messages until a real one opens. A
-// server accepts a message to an address without queues, and drops it.
+// unread is the subscription whose queues hold a topic's messages until a real one opens. A server
+// accepts and drops messages to an address without queues.
 const unread = "plimsoll-unread"
 
-// checkServers holds the servers against the level, once.
+// checkServers compares the servers with the level, once.
 func (c *cluster) checkServers(ctx context.Context) error {
 	c.checking.Lock()
 	defer c.checking.Unlock()
@@ -216,8 +216,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// subscribe makes a subscription's queue, and then deletes the one that held messages for
-// nobody: from now on somebody reads.
+// subscribe creates a subscription's queue, and then deletes the queue unread, which is no longer
+// needed.
 func (c *cluster) subscribe(ctx context.Context, t system.Topic, subscription string,
 	partition int) error {
 	if err := c.createQueue(ctx, t, subscription, partition); err != nil {
@@ -230,7 +230,7 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, subscription st
 	return err
 }
 
-// Leader is the active server, as long as it has the partition.
+// Leader returns the active server if it has the partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	at, err := c.admin.endpoint(ctx)
 	if err != nil {
@@ -248,5 +248,5 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.admin.close(); return nil })
 }
 
-// RefuseExisting says that readers take messages from queues.
+// RefuseExisting refuses existing topics, because readers take messages out of queues.
 func (artemisSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -13,17 +13,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on. A server answers a durable message when its journal has it, with
-// journal-datasync when that is synced too, and, as a primary, when its backup has received
-// it; with a mirror whose sync is true, when the mirror has answered. Both servers of a mirror
-// may answer before they sync, unless their journal-type is ASYNCIO.
-// TestAcknowledgementWaitsFor delays syncs and pauses servers and looks at what the
-// acknowledgement waits for.
-
+// levels returns the meaning of each level. A server answers a durable message when its journal
+// has it, with journal-datasync when it is synced too; a primary also when its backup has received
+// it, and a server with a mirror whose sync is true when the mirror has answered. Both servers of
+// a mirror may answer before they sync, unless their journal-type is ASYNCIO.
+// TestAcknowledgementWaitsFor proves it with delayed syncs and paused servers.
 func levels() map[workload.Level]system.Guarantee {
 	const (
 		alone = "; a primary that lost its backup goes on alone, and answers by itself"
-		later = "; what the mirror lacks is lost with the first server"
+		later = "; messages that the mirror lacks are lost with the first server"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "AMQP mirror with sync=true, and journal-datasync=true and " +
@@ -61,7 +59,7 @@ func (m *management) brokerConnections(ctx context.Context) ([]brokerConnection,
 	return all, nil
 }
 
-// statedSource is the source of what the servers do not show.
+// statedSource is the source of facts that the servers do not show.
 const statedSource = "stated by the target"
 
 // reading reads the durability of one server.
@@ -73,7 +71,7 @@ type reading struct {
 }
 
 // ReadDurability reads the configuration of every server that answers, and whether the second
-// one follows the first.
+// server follows the first.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
@@ -85,7 +83,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	return r.Evidence(), nil
 }
 
-// readServers holds the servers against the level.
+// readServers compares the servers with the level.
 func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
 	topics []system.Topic) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
@@ -104,7 +102,7 @@ func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
 	return r.checkPair(ctx)
 }
 
-// checkQueues holds that the server has every partition's address.
+// checkQueues checks that the server has every partition's address.
 func (r reading) checkQueues(ctx context.Context, topics []system.Topic) error {
 	for _, t := range topics {
 		for i := range t.Partitions {
@@ -116,7 +114,7 @@ func (r reading) checkQueues(ctx context.Context, topics []system.Topic) error {
 	return nil
 }
 
-// checkPair holds that the server is a primary or a backup in its place, and has a backup in
+// checkPair checks that the server is a primary, or a backup that took over, and has a backup in
 // sync.
 func (r reading) checkPair(ctx context.Context) error {
 	if _, err := r.checkJournal(ctx); err != nil {
@@ -139,8 +137,8 @@ func (r reading) checkPair(ctx context.Context) error {
 	return nil
 }
 
-// checkMirror holds the server's broker connection, and the configuration of its mirror, the
-// other endpoint, against the level.
+// checkMirror compares the server's broker connection, and the configuration of its mirror (the
+// other endpoint), with the level.
 func (r reading) checkMirror(ctx context.Context) error {
 	config, err := r.checkJournal(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ func (r reading) checkMirror(ctx context.Context) error {
 	return err
 }
 
-// checkJournal holds a server's journal against the level, and returns its configuration.
+// checkJournal compares a server's journal with the level, and returns its configuration.
 func (r reading) checkJournal(ctx context.Context) (config map[string]string, err error) {
 	kind, err := r.admin.text(ctx, broker, "JournalType")
 	if err != nil {
@@ -193,7 +191,7 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 	}
 	r.Add(r.at, "journal-type", kind, managementAddress)
 	if r.Level.Synced() && kind != asyncIO {
-		return nil, r.Contradicts("journal-type="+asyncIO, "%s has %s, which a server takes too "+
+		return nil, r.Contradicts("journal-type="+asyncIO, "%s has %s, which a server also uses "+
 			"where its machine lacks libaio", r.at, kind)
 	}
 	waits := false
@@ -218,7 +216,7 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 			"broker.xml and state it in %s", r.at, setStated)
 	}
 	add(r.at, "journal-datasync", has, source)
-	// A level asks for the least; the primary of a pair may sync as well.
+	// A level is a minimum: the primary of a pair may also sync.
 	if want := strconv.FormatBool(r.Level.Synced()); has != want && r.Level != workload.SyncAsync {
 		return nil, r.Contradicts("journal-datasync="+want, "%s has journal-datasync=%s", r.at, has)
 	}

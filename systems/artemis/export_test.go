@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The configuration that a server writes may hold passwords: nobody else can read it, and it is
-// gone however the reading ends.
+// The configuration that a server writes may hold passwords: only its owner can read it, and it is
+// removed however the reading ends.
 func TestExportedConfigurationIsRemoved(t *testing.T) {
 	refused := errors.New("refused")
 	for name, c := range map[string]struct {

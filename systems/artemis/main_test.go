@@ -26,7 +26,7 @@ var secured = &systemtest.Servers[*driver.Cluster]{
 	Settings: append([]string{setSecurity, driver.SecurityTLS}, smallHeap...),
 }
 
-// detached is the third cluster: mirrors that nobody waits for, at level 3, with nothing asked.
+// detached is the third cluster: asynchronous mirrors at level 3, without security.
 var detached = &systemtest.Servers[*driver.Cluster]{
 	System: artemisSystem{}, Level: workload.AsyncSync,
 	Settings: append([]string{setSecurity, driver.SecurityNone}, smallHeap...),
@@ -48,7 +48,7 @@ func needServer(t testing.TB) {
 	systemtest.NeedPackage(t, "libaio1", findAsyncIO)
 }
 
-// optionsOf is how to connect to one of the clusters.
+// optionsOf returns the options for a connection to one of the clusters.
 func optionsOf(t testing.TB, servers *systemtest.Servers[*driver.Cluster], level workload.Level,
 	settings ...string) system.Options {
 	t.Helper()

@@ -21,18 +21,18 @@ import (
 const (
 	managementAddress = "activemq.management"
 	multicast         = "MULTICAST"
-	broker            = "broker" // the resource that is the server
+	broker            = "broker" // the resource name of the server itself
 	askWithin         = 5 * time.Second
 )
 
-// management asks a server by messages to its management address. It is safe for concurrent
-// use, and connects when it is first used or the connection was lost.
+// management sends requests to a server's management address. It is safe for concurrent use. It
+// connects on first use and again after a lost connection.
 type management struct {
 	dialer *amqp.Dialer
 	mu     sync.Mutex
 	link   *managementLink
-	// mayCome is a file with passwords that the server was asked for and did not confirm: close
-	// removes it. Only the goroutine that reads the durability uses it.
+	// mayCome is the path of a file with passwords that the server was asked to write and has not
+	// confirmed. close removes it. Only the goroutine that reads the durability uses it.
 	mayCome string
 }
 
@@ -65,13 +65,13 @@ type refusal struct{ reason string }
 
 func (r *refusal) Error() string { return "the server refuses: " + r.reason }
 
-// refused reports whether an error is a refusal with that code.
+// refused reports whether an error is a refusal with a given code.
 func refused(err error, code string) bool {
 	var r *refusal
 	return errors.As(err, &r) && strings.Contains(r.reason, code)
 }
 
-// call carries out an operation of a resource and returns its result in JSON.
+// call calls an operation of a resource and returns its result as JSON.
 func (m *management) call(ctx context.Context, resource, operation string, arguments ...any) (
 	json.RawMessage, error,
 ) {
@@ -101,13 +101,13 @@ func (m *management) attribute(ctx context.Context, resource, name string, into 
 	return nil
 }
 
-// text is a textual attribute.
+// text reads a textual attribute.
 func (m *management) text(ctx context.Context, resource, name string) (text string, err error) {
 	err = m.attribute(ctx, resource, name, &text)
 	return text, err
 }
 
-// endpoint is the address of the server that answers.
+// endpoint returns the address of the server that answers.
 func (m *management) endpoint(ctx context.Context) (string, error) {
 	if _, err := m.text(ctx, broker, "Version"); err != nil {
 		return "", err
@@ -120,8 +120,8 @@ func (m *management) endpoint(ctx context.Context) (string, error) {
 	return m.link.Endpoint, nil
 }
 
-// request sends a request and waits for its answer. A connection that was lost since the last
-// one is made anew; every request that the driver makes may be made twice.
+// request sends a request and waits for its answer. It reconnects if the connection was lost since
+// the last request; all requests of the driver can safely be repeated.
 func (m *management) request(ctx context.Context, properties map[string]any, body string) (
 	json.RawMessage, error,
 ) {
@@ -194,7 +194,7 @@ func result(answer *goamqp.Message) (json.RawMessage, error) {
 		text = string(answer.GetData())
 	}
 	elements := []json.RawMessage{nil}
-	if text != "" { // which is the result of an operation without one
+	if text != "" { // an empty text is the result of an operation that returns nothing
 		if err := json.Unmarshal([]byte(text), &elements); err != nil {
 			return nil, fmt.Errorf("the management answers %.100q: %w", text, err)
 		}
@@ -204,21 +204,21 @@ func result(answer *goamqp.Message) (json.RawMessage, error) {
 	}
 	if done, _ := answer.ApplicationProperties["_AMQ_OperationSucceeded"].(bool); !done {
 		reason := string(elements[0])
-		_ = json.Unmarshal(elements[0], &reason) // otherwise it is no text
+		_ = json.Unmarshal(elements[0], &reason) // not a text otherwise
 		return nil, &refusal{reason}
 	}
 	return elements[0], nil
 }
 
-// exportFile is where a server writes its configuration when it is told to, in the folder for
-// temporary files of its instance.
+// exportFile is the file into which a server writes its configuration on request, in its
+// instance's folder for temporary files.
 const exportFile = "broker_config_as_properties.txt"
 
 // exporting is held while a server's file is written, read and removed.
 var exporting sync.Mutex
 
-// config is a server's configuration in the running server's words. It is nil for a server on
-// another machine, whose files cannot be read.
+// config returns a server's configuration as the running server exports it. It returns nil for a
+// server on another machine, whose files cannot be read.
 func (m *management) config(ctx context.Context) (map[string]string, error) {
 	journal, err := m.text(ctx, broker, "JournalDirectory")
 	if err != nil {
@@ -248,9 +248,9 @@ func (m *management) config(ctx context.Context) (map[string]string, error) {
 	return all, nil
 }
 
-// exported returns the file that a server writes into a folder when it is asked. The file may hold
-// passwords: it is readable only to its owner before the server writes, and is removed however
-// this ends. It is nil where this process may not write into the folder, and where the server
+// exported asks a server to write a file into a folder and returns its content. The file may hold
+// passwords: it is made readable to its owner only before the server writes, and is removed on
+// every path. The result is nil if this process may not write into the folder, or if the server
 // writes elsewhere.
 func exported(folder string, ask func(path string) error) (raw []byte, err error) {
 	exporting.Lock()
@@ -264,7 +264,7 @@ func exported(folder string, ask func(path string) error) (raw []byte, err error
 		return nil, fmt.Errorf("the server writes its configuration to %s, which exists: remove "+
 			"the file, or move it if it is needed", path)
 	case err != nil:
-		return nil, fmt.Errorf("making room for the server's configuration: %w", err)
+		return nil, fmt.Errorf("creating the file for the server's configuration: %w", err)
 	}
 	defer func() {
 		if removed := os.Remove(path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
@@ -273,7 +273,7 @@ func exported(folder string, ask func(path string) error) (raw []byte, err error
 		}
 	}()
 	if err := errors.Join(ownedLike(f, folder), f.Close()); err != nil {
-		return nil, fmt.Errorf("making room for the server's configuration: %w", err)
+		return nil, fmt.Errorf("creating the file for the server's configuration: %w", err)
 	}
 	if err := ask(path); err != nil {
 		return nil, fmt.Errorf("having the server write its configuration: %w", err)
@@ -287,7 +287,7 @@ func exported(folder string, ask func(path string) error) (raw []byte, err error
 	return raw, nil
 }
 
-// ownedLike gives a file to the owner of a folder, as which the server runs.
+// ownedLike gives a file to the owner of the folder, who is also the server's user.
 func ownedLike(f *os.File, folder string) error {
 	at, err := os.Stat(folder)
 	if err != nil {

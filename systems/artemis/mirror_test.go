@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The mirror has the queues of a topic, and what was acknowledged.
+// The mirror has the queues of a topic, and all acknowledged messages.
 func TestMirrorHasWhatWasAcknowledged(t *testing.T) {
 	o := optionsOf(t, secured, workload.SyncSync)
 	c := connect(t, o)

@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-// OpenShared opens a consumer: those of a queue share it.
+// OpenShared opens a consumer. The consumers of a queue share its messages.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -25,8 +25,8 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// PublishAcked publishes settled and unsettled. What accepted waits for is the servers'
-// replication.
+// PublishAcked publishes settled and unsettled. The servers' replication decides when a message is
+// accepted.
 func (c *cluster) PublishAcked(
 	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
 ) (string, error) {
@@ -77,9 +77,9 @@ type box struct {
 	cancel    context.CancelFunc
 	reading   sync.WaitGroup
 	addresses []string
-	settings  []string // matches whose address settings were added
+	settings  []string // address patterns with added settings
 	senders   map[string]*goamqp.Sender
-	to        func(system.Envelope) string // the address of an envelope
+	to        func(system.Envelope) string // returns the address of an envelope
 }
 
 func (c *cluster) newBox(ctx context.Context) (*box, error) {
@@ -92,7 +92,7 @@ func (c *cluster) newBox(ctx context.Context) (*box, error) {
 	return x, nil
 }
 
-// place makes an address, unless it is there, and a queue on it. An empty queue makes none.
+// place creates an address, unless it exists, and a queue on it, unless the name is empty.
 func (x *box) place(ctx context.Context, at, queue, filter string) error {
 	if !slices.Contains(x.addresses, at) {
 		if _, err := x.of.admin.call(ctx, broker, "createAddress", at, multicast); err != nil {
@@ -115,7 +115,7 @@ func (x *box) set(ctx context.Context, at, settings string) error {
 	return err
 }
 
-// read receives a queue until the box closes.
+// read receives from a queue until the box closes.
 func (x *box) read(ctx context.Context, at, queue string, credit int32,
 	handle func(r *goamqp.Receiver, m *goamqp.Message)) error {
 	r, err := x.conn.NewReceiver(ctx, at+"::"+queue, &goamqp.ReceiverOptions{Credit: credit})
@@ -134,11 +134,11 @@ func (x *box) read(ctx context.Context, at, queue string, credit int32,
 	return nil
 }
 
-// accept hands a message over and accepts it.
+// accept returns a handler that hands a message over and then accepts it.
 func accept(handle func(payload []byte)) func(*goamqp.Receiver, *goamqp.Message) {
 	return func(r *goamqp.Receiver, m *goamqp.Message) {
 		handle(amqp.Payload(m))
-		_ = r.AcceptMessage(context.Background(), m) // lost, the message comes again
+		_ = r.AcceptMessage(context.Background(), m) // if this is lost, the message is redelivered
 	}
 }
 
@@ -184,7 +184,7 @@ func (x *box) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// OpenRoutes has an address for each key, whose words may be wildcards, or filters on queues.
+// OpenRoutes uses an address for each key, wildcards for patterns, and queue filters for headers.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -259,7 +259,7 @@ func (c *cluster) openMailbox(ctx context.Context, t system.Topic, settings stri
 	return b, nil
 }
 
-// Open begins to receive, a message at a time, so that priorities can tell.
+// Open begins to receive, one message at a time, so that priorities take effect.
 func (b *mailbox) Open(ctx context.Context, receive func(payload []byte)) error {
 	return b.read(ctx, b.at, b.queue, 1, accept(receive))
 }
@@ -280,7 +280,7 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic,
 	if err == nil {
 		err = x.read(ctx, x.at, x.queue, 10, func(r *goamqp.Receiver, m *goamqp.Message) {
 			rejected(amqp.Payload(m))
-			_ = r.RejectMessage(context.Background(), m, nil) // lost, it comes again
+			_ = r.RejectMessage(context.Background(), m, nil) // if lost: redelivered
 		})
 	}
 	if err != nil {
@@ -340,7 +340,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		"id-cache-size ids", nil
 }
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Replay: "a queue deletes what was accepted; the journal's retention brings messages back by " +
 		"an operator's command and for a whole server",

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of Artemis is found by trying it.
+// The probes find the capabilities that Artemis is known to have.
 func TestProbes(t *testing.T) {
 	options := optionsOf(t, shared, workload.SyncAsync)
 	want := map[string]probe.Answer{

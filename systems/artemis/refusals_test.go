@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {true, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"a backup alone": {false, func(o *system.Options) {
 			o.Endpoints = o.Endpoints[1:2]
 		}, []string{"nothing listens there"}},
@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Servers that do not give the level give themselves away.
+// Servers that do not give the level are recognised.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		servers  *systemtest.Servers[*driver.Cluster]

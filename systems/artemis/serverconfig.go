@@ -20,11 +20,12 @@ const (
 
 const (
 	benchUser = "plimsoll"
-	peerUser  = "server" // as which servers know each other
+	peerUser  = "server" // the user of servers towards each other
 	role      = "all"
 )
 
-// serverConfig is what the servers' files say. Server 0 is the primary, or has the mirror.
+// serverConfig holds the values of the servers' files. Server 0 is the primary, or sends to the
+// mirror.
 type serverConfig struct {
 	starter
 	clients, cores         []string // addresses, by server
@@ -81,7 +82,7 @@ func (s serverConfig) broker(n *driver.Node, i int) string {
 	for _, folder := range []string{"paging", "bindings", "journal", "large-messages"} {
 		line("<%s-directory>%s</%[1]s-directory>", folder, n.Path("data", folder))
 	}
-	// The disk is the machine's, which is shared with others.
+	// The limit must not depend on the machine's disk, which others use too.
 	line("<max-disk-usage>99</max-disk-usage>")
 	line(`<acceptors><acceptor name="amqp">tcp://%s?protocols=AMQP%s</acceptor>`, s.clients[i],
 		s.acceptorTLS(n))
@@ -104,7 +105,7 @@ func (s serverConfig) broker(n *driver.Node, i int) string {
 		line(`<permission type="%s" roles="%s"/>`, right, role)
 	}
 	line("</security-setting></security-settings>")
-	// By default a message that is delivered ten times is dropped.
+	// By default a message is dropped after ten deliveries.
 	line(`<address-settings><address-setting match="#">` +
 		"<max-delivery-attempts>-1</max-delivery-attempts>" +
 		"<auto-create-queues>false</auto-create-queues>" +

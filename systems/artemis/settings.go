@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Names of the settings, in Artemis's own words where it has one.
+// Names of the settings, in Artemis's own words where it has them.
 const (
 	setReplication = "replication"
 	setStated      = "stated_journal-datasync"
@@ -65,7 +65,7 @@ credit count 1000 1..1M
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
-    what clients and servers show each other: user and password, these over TLS, or nothing
+    how clients and servers authenticate: user and password, these over TLS, or nothing
 journal-datasync text auto auto|true
     whether the journal is synced before the answer; auto is what the level asks for; true at
     level 2 has the primary sync too (Artemis's default)
@@ -95,7 +95,7 @@ func replication(s system.Settings, l workload.Level) string {
 	return mirror
 }
 
-// mirrored reports whether the servers are mirrors and no pair.
+// mirrored reports whether the servers are mirrors, not a pair.
 func mirrored(s system.Settings, l workload.Level) bool { return replication(s, l) == mirror }
 
 // datasync reports whether the journals of the servers to start are synced.
@@ -103,7 +103,7 @@ func datasync(s system.Settings, l workload.Level) bool {
 	return l.Synced() || s.Text(setDatasync) == yes
 }
 
-// journalType is how the servers to start write their journals.
+// journalType returns the journal-type of the servers to start.
 func journalType(s system.Settings, l workload.Level) string {
 	switch kind := s.Text(setJournalType); {
 	case kind != auto:
@@ -114,7 +114,7 @@ func journalType(s system.Settings, l workload.Level) string {
 	return nio
 }
 
-// problems are the violations of the settings at a level.
+// problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
 	if mirrored(s, l) || !l.Valid() || l == workload.SyncAsync {
@@ -128,16 +128,16 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 		fmt.Sprintf("cannot give level %d: %s: take %s", l, why, mirror)))
 }
 
-// checkNodes returns the violations of the servers to start; nodes is their number, 0 when
-// they run already.
+// checkNodes returns the violations of the number of servers to start. nodes is their number, or 0
+// when they run already.
 func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
 	bad := s.OutOfRange(serverSettings)
 	if nodes < 2 || nodes > 3 {
-		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("takes two servers, and with %s a "+
-			"ZooKeeper, and the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("needs two servers, and with %s a "+
+			"ZooKeeper, but the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
 	}
 	if kind := journalType(s, l); l.Synced() && kind != asyncIO {
 		bad = append(bad, s.Wrong(setJournalType, fmt.Sprintf("cannot be %s at level %d, because "+

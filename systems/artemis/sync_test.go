@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// It shows what the levels rest on: syncs are delayed on one server and the other, and the
-// second one is paused.
+// The test delays syncs on either server and pauses the second, to see what an acknowledgement
+// waits for.
 func TestAcknowledgementWaitsFor(t *testing.T) {
 	for _, c := range []struct {
 		name                  string

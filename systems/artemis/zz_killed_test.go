@@ -14,8 +14,8 @@ import (
 
 // The tests of this file break the clusters, so they run last.
 
-// A backup takes the place of a primary that is killed, with all that was acknowledged, and
-// clients follow. When the primary comes back, it copies the backup and is the primary again.
+// When the primary is killed, its backup takes over with all acknowledged messages, and clients
+// follow. When the primary returns, it copies the backup and is the primary again.
 func TestKilledPrimary(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
@@ -63,8 +63,8 @@ func TestKilledPrimary(t *testing.T) {
 	got.AwaitAll(t, acked...)
 }
 
-// A mirror that is killed amid messages, and comes back, has all that was acknowledged at
-// level 1. Nothing is acknowledged while it is away.
+// At level 1, a mirror that is killed while messages are sent has all acknowledged messages when
+// it returns. Nothing is acknowledged while it is away.
 func TestKilledMirror(t *testing.T) {
 	o := optionsOf(t, secured, workload.SyncSync, setTimeout, "1s")
 	servers := secured.Take(t)

@@ -23,7 +23,7 @@ type outcome chan error
 
 func (o outcome) Complete(err error) { o <- err }
 
-// send sends one message and returns where its result will be.
+// send sends one message and returns the channel of its result.
 func send(p system.Producer, payload string) outcome {
 	o := make(outcome, 1)
 	m := &system.Message{Payload: []byte(payload)}
@@ -96,8 +96,8 @@ func (r *received) await(t *testing.T, payload string, times int) {
 	}
 }
 
-// A server that is killed in mid-append leaves the outcome unknown, and the producer goes on when
-// the server is back.
+// When a server is killed during an append, the outcome is unknown, and the producer continues
+// when the server is back.
 func TestServerKilledInMidAppend(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync))
@@ -118,7 +118,7 @@ func TestServerKilledInMidAppend(t *testing.T) {
 	if !errors.Is(err, system.ErrUnknown) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("the append under way ended with %v", err)
 	}
-	after := send(p, "after") // there is no server: it is kept
+	after := send(p, "after") // there is no server: the message is kept
 	close(kept)
 	node.kill()
 	s.mu.Lock()
@@ -132,7 +132,8 @@ func TestServerKilledInMidAppend(t *testing.T) {
 	}
 }
 
-// Without a server a message is kept for delivery_timeout and then refused: it was not sent.
+// Without a server a message is kept for delivery_timeout and then refused, because it was not
+// sent.
 func TestNothingToSendTo(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync, setDelivery, "200ms"))
@@ -140,7 +141,7 @@ func TestNothingToSendTo(t *testing.T) {
 	s.nodes[0].kill()
 	for range 2 {
 		err := send(p, "x").await(t)
-		// The first may have been on its way to a connection that was just lost.
+		// The first message may have been on its way when the connection was lost.
 		if err == nil || !errors.Is(err, system.ErrUnknown) &&
 			!strings.Contains(err.Error(), "start the servers") {
 			t.Errorf("it ended with %v", err)
@@ -148,7 +149,7 @@ func TestNothingToSendTo(t *testing.T) {
 	}
 }
 
-// What the servers answer decides between refused and unknown.
+// The servers' answer decides whether the outcome is refused or unknown.
 func TestOutcomes(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync))
@@ -199,7 +200,8 @@ func TestLeaderMoves(t *testing.T) {
 	}
 }
 
-// A message that takes longer than message_timeout comes again, and is parked in the end.
+// A message whose handling takes longer than message_timeout is redelivered, and parked in the
+// end.
 func TestMessageTimeout(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync, setTimeout, "50ms", setRetries, "1"))
@@ -231,7 +233,7 @@ func TestMessageTimeout(t *testing.T) {
 	got.await(t, "quick", 1)
 }
 
-// What a consumer has handled when it closes in good order is acknowledged.
+// A consumer that closes has acknowledged all messages that it handled.
 func TestCloseAcknowledges(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync))
@@ -258,7 +260,7 @@ func TestCloseAcknowledges(t *testing.T) {
 	}
 }
 
-// Event ids tell messages apart, and are UUIDs.
+// Event ids are unique, and are UUIDs.
 func TestEventIDs(t *testing.T) {
 	first, second := newIDs(), newIDs()
 	seen := map[string]bool{}

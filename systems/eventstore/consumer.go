@@ -18,20 +18,21 @@ import (
 const (
 	// streamsPerConnection is below the 100 streams that the server's web server allows.
 	streamsPerConnection = 64
-	// flushPause lets the last acknowledgements go before the library cancels their stream.
+	// flushPause gives the last acknowledgements time to leave before the library cancels their
+	// stream.
 	flushPause = 20 * time.Millisecond
 	// ackMost is the most acknowledgements of one request; the server takes 2,000.
 	ackMost = 1000
 )
 
-// group is whether a subscription's groups are there.
+// group records whether a subscription's groups exist.
 type group struct {
 	sync.Mutex
 	made bool
 }
 
-// consumer subscribes to a group on each stream of a topic. A goroutine for each stream receives,
-// and one of them at a time calls Receive. Another goroutine acknowledges.
+// consumer subscribes to a group on each stream of a topic. It has a receiving goroutine for each
+// stream, which call Receive one at a time, and another that acknowledges.
 type consumer struct {
 	driver.Receiver
 	of      *cluster
@@ -41,9 +42,9 @@ type consumer struct {
 
 	handling sync.Mutex // held during Receive
 	wake     chan struct{}
-	life     context.Context // ends when the consumer is to receive no more
+	life     context.Context // ends when the consumer must stop receiving
 	cancel   context.CancelFunc
-	acking   context.Context // ends when it is to acknowledge no more
+	acking   context.Context // ends when it must stop acknowledging
 	stopAcks context.CancelFunc
 	running  sync.WaitGroup
 	acker    chan struct{} // closed when acknowledge has ended
@@ -59,10 +60,10 @@ type reader struct {
 	mu      sync.Mutex
 	current *kurrentdb.PersistentSubscription // nil: none is open
 	end     context.CancelFunc                // of current
-	handled []*kurrentdb.ResolvedEvent        // to acknowledge to current
+	handled []*kurrentdb.ResolvedEvent        // to be acknowledged to current
 }
 
-// OpenConsumer makes the subscription's groups, unless they are there, and subscribes to them.
+// OpenConsumer creates the subscription's groups, unless they exist, and subscribes to them.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
@@ -99,7 +100,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// makeGroups makes the groups that are not there, once for each subscription.
+// makeGroups creates the missing groups, once for each subscription.
 func (c *cluster) makeGroups(
 	ctx context.Context, o system.ConsumerOptions, streams []string,
 ) error {
@@ -118,7 +119,7 @@ func (c *cluster) makeGroups(
 	return err
 }
 
-// makeGroup makes a group that begins at the start of the stream, unless it is there.
+// makeGroup creates a group that begins at the start of the stream, unless it exists.
 func (c *cluster) makeGroup(
 	ctx context.Context, client *kurrentdb.Client, stream, name string,
 ) error {
@@ -143,7 +144,7 @@ func (r *reader) subscribe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.of.Duration(setRequest))
 	defer cancel()
 	return r.link.callUnbounded(ctx, func(client *kurrentdb.Client) error {
-		// The subscription lives as long as the context that it is made with.
+		// The subscription lives as long as the context that it is created with.
 		life, end := context.WithCancel(r.acking)
 		inTime := context.AfterFunc(ctx, end)
 		s, err := client.SubscribeToPersistentSubscription(life, r.stream, r.Options.Subscription,
@@ -178,7 +179,7 @@ func (r *reader) run() {
 	}
 }
 
-// final reports whether an error is an answer of the server that will not change.
+// final reports whether an error is a server's answer that a retry cannot change.
 func final(err error) bool {
 	switch grpcCode(err) {
 	case codes.NotFound, codes.PermissionDenied, codes.Unauthenticated, codes.InvalidArgument,
@@ -188,7 +189,7 @@ func final(err error) bool {
 	return false
 }
 
-// receive hands events over until the subscription ends, and returns why it did.
+// receive hands over events until the subscription ends, and returns the reason.
 func (r *reader) receive() error {
 	for {
 		got := r.current.Recv()
@@ -197,7 +198,7 @@ func (r *reader) receive() error {
 			defer r.mu.Unlock()
 			_ = r.current.Close() // it returns nil
 			r.end()
-			r.current, r.handled = nil, nil // the server delivers again what was not acknowledged
+			r.current, r.handled = nil, nil // the server redelivers unacknowledged events
 			return got.SubscriptionDropped.Error
 		}
 		if got.EventAppeared == nil || !r.handle(got.EventAppeared.Event) {
@@ -206,9 +207,9 @@ func (r *reader) receive() error {
 	}
 }
 
-// handle hands one event over, and has it acknowledged.
+// handle hands over one event and queues its acknowledgement.
 func (r *reader) handle(e *kurrentdb.ResolvedEvent) bool {
-	if e.Event != nil { // otherwise it was deleted while it was on its way
+	if e.Event != nil { // nil: deleted before it was delivered
 		m := system.Received{Payload: e.Event.Data, Partition: r.partition}
 		if len(e.Event.UserMetadata) > 0 {
 			m.Key = e.Event.UserMetadata
@@ -230,7 +231,7 @@ func (r *reader) handle(e *kurrentdb.ResolvedEvent) bool {
 	return true
 }
 
-// acknowledge sends acknowledgements, and what is handled meanwhile next.
+// acknowledge sends acknowledgements. Events handled during a send go with the next one.
 func (r *consumer) acknowledge() {
 	defer close(r.acker)
 	for {
@@ -243,7 +244,7 @@ func (r *consumer) acknowledge() {
 	}
 }
 
-// sendAcks acknowledges what was handled. What cannot be acknowledged comes again.
+// sendAcks acknowledges the handled events. An event that cannot be acknowledged is redelivered.
 func (r *consumer) sendAcks() {
 	for _, one := range r.readers {
 		one.mu.Lock()
@@ -257,7 +258,7 @@ func (r *consumer) sendAcks() {
 	}
 }
 
-// Close receives no more, and waits within ctx until what was received is handled and
+// Close stops receiving, and waits within ctx until the received messages are handled and
 // acknowledged. The server delivers the rest to other consumers.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
@@ -268,7 +269,7 @@ func (r *consumer) Close(ctx context.Context) error {
 		go func() {
 			defer close(handled)
 			<-r.acker
-			r.handling.Lock() // the Receive under way has returned
+			r.handling.Lock() // waits until Receive has returned
 			r.sendAcks()
 			r.handling.Unlock()
 			clock.Sleep(r.acking, flushPause)
@@ -285,7 +286,7 @@ func (r *consumer) Close(ctx context.Context) error {
 	})
 }
 
-// OpenReplay makes the groups anew, so that they begin at the start of the streams.
+// OpenReplay recreates the groups, so that they begin at the start of the streams.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -302,7 +303,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 		return c.makeGroup(ctx, client, stream, o.Subscription)
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("making persistent subscription %s anew: %w", o.Subscription,
+		return nil, "", fmt.Errorf("recreating persistent subscription %s: %w", o.Subscription,
 			err)
 	}
 	r, err := c.OpenConsumer(ctx, o)

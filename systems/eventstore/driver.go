@@ -47,20 +47,20 @@ func (eventStore) Describe() system.Description {
 func (eventStore) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	const tick = time.Second // how often the server looks for messages whose time is over
 	return system.Redelivery{After: s.Duration(setTimeout) + tick,
-		Why: "the server delivers again what no consumer has acknowledged within " + setTimeout +
-			" (" + s.Text(setTimeout) + "), also while it waits in a consumer's buffer"}
+		Why: "the server redelivers messages that are not acknowledged within " + setTimeout +
+			" (" + s.Text(setTimeout) + "), also while they wait in a consumer's buffer"}
 }
 
 const askWithin = 3 * time.Second
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a leader. Its methods may be called from any goroutine.
+// cluster is the connection to the leader. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
 	options system.Options
 	level   workload.Level
-	admin   *link // for what is not measured
+	admin   *link // for requests that are not measured
 	clients driver.Clients
 	groups  driver.Groups[group]
 }
@@ -83,7 +83,7 @@ func (eventStore) Connect(ctx context.Context, o system.Options) (system.Cluster
 	return c, nil
 }
 
-// checkTarget refuses what the client library cannot do.
+// checkTarget refuses targets that the client library cannot use.
 func checkTarget(o system.Options) error {
 	if len(o.Endpoints) == 0 {
 		return errors.New("plimsoll cannot start EventStoreDB, because no package registry has " +
@@ -100,13 +100,13 @@ func checkTarget(o system.Options) error {
 		return errors.New("the client library checks each certificate against its endpoint: " +
 			"remove tls.server_name, and name endpoints that the certificates hold")
 	case o.TLS != nil && len(o.TLS.Certificates) > 0:
-		return errors.New("this driver shows no client certificate: remove tls.cert_file and " +
+		return errors.New("this driver cannot use a client certificate: remove tls.cert_file and " +
 			"tls.key_file, and give user and password")
 	}
 	return nil
 }
 
-// mayRead finds out whether the user may read streams, by a stream that is not there.
+// mayRead checks that the user may read streams, by reading a stream that does not exist.
 func (c *cluster) mayRead(ctx context.Context) error {
 	_, err := c.readLast(ctx, "plimsoll-no-such-stream")
 	if err == nil || codeOf(err) == kurrentdb.ErrorCodeResourceNotFound {
@@ -133,7 +133,7 @@ func (c *cluster) readLast(ctx context.Context, stream string) (number uint64, e
 	return number, err
 }
 
-// codeOf is the library's code of an error.
+// codeOf returns the library's code of an error.
 func codeOf(err error) kurrentdb.ErrorCode {
 	var e *kurrentdb.Error
 	if errors.As(err, &e) {
@@ -142,16 +142,17 @@ func codeOf(err error) kurrentdb.ErrorCode {
 	return kurrentdb.ErrorCodeUnknown
 }
 
-// peer describes the servers for errors.
+// peer describes the servers in errors.
 func (c *cluster) peer() driver.Peer {
 	return driver.Peer{Endpoints: c.options.Endpoints, Protocol: "EventStoreDB", Advertises: true,
 		Encrypted: c.options.TLS != nil}
 }
 
-// explain says in one sentence what an error of the library or of gRPC means.
+// explain returns an error that says in one sentence what an error of the library or of gRPC
+// means.
 func (c *cluster) explain(err error) error {
 	if errors.Is(err, errNotConnected) {
-		return err // it is explained
+		return err // already explained
 	}
 	peer := c.peer()
 	code := grpcCode(err)
@@ -159,7 +160,7 @@ func (c *cluster) explain(err error) error {
 	case codeOf(err) == kurrentdb.ErrorCodeUnauthenticated, code == codes.Unauthenticated:
 		return peer.RefusesLogin(err, "")
 	case codeOf(err) == kurrentdb.ErrorCodeAccessDenied, code == codes.PermissionDenied:
-		return fmt.Errorf("%s does not allow the user what a run needs: name a user of the group "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: name a user of the group "+
 			"$ops or $admins in the target's credentials: %w", peer.At(), err)
 	case code == codes.Unavailable:
 		return peer.HungUp(err)
@@ -172,7 +173,7 @@ func (c *cluster) explain(err error) error {
 	return err
 }
 
-// grpcCode is the code of the gRPC status within an error, codes.Unknown where there is none.
+// grpcCode returns the code of the gRPC status in an error, codes.Unknown if there is none.
 func grpcCode(err error) codes.Code {
 	var s interface{ GRPCStatus() *status.Status }
 	if errors.As(err, &s) {

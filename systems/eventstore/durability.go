@@ -28,7 +28,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// ReadDurability reads the nodes by gossip, and from each whether it flushes, as far as the user
+// ReadDurability reads the nodes by gossip, and asks each node whether it flushes, if the user
 // may.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
@@ -62,7 +62,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	return r.Evidence(), nil
 }
 
-// checkNodes holds the number of nodes against the level.
+// checkNodes compares the number of nodes with the level.
 func checkNodes(r *driver.Reading, all []node) error {
 	voters := 0
 	for _, n := range all {
@@ -88,7 +88,7 @@ func checkNodes(r *driver.Reading, all []node) error {
 // option is a line of /info/options.
 type option struct{ Name, Value string }
 
-// checkFlush reads whether a node flushes, and holds it against the level of a single node.
+// checkFlush reads whether a node flushes, and compares it with the level of a single node.
 func (c *cluster) checkFlush(ctx context.Context, r *driver.Reading, address string) error {
 	value, unread := c.readOption(ctx, address, noFlush)
 	if unread != nil {
@@ -106,7 +106,7 @@ func (c *cluster) checkFlush(ctx context.Context, r *driver.Reading, address str
 	return nil
 }
 
-// assumed is the value of the option on a node that does not say it.
+// assumed returns the value of the option that is assumed of a node that does not show it.
 func assumed(l workload.Level) string {
 	switch l {
 	case workload.AsyncSync:
@@ -117,7 +117,7 @@ func assumed(l workload.Level) string {
 	return "not known; a majority's write is the same with either"
 }
 
-// readOption asks one node over HTTP for one of its options.
+// readOption reads one option of one node over HTTP.
 func (c *cluster) readOption(ctx context.Context, address, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -139,7 +139,7 @@ func (c *cluster) readOption(ctx context.Context, address, name string) (string,
 	if err := api.Do(ctx, http.MethodGet, "/info/options", nil, &all); err != nil {
 		if driver.HasStatus(err, http.StatusUnauthorized) ||
 			driver.HasStatus(err, http.StatusForbidden) {
-			err = fmt.Errorf("it takes a user of the group $admins (admin_user): %w", err)
+			err = fmt.Errorf("it needs a user of the group $admins (admin_user): %w", err)
 		}
 		return "", err
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection to a leader")
 
-// link is a client of the library, which has one call at a time and is replaced after each error
+// link is a client of the library. It makes one call at a time, and is replaced after each error
 // of its connection. The package's comment says why. It is safe for concurrent use.
 type link struct {
 	of     *cluster
-	free   chan struct{} // holds a value while no call is under way
+	free   chan struct{} // holds a value while no call runs
 	client *kurrentdb.Client
 	closed bool
 }
@@ -29,8 +29,8 @@ func (c *cluster) newLink() *link {
 	return l
 }
 
-// call connects, unless the link is connected, and calls the library. It waits for its turn. ctx
-// bounds the call, and so does request_timeout.
+// call waits for its turn, connects if necessary, and calls the library. ctx and request_timeout
+// bound the call.
 func (l *link) call(
 	ctx context.Context, do func(ctx context.Context, client *kurrentdb.Client) error,
 ) error {
@@ -39,7 +39,7 @@ func (l *link) call(
 	return l.callUnbounded(ctx, func(client *kurrentdb.Client) error { return do(ctx, client) })
 }
 
-// callUnbounded is call for what bounds itself. ctx bounds the wait and the connecting.
+// callUnbounded is like call, but ctx bounds only the wait and the connecting: do bounds itself.
 func (l *link) callUnbounded(ctx context.Context, do func(client *kurrentdb.Client) error) error {
 	select {
 	case <-l.free:
@@ -66,14 +66,13 @@ func (l *link) callUnbounded(ctx context.Context, do func(client *kurrentdb.Clie
 	return err
 }
 
-// drop closes the client. The library would connect again by itself, and leave the old connection
-// open.
+// drop closes the client. The library would reconnect by itself and leave the old connection open.
 func (l *link) drop() {
 	_ = l.client.Close() // it returns nil
 	l.client = nil
 }
 
-// close waits for the call under way, which has to be bounded, and ends the link.
+// close waits for the running call, which must be bounded, and ends the link.
 func (l *link) close() error {
 	<-l.free
 	defer func() { l.free <- struct{}{} }()
@@ -105,7 +104,7 @@ func (c *cluster) newClient(ctx context.Context) (*kurrentdb.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client of %s: %w", leader, err)
 	}
-	if _, err := client.GetServerVersion(); err != nil { // it connects
+	if _, err := client.GetServerVersion(); err != nil { // this connects
 		_ = client.Close() // it returns nil
 		return nil, fmt.Errorf("connecting to the leader %s: %w", leader, c.explain(err))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// once are servers that tests share, which the first of them starts.
+// once holds servers that tests share. The first test that needs them starts them.
 type once struct {
 	nodes   int
 	secured bool
@@ -38,7 +38,7 @@ func (o *once) get(t testing.TB) *servers {
 	return o.started
 }
 
-// fresh starts servers, which end with the test if they are its own.
+// fresh starts servers. If own, they end with the test.
 func fresh(t testing.TB, nodes int, secured, own bool) *servers {
 	t.Helper()
 	s, err := startServers(nodes, secured)
@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared3, single}))
 }
 
-// optionsOf is how to connect to servers.
+// optionsOf returns the options for a connection to servers.
 func optionsOf(
 	t testing.TB, s *servers, level workload.Level, settings ...string,
 ) system.Options {
@@ -74,7 +74,7 @@ func connect(t testing.TB, o system.Options) *cluster {
 	return systemtest.Connect[*cluster](t, New(), o)
 }
 
-// The suite runs against servers that speak the protocol, not against EventStoreDB.
+// The suite runs against simulated servers of the protocol, not against EventStoreDB.
 func TestConformance(t *testing.T) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),

@@ -39,8 +39,8 @@ func (n node) votes() bool {
 	return true
 }
 
-// ask connects to one node and asks it, as the administrator where the target names one. It
-// explains why a node cannot be asked.
+// ask connects to one node and queries it, as the administrator if the target names one. Its error
+// explains why the node cannot be queried.
 func (c *cluster) ask(ctx context.Context, address string,
 	question func(ctx context.Context, to *grpc.ClientConn) error,
 ) error {
@@ -56,7 +56,7 @@ func (c *cluster) ask(ctx context.Context, address string,
 		dial = []grpc.DialOption{grpc.WithTransportCredentials(credentials.NewTLS(config)),
 			grpc.WithPerRPCCredentials(basic(c.administrator()))}
 	}
-	// The errors of gRPC hide the errors of the network, so it is tried first.
+	// gRPC's errors hide network errors, so the connection is tried first.
 	tried, err := driver.Dial(ctx, "tcp", address, config)
 	if err != nil {
 		return cmp.Or(one.peer().Explain(err), one.peer().HungUp(err))
@@ -66,14 +66,14 @@ func (c *cluster) ask(ctx context.Context, address string,
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
-	defer func() { _ = to.Close() }() // it was asked
+	defer func() { _ = to.Close() }() // the answer has been received
 	if err := question(ctx, to); err != nil {
 		return one.explain(err)
 	}
 	return nil
 }
 
-// administrator returns the user who may read the most.
+// administrator returns the user with the most rights.
 func (c *cluster) administrator() (user, password string) {
 	s := c.options.Credentials
 	if s.AdminUser != "" || s.AdminPassword != "" {
@@ -116,13 +116,13 @@ func (c *cluster) gossipOf(ctx context.Context, address string) ([]node, error) 
 		return err
 	})
 	if err == nil && len(all) == 1 {
-		all[0].address = address // a single node may advertise one that only it can reach
+		all[0].address = address // a single node may advertise an address that only it can reach
 	}
 	return all, err
 }
 
-// nodes asks all endpoints at once. It returns the nodes that one of them knows, if possible one
-// that knows a leader. When none answers, the error is that of the first endpoint.
+// nodes queries all endpoints at once and returns the list of one of them, if possible one with a
+// leader. If no endpoint answers, the error is that of the first.
 func (c *cluster) nodes(ctx context.Context) ([]node, error) {
 	endpoints := c.options.Endpoints
 	found, errs := make([][]node, len(endpoints)), make([]error, len(endpoints))
@@ -146,7 +146,7 @@ func (c *cluster) nodes(ctx context.Context) ([]node, error) {
 	return nil, cmp.Or(cmp.Or(errs...), errors.New("the nodes know of no node"))
 }
 
-// leaderOf returns the address of the leader, "" when there is none.
+// leaderOf returns the address of the leader, or "" if there is none.
 func leaderOf(all []node) string {
 	for _, n := range all {
 		if n.alive && n.state == gossip.MemberInfo_Leader {
@@ -170,7 +170,7 @@ func (c *cluster) findLeader(ctx context.Context) (string, error) {
 		all[0].state)
 }
 
-// Leader is the leader of the cluster, which leads every partition that there is.
+// Leader returns the leader of the cluster, which leads every existing partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
@@ -203,7 +203,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return append(lines, untried), errors.Join(errs...)
 }
 
-// untried is what every result says of its servers.
+// untried is the remark on the servers in every result.
 const untried = "plimsoll's driver was not tried against a real server"
 
 func (c *cluster) version(ctx context.Context, address string) (version string, err error) {

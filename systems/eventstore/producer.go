@@ -36,12 +36,12 @@ type appender struct {
 	of      *cluster
 	link    *link
 	streams []string // by partition
-	bytes   int64    // most of an append of several events
+	bytes   int64    // largest append of several events
 	ids     ids
 	events  []kurrentdb.EventData // of the append under way
 }
 
-// event is what is kept for a message in flight.
+// event is the driver's part of a message in flight.
 type event struct{ id uuid.UUID }
 
 // ids makes event ids: a random number and a count, in the form of UUIDs of version 8.
@@ -51,7 +51,7 @@ type ids struct {
 }
 
 func newIDs() (made ids) {
-	_, _ = rand.Read(made.random[:8]) // it does not fail: it ends the program instead
+	_, _ = rand.Read(made.random[:8]) // never fails: it ends the program instead
 	return made
 }
 
@@ -64,8 +64,8 @@ func (i *ids) next() uuid.UUID {
 	return id
 }
 
-// OpenProducer opens a producer with connections of its own. The first connects at once, and the
-// others when they are first used.
+// OpenProducer opens a producer with connections of its own. The first connection is opened at
+// once, the others on first use.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
@@ -102,14 +102,14 @@ func (c *cluster) newAppender(o system.ProducerOptions, streams []string) *appen
 
 // Send hands the message to the connection of its partition.
 func (p *producer) Send(m *system.Message) {
-	i := 0 // refuses partitions that are not there
+	i := 0 // for partitions that do not exist, which it refuses
 	if m.Partition >= 0 {
 		i = int(m.Partition) % len(p.connections)
 	}
 	p.connections[i].Send(m)
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		errs := []error{driver.CloseAll(ctx, p.connections)}
@@ -143,8 +143,8 @@ func (a *appender) deliver(life context.Context, batch []*driver.Batched[event])
 	}
 }
 
-// append returns the outcome of one append of messages to one partition. It repeats what no server
-// can have taken, for delivery_timeout.
+// append returns the outcome of one append of messages to one partition. It repeats, for
+// delivery_timeout, an append that no server can have written.
 func (a *appender) append(life context.Context, batch []*driver.Batched[event]) error {
 	a.events = a.events[:0]
 	for _, one := range batch {
@@ -169,7 +169,7 @@ func (a *appender) append(life context.Context, batch []*driver.Batched[event]) 
 	}
 }
 
-// unsent reports whether no server can have taken an append.
+// unsent reports whether no server can have written an append.
 func unsent(err error) bool {
 	// The library's words for an append that it could not begin, after which it sends nothing.
 	const notBegun = "could not construct append operation"
@@ -178,7 +178,7 @@ func unsent(err error) bool {
 		grpcCode(err) == codes.Unavailable && strings.HasPrefix(err.Error(), notBegun))
 }
 
-// outcome returns what an append's error means: a refusal, or that the outcome is unknown.
+// outcome classifies an append's error: a refusal, or an unknown outcome.
 func (a *appender) outcome(life context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -193,8 +193,8 @@ func (a *appender) outcome(life context.Context, err error) error {
 	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
 }
 
-// refused reports whether an error is the servers' answer that they have not written an append. The
-// time-outs of their own, which come as Aborted, are no such answer.
+// refused reports whether an error is the servers' answer that an append was not written. Their
+// own time-outs, which come as Aborted, are not such an answer.
 func refused(err error) bool {
 	switch codeOf(err) {
 	case kurrentdb.ErrorCodeUnauthenticated, kurrentdb.ErrorCodeAccessDenied,

@@ -17,14 +17,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// webServer is the address of a server of another kind.
+// webServer returns the address of an ordinary web server.
 func webServer(t *testing.T) string {
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)
 	return strings.TrimPrefix(web.URL, "http://")
 }
 
-// leaderless are three nodes without their leader, the last of them a read-only replica.
+// leaderless returns three nodes without a leader, the last of them a read-only replica.
 func leaderless(t *testing.T) *servers {
 	s := fresh(t, 3, false, true)
 	s.nodes[0].kill()
@@ -52,7 +52,7 @@ func TestRefusals(t *testing.T) {
 		}, []string{"refuses the user or password", "check the target's credentials"}},
 		"no password": {workload.AsyncSync,
 			func(o *system.Options) { o.Credentials = system.Credentials{} },
-			[]string{"does not allow the user", "$ops or $admins"}},
+			[]string{"the user lacks rights", "$ops or $admins"}},
 		"password without TLS": {workload.SyncAsync, func(o *system.Options) {
 			o.Credentials = system.Credentials{User: "admin", Password: "secret"}
 		}, []string{"over TLS only", "give the target tls"}},
@@ -65,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {workload.AsyncSync, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"another server name": {workload.AsyncSync, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.ServerName = "elsewhere"
@@ -100,7 +100,7 @@ func serversOf(t testing.TB, level workload.Level) *servers {
 	return shared3.get(t)
 }
 
-// greeter is the address of a server of another protocol, which speaks first.
+// greeter returns the address of a server of another protocol, in which the server speaks first.
 func greeter(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -123,7 +123,8 @@ func greeter(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A follower among the endpoints leads to the leader, and an endpoint that is gone does no harm.
+// A follower among the endpoints is enough to find the leader, and an unreachable endpoint does no
+// harm.
 func TestFollowerNamesTheLeader(t *testing.T) {
 	s := fresh(t, 3, false, true)
 	o := optionsOf(t, s, workload.SyncAsync)
@@ -132,14 +133,14 @@ func TestFollowerNamesTheLeader(t *testing.T) {
 	systemtest.SendAndReceive(t, connect(t, o), "by-a-follower")
 }
 
-// Who may not manage groups learns it when the consumer opens.
+// A user who may not manage groups gets the error when the consumer opens.
 func TestUserWithoutRights(t *testing.T) {
 	o := optionsOf(t, single.get(t), workload.AsyncSync)
 	o.Credentials = system.Credentials{User: "clerk", Password: "letters"}
 	c := connect(t, o)
 	topic := systemtest.Topic(t, c, "clerk", 1)
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s"})
-	systemtest.Refused(t, time.Now(), err, "does not allow the user", "$ops or $admins")
+	systemtest.Refused(t, time.Now(), err, "the user lacks rights", "$ops or $admins")
 	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +232,7 @@ func TestRedelivery(t *testing.T) {
 	})
 }
 
-// The library panics on the answer to a deletion that has no position, and here it is an error.
+// The library panics when the answer to a deletion has no position; the driver returns an error.
 func TestDeletionWithoutAPosition(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	s.options, s.noPositions = map[string]string{noFlush: "True"}, true

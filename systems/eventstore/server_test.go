@@ -29,7 +29,7 @@ import (
 )
 
 // servers are nodes that speak EventStoreDB's published gRPC protocol, on one log in memory. They
-// replicate nothing and keep nothing: they stand in for the protocol, not for its promises.
+// replicate nothing and store nothing: they simulate the protocol, not its promises.
 type servers struct {
 	mu      sync.Mutex
 	streams map[string]*stream
@@ -58,7 +58,7 @@ type server struct {
 	grpc    *grpc.Server
 }
 
-// startServers starts nodes, of which the first leads.
+// startServers starts nodes. The first one is the leader.
 func startServers(nodes int, secured bool) (*servers, error) {
 	s := &servers{streams: map[string]*stream{}, groups: map[groupKey]*serverGroup{},
 		options: map[string]string{noFlush: "False"}, stop: make(chan struct{})}
@@ -84,7 +84,7 @@ func startServers(nodes int, secured bool) (*servers, error) {
 	return s, nil
 }
 
-// tick has groups look for messages whose time is over.
+// tick makes groups look for messages whose message_timeout is over.
 func (s *servers) tick() {
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
@@ -133,7 +133,7 @@ func (s *servers) tls() *tls.Config {
 	return s.authority.ClientConfig()
 }
 
-// lead has another node lead.
+// lead makes another node the leader.
 func (s *servers) lead(next int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +214,7 @@ func (n *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authorize is what the server says to a request's credentials.
+// authorize returns the server's answer to a request's credentials.
 func (n *server) authorize(ctx context.Context, method string) error {
 	users := n.of.users
 	if users == nil {
@@ -253,8 +253,8 @@ func (n *server) streaming(s any, to grpc.ServerStream, info *grpc.StreamServerI
 	return handler(s, to)
 }
 
-// leads refuses a request to a node that does not lead, and names the leader. It is called with
-// the lock held.
+// leads refuses a request to a node that is not the leader, and names the leader. It is called
+// with the lock held.
 func (n *server) leads() (trailer metadata.MD, err error) {
 	if n.state == gossip.MemberInfo_Leader {
 		return nil, nil

@@ -23,14 +23,14 @@ type serverGroup struct {
 	timeout     time.Duration
 	retries     int
 	next        int        // revision in the stream
-	again       []delivery // to be delivered before what is next
+	again       []delivery // to be delivered before the event at next
 	inFlight    []delivery // in the order of delivery
 	subscribers []*subscriber
 	turn        int
 	parked      int
 }
 
-// delivery is an event that a subscriber has, or had.
+// delivery is one delivery of an event to a subscriber.
 type delivery struct {
 	revision, retried int
 	to                *subscriber
@@ -39,12 +39,12 @@ type delivery struct {
 
 // subscriber is a connection to a group.
 type subscriber struct {
-	room  int // messages that it takes beside those in flight
+	room  int // messages that it accepts beyond those in flight
 	queue chan *persistent.ReadResp
 	gone  chan struct{}
 }
 
-// dispatch delivers what there is to subscribers with room, in turn.
+// dispatch delivers pending events to subscribers with room, in turn.
 func (g *serverGroup) dispatch() {
 	for {
 		d := delivery{revision: g.next}
@@ -106,7 +106,7 @@ func (g *serverGroup) take(which func(d delivery) bool) (taken []delivery) {
 	return taken
 }
 
-// retry delivers again, or parks.
+// retry redelivers events, or parks them.
 func (g *serverGroup) retry(all []delivery) {
 	for _, d := range all {
 		if d.retried++; d.retried > g.retries {
@@ -129,7 +129,7 @@ func (g *serverGroup) disconnect(s *subscriber) {
 		g.subscribers = slices.Delete(g.subscribers, i, i+1)
 		close(s.gone)
 		had := g.take(func(d delivery) bool { return d.to == s })
-		g.again = append(had, g.again...) // at once, and in their order
+		g.again = append(had, g.again...) // at once, and in order
 		g.dispatch()
 	}
 }

@@ -34,7 +34,7 @@ type recorded struct {
 	metadata   map[string]string
 }
 
-// stream returns a stream, which it makes when there is none. It is called with the lock held.
+// stream returns a stream, and creates it if necessary. The caller holds the lock.
 func (s *servers) stream(name string) *stream {
 	if s.streams[name] == nil {
 		s.streams[name] = &stream{name: name}
@@ -42,7 +42,7 @@ func (s *servers) stream(name string) *stream {
 	return s.streams[name]
 }
 
-// repeated reports whether the stream ends with these events, in which case an append is a copy.
+// repeated reports whether the stream ends with these events: the append is then a copy.
 func (s *stream) repeated(events []recorded) bool {
 	for i := len(s.events) - len(events); i >= 0; i-- {
 		same := slices.EqualFunc(s.events[i:i+len(events)], events,
@@ -59,7 +59,7 @@ type streamServer struct {
 	*server
 }
 
-// Append is an append as one call has it.
+// Append handles an append call.
 func (s streamServer) Append(
 	call grpc.ClientStreamingServer[streams.AppendReq, streams.AppendResp],
 ) error {
@@ -114,7 +114,7 @@ func (s streamServer) Append(
 		}}})
 }
 
-// otherRevision reports whether a stream has another length than an append expects.
+// otherRevision reports whether an append expects another length of the stream.
 func otherRevision(o *streams.AppendReq_Options, events int) bool {
 	switch o.GetExpectedStreamRevision().(type) {
 	case *streams.AppendReq_Options_NoStream:

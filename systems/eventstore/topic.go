@@ -10,15 +10,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// A topic's name is that of a stream, too, which has an event for each time that the topic was
-// created or deleted, in turn. A stream that was deleted for good never takes another event, so
-// each creation has streams of its own: topic-0-2 is partition 2 of the first.
+// A stream with the topic's name has an event for each creation and each deletion of the topic. A
+// stream that was deleted for good never takes another event, so each creation has its own
+// streams: topic-0-2 is partition 2 of the first creation.
 
-// errNoTopic is wrapped by the errors of a topic that is not there.
+// errNoTopic is wrapped by the errors of a topic that does not exist.
 var errNoTopic = errors.New("there is no such topic: create it first")
 
-// history returns what came last of the topic's events: the revision to expect for the next one,
-// how often the topic was created before, and whether it is there.
+// history reads the topic's last event. It returns the revision to expect for the next one, how
+// often the topic was created before, and whether it exists.
 func (c *cluster) history(ctx context.Context, t system.Topic) (
 	last kurrentdb.StreamState, creation uint64, exists bool, err error,
 ) {
@@ -32,7 +32,7 @@ func (c *cluster) history(ctx context.Context, t system.Topic) (
 	return nil, 0, false, c.explain(err)
 }
 
-// note appends the topic's next event, unless there is another one meanwhile.
+// note appends the topic's next event, unless another client appended one meanwhile.
 func (c *cluster) note(
 	ctx context.Context, t system.Topic, last kurrentdb.StreamState, what string,
 ) error {
@@ -56,7 +56,7 @@ func streamNames(t system.Topic, creation uint64) []string {
 	return names
 }
 
-// streams returns the streams of a topic that is there.
+// streams returns the streams of an existing topic.
 func (c *cluster) streams(ctx context.Context, t system.Topic) ([]string, error) {
 	_, creation, exists, err := c.history(ctx, t)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *cluster) each(ctx context.Context, streams []string,
 	return nil
 }
 
-// CreateTopic notes that the topic is there. Its streams begin with their first events.
+// CreateTopic notes that the topic exists. Its streams are created by their first events.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	last, creation, exists, err := c.history(ctx, t)
 	if err == nil && exists {
@@ -147,8 +147,9 @@ func deleteStream(ctx context.Context, client *kurrentdb.Client, stream string) 
 	return err
 }
 
-// tombstone deletes a stream for good. The library panics on an answer without a position, which
-// becomes an error here. It holds no lock at that time, so the client can be used on.
+// tombstone deletes a stream for good. The library panics on an answer without a position;
+// tombstone returns an error instead. The library holds no lock at that moment, so the client
+// remains usable.
 func tombstone(ctx context.Context, client *kurrentdb.Client, stream string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Check finds before anything starts what would fail then, all at once.
+// Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
 	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
 	give := func(name, value string) target.Setting {

@@ -29,16 +29,16 @@ const (
 	storageClass = "kafka.tools.StorageTool"
 )
 
-// servers is how Kafka's servers start, fail and stop. Servers that share two
-// cores are there after some seconds, but a machine busy with other things takes
-// ten times as long. To stop, they hand over what they lead.
+// servers describes how Kafka's servers start, fail and stop. Servers on two cores start in some
+// seconds, and take ten times as long on a busy machine. A server that stops hands over the
+// partitions that it leads.
 var servers = driver.Servers{
 	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: maven.LastComplaint,
 }
 
-// jars are the servers. Without a binding of slf4j there would be no log.
+// jars are the servers. They include a binding of slf4j, without which there is no log.
 var jars = maven.Artifacts{
 	Name: "kafka-" + kafkaVersion,
 	Coordinates: []string{
@@ -47,24 +47,22 @@ var jars = maven.Artifacts{
 	},
 }
 
-// Fetch brings the servers' jars to this machine, unless they are there
-// already. Provision does so too; a caller of Fetch can say what takes so long,
-// and is not held to the time that a start may take.
+// Fetch downloads the servers' jars, unless they are on this machine. Provision does so too; with
+// Fetch the caller can show progress, and the bound of a start does not apply.
 func (kafkaSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, jars, progress)
 	return err
 }
 
-// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
+// FindSoftware looks for Java, and for Maven if the servers are not downloaded yet.
 func (kafkaSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
 
-// NodeNames are the names of the servers.
+// NodeNames returns the names of the servers.
 func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
 
 // Provision starts a KRaft cluster of p.Nodes servers as processes of this
-// machine, each broker and controller at once, on a loopback address of its
-// own where there are such. It returns when every server says that all are there
-// and one leads.
+// machine, each both broker and controller, on a loopback address of its own if possible. It
+// returns when every server reports that all servers are registered and that a controller leads.
 func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	s, err := newStarter(ctx, p)
 	if err != nil {
@@ -94,8 +92,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	return c, err
 }
 
-// buildAt starts servers at addresses: each listens at its first one to clients
-// and at its second one to controllers.
+// buildAt starts servers. Each listens for clients at its first address and for controllers at its
+// second.
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
 	nodes, err := s.furnish(c, addresses)
 	if err != nil {
@@ -116,7 +114,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	return enrol(ctx, c, s.config.Text(setSASL))
 }
 
-// furnish makes the servers' folders and everything in them but the data.
+// furnish creates the servers' folders and everything in them except the data.
 func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Node, error) {
 	var u users
 	if s.config.Text(setSecurity) != plaintext {
@@ -146,11 +144,11 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 	return nodes, nil
 }
 
-// format gives every data folder its identity, as Kafka asks for before a
-// first start. It takes a Java each, so they run side by side.
+// format gives every data folder its identity, which Kafka requires before the first start. Each
+// takes a Java process, so they run in parallel.
 func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.Node) error {
 	id := clusterID()
-	// It runs for a second, too briefly for an optimising compiler.
+	// Without the optimising compiler: the process runs for only a second.
 	options := []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 	return system.Each(ctx, len(nodes), len(nodes), nil, func(ctx context.Context, i int) error {
 		n := nodes[i]
@@ -159,25 +157,24 @@ func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.
 	})
 }
 
-// clusterID is a random identity in the form that Kafka gives it.
+// clusterID returns a random identity in Kafka's form.
 func clusterID() string {
 	var b [16]byte
 	rand.Read(b[:])
-	b[0] &= 0x7f // no leading dash, which would pass for an option
+	b[0] &= 0x7f // no leading dash, which would look like an option
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// How clients may show the password, as the setting has it.
+// Ways in which clients authenticate: values of the setting.
 const (
 	mechanismPlain    = "plain"
 	mechanismSCRAM256 = "scram-sha-256"
 	mechanismSCRAM512 = "scram-sha-512"
-	scramIterations   = 4096 // the least that Kafka takes
+	scramIterations   = 4096 // Kafka's minimum
 )
 
-// awaitAnswers waits until every server answers clients that show the password
-// in a given way, and says that all servers are there, and the controllers have
-// a leader.
+// awaitAnswers waits until every server answers clients that authenticate in a given way and
+// reports that all servers are registered, and until the controllers have a leader.
 func awaitAnswers(ctx context.Context, c *driver.Cluster, mechanismName string) error {
 	options := append(clientOptions(c, mechanismName), kgo.RequestRetries(0),
 		kgo.DialTimeout(servers.AskWithin), kgo.RetryTimeout(servers.AskWithin))
@@ -189,8 +186,8 @@ func awaitAnswers(ctx context.Context, c *driver.Cluster, mechanismName string) 
 	return c.Await(ctx, func(ctx context.Context) error { return ask(ctx, client) })
 }
 
-// enrol gives plimsoll's user a SCRAM password too, when its clients are to
-// show it that way, and waits until every server knows it.
+// enrol gives plimsoll's user a SCRAM password too, if its clients use SCRAM, and waits until
+// every server knows the password.
 func enrol(ctx context.Context, c *driver.Cluster, name string) error {
 	kinds := map[string]kadm.ScramMechanism{mechanismSCRAM256: kadm.ScramSha256,
 		mechanismSCRAM512: kadm.ScramSha512}
@@ -217,7 +214,7 @@ func enrol(ctx context.Context, c *driver.Cluster, name string) error {
 	return awaitAnswers(ctx, c, name)
 }
 
-// clientOptions are how to reach the servers.
+// clientOptions returns the options of a client of the servers.
 func clientOptions(c *driver.Cluster, mechanismName string) []kgo.Opt {
 	options := []kgo.Opt{kgo.SeedBrokers(c.Endpoints()...)}
 	if m := mechanism(mechanismName, c.Credentials()); m != nil {
@@ -229,7 +226,7 @@ func clientOptions(c *driver.Cluster, mechanismName string) []kgo.Opt {
 	return options
 }
 
-// ask asks every server for the servers that it knows, and one for the leader.
+// ask checks that every server knows all servers, and that one knows the controllers' leader.
 func ask(ctx context.Context, client *kgo.Client) error {
 	seeds := client.SeedBrokers()
 	for i, broker := range seeds {

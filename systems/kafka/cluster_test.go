@@ -29,7 +29,7 @@ func within(t testing.TB) context.Context {
 	return ctx
 }
 
-// adminOf is a client of a cluster of ours that no driver stands between.
+// adminOf returns a client of a test cluster that does not go through the driver.
 func adminOf(t testing.TB, c *driver.Cluster) *kadm.Client {
 	return adminWith(t, clientOptions(c, mechanismPlain)...)
 }
@@ -44,7 +44,7 @@ func adminWith(t testing.TB, o ...kgo.Opt) *kadm.Client {
 	return kadm.NewClient(client)
 }
 
-// configOfServer reads what a running server says of one of its settings.
+// configOfServer reads settings of a running server.
 func configOfServer(t testing.TB, admin *kadm.Client, names ...string) map[string]string {
 	t.Helper()
 	all, err := admin.DescribeBrokerConfigs(within(t), 1)
@@ -74,8 +74,8 @@ func TestProvisionedCluster(t *testing.T) {
 	}
 }
 
-// What listens asks for a password, the wrong one is refused, and the right
-// one is nowhere but in a file that its owner alone may read.
+// All listeners require a password and refuse a wrong one. The right password is only in a file
+// that only its owner may read.
 func TestSecretsStayInTheirFile(t *testing.T) {
 	c := sharedCluster(t)
 	reach := []kgo.Opt{kgo.SeedBrokers(c.Endpoints()...), kgo.RequestRetries(1)}
@@ -121,7 +121,7 @@ func TestEncryptedCluster(t *testing.T) {
 	if brokers, err := bySCRAM.ListBrokers(within(t)); err != nil || len(brokers) != 3 {
 		t.Errorf("by SCRAM: brokers %v: %v", brokers, err)
 	}
-	// The file is what others verify by.
+	// Other clients verify the servers with this file.
 	pem, err := os.ReadFile(c.CAFile())
 	if err != nil {
 		t.Fatal(err)
@@ -145,8 +145,8 @@ func TestEncryptedCluster(t *testing.T) {
 	}
 }
 
-// A server that cannot run is told of in its own words, before the time for a
-// start is over, and nothing stays.
+// When a server cannot run, the error quotes its own message before the start's time is over, and
+// nothing is left behind.
 func TestServerThatCannotStart(t *testing.T) {
 	needJava(t)
 	err := systemtest.FailedStart(t, kafkaSystem{}, time.Minute, setHeap, "100TB")
@@ -160,8 +160,8 @@ func TestServerThatCannotStart(t *testing.T) {
 	}
 }
 
-// Another process that takes an address between its being found free and the
-// server's listening is told apart from what cannot be helped by starting anew.
+// A race is recognised and retried: another process takes an address after it was found free and
+// before the server listens.
 func TestTakenAddress(t *testing.T) {
 	needJava(t)
 	folder := t.TempDir()

@@ -29,9 +29,9 @@ type consumer struct {
 	driver.Receiver
 }
 
-// OpenConsumer joins the subscription's group. A subscription that is not
-// there begins at the start of the topic, so that a message sent from now on
-// reaches it even before its partitions are shared out; AwaitAssignment waits for that.
+// OpenConsumer joins the subscription's group. A new subscription begins at the start of the
+// topic, so that it gets every message sent from now on, even before its partitions are assigned;
+// AwaitAssignment waits for the assignment.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	group := c.groupOf(o)
@@ -98,7 +98,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.O
 // revoked commits the position of handled messages before other members get the partitions.
 func (r *consumer) revoked(ctx context.Context, client *kgo.Client, partitions map[string][]int32) {
 	if !r.early {
-		// When it fails the messages are delivered again, as they must be.
+		// If the commit fails, the messages are redelivered, as they must be.
 		_ = client.CommitMarkedOffsets(ctx)
 	}
 	r.group.Change(r, false, partitions[r.Options.Topic.Name]...)
@@ -126,10 +126,9 @@ func (r *consumer) run() {
 	}
 }
 
-// fatal is the first error after which a consumer receives no more. What was
-// lost to a truncated log is found by the account of messages. A member that was
-// thrown out joins again, and brokers that do not answer are asked again, until
-// one of them refuses.
+// fatal returns the first error after which a consumer cannot continue. Messages lost with a
+// truncated log are found by the account. A member that was removed from the group joins again,
+// and silent brokers are asked again until one of them refuses.
 func fatal(fetches kgo.Fetches) error {
 	var first error
 	fetches.EachError(func(topic string, partition int32, err error) {
@@ -149,7 +148,7 @@ func fatal(fetches kgo.Fetches) error {
 	return first
 }
 
-// commit commits the position behind all that was fetched.
+// commit commits the position behind all fetched records.
 func (r *consumer) commit(fetches kgo.Fetches) error {
 	var last []*kgo.Record
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
@@ -180,15 +179,15 @@ func (r *consumer) take(p kgo.FetchTopicPartition) {
 	}
 }
 
-// received is a record as Receive takes it.
+// received converts a record for Receive.
 func received(r *kgo.Record) system.Received {
 	return system.Received{Payload: r.Value, Key: r.Key, Partition: r.Partition}
 }
 
-// Close stops receiving, commits what was handled and leaves the group, within
-// ctx and at least closeGrace: a member that does not say that it leaves holds
-// its partitions back until session_timeout. It is idempotent. When ctx ends
-// first, a Receive that is still running is left to end by itself; none begins.
+// Close stops receiving, commits the position of handled messages and leaves the group. It takes
+// until ctx ends, or closeGrace if that is longer, because a member that does not leave keeps its
+// partitions until session_timeout. It is idempotent. If ctx ends first, a running Receive is left
+// to end by itself, and no other begins.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
 }
@@ -213,7 +212,7 @@ func (r *consumer) close(ctx context.Context) error {
 	return nil
 }
 
-// atLeast is ctx, or closeGrace when ctx leaves less.
+// atLeast returns ctx, or a context of closeGrace if ctx leaves less time.
 func atLeast(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	if ctx.Err() == nil && (!bounded || time.Until(deadline) > closeGrace) {
@@ -222,12 +221,12 @@ func atLeast(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 }
 
-// group is the consumers of one subscription that this connection has opened.
+// group holds the consumers of one subscription that this connection has opened.
 type group struct {
 	name    string
 	records recordPool
 	begin   sync.Mutex // guards begun
-	begun   bool       // has its positions, and members may join
+	begun   bool       // the group has its positions, and members may join
 	*driver.Shares[*consumer]
 }
 
@@ -238,16 +237,16 @@ func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	})
 }
 
-// AwaitAssignment waits until the partitions are shared out evenly among the consumers
-// of the subscription.
+// AwaitAssignment waits until the partitions are assigned evenly to the consumers of the
+// subscription.
 func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime([]system.Topic{r.Options.Topic}))
 	defer cancel()
 	return r.group.AwaitEven(ctx, settlePoll)
 }
 
-// recordPool keeps what fetched records are decoded into, for the consumers of
-// a group. Its methods may be called from any goroutine.
+// recordPool reuses the memory of fetched records among the consumers of a group. Its methods may
+// be called from any goroutine.
 type recordPool struct {
 	pool sync.Pool
 }

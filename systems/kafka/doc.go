@@ -12,8 +12,8 @@
 // # Durability
 //
 // Durability follows from the topic's configuration and the producers' acks
-// (durability.go). It is read back from the live cluster before any load. A cluster that
-// changes the requested configuration is refused when its report does not give the level.
+// (durability.go). It is read back from the live cluster before any load. A cluster that changes
+// the requested configuration is refused if the changed configuration does not give the level.
 //
 // # Delivery
 //
@@ -27,6 +27,6 @@
 // A running consumer receives nothing twice (driver.go): acknowledgements do not time
 // out, and positions only go forward.
 //
-// Messages without a key stay with a partition for linger, like the Java client's batches
-// (driver.go).
+// Messages without a key stay with one partition for the time linger, like the Java client's
+// batches (driver.go).
 package kafka

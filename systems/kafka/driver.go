@@ -31,7 +31,7 @@ func New() driver.CompleteSystem { return kafkaSystem{} }
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
 		Name: "kafka",
-		Summary: "Apache Kafka, and what speaks its protocol: topics replicated by leader and " +
+		Summary: "Apache Kafka and its protocol: topics replicated by leader and " +
 			"followers, read by consumer groups",
 		Client: "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),
 		Terms: driver.Terms{
@@ -52,7 +52,7 @@ func (kafkaSystem) Describe() system.Description {
 	}
 }
 
-// Check returns everything that is wrong with a request, before anything starts.
+// Check returns all violations of a request before anything starts.
 func (kafkaSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
@@ -98,7 +98,7 @@ type cluster struct {
 	cfg     config
 	options system.Options
 	level   workload.Level
-	client  *kgo.Client // for what is not measured
+	client  *kgo.Client // for requests that are not measured
 	admin   *kadm.Client
 
 	clients driver.Clients
@@ -115,8 +115,8 @@ func (c *cluster) acksText() string {
 	return "1"
 }
 
-// ServerVersions returns a line for each broker. The protocol tells which
-// requests a broker knows, and so at least how new it is.
+// ServerVersions returns a line for each broker. The versions are inferred from the requests that
+// a broker knows, so a broker may be newer.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -141,8 +141,8 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.client.Close(); return nil })
 }
 
-// Redelivery says that Kafka repeats nothing to a consumer that runs, whatever the
-// delivery: acknowledging a record is moving a position, and no timer moves it back.
+// Redelivery says that a running consumer receives nothing twice, with any delivery: a consumer
+// acknowledges by moving its position, and no timer moves the position back.
 func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	return system.Redelivery{Never: true,
 		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +
@@ -154,11 +154,10 @@ func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Red
 // OwnsPartitions says that each partition belongs to one member of a group.
 func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
 
-// Spread is the Java client's built-in partitioner. Up to 3.2 it went on with each new
-// batch, which linger or the batch's size ends. Since 3.3 it goes on when it has given
-// a partition batch_size bytes and no batch of that partition is open. Where linger
-// ends the batches both make one for each linger, of what came meanwhile, and so does
-// a deal by due times: that is what plimsoll follows.
+// Spread describes the Java client's built-in partitioner. Up to 3.2 it takes the next partition
+// with each new batch; linger or the batch's size ends a batch. Since 3.3 it takes the next
+// partition when it has given one batch_size bytes and no batch of it is open. If linger ends the
+// batches, both make one batch for each linger. plimsoll does the same by due times.
 func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156) " +
@@ -168,7 +167,7 @@ func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	if linger := s.Duration(setLinger); linger > 0 {
 		d.Stay = linger
 		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many "+
-			"batches as large", how, setLinger, s.Text(setLinger))
+			"batches, equally large", how, setLinger, s.Text(setLinger))
 		return d
 	}
 	d.StayBytes = s.Bytes(setBatchSize)
@@ -182,7 +181,7 @@ const (
 	askWithin  = 10 * time.Second
 )
 
-// mechanism is how user and password are shown; nil: there are none.
+// mechanism returns the authentication with user and password, or nil without credentials.
 func mechanism(name string, c system.Credentials) sasl.Mechanism {
 	if c.User == "" && c.Password == "" {
 		return nil
@@ -201,9 +200,9 @@ func baseOptions(o system.Options, c config) []kgo.Opt {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
 		kgo.DialTimeout(dialWithin), kgo.RequestTimeoutOverhead(dialWithin),
-		// The brokers need not learn how this client does.
+		// No client telemetry to the brokers.
 		kgo.DisableClientMetrics(),
-		// What moves to another broker is found there soon.
+		// Find partitions that have moved soon.
 		kgo.MetadataMinAge(100 * time.Millisecond),
 	}
 	if o.TLS != nil {
@@ -243,8 +242,8 @@ func explain(err error, o system.Options) error {
 		return fmt.Errorf("%s speaks TLS and the target has none: add tls: {ca_file: …} to it, "+
 			"or correct the port: %w", peer.At(), err)
 	case hungUp && !peer.Encrypted && o.Credentials.User == "":
-		return fmt.Errorf("%s closes the connection at once, as a port does that asks for TLS "+
-			"or for a password: give the target tls or credentials, or correct the port: %w",
+		return fmt.Errorf("%s closes the connection at once, like a port that requires TLS "+
+			"or a password: give the target tls or credentials, or correct the port: %w",
 			peer.At(), err)
 	case hungUp, errors.Is(err, io.EOF) && peer.Encrypted:
 		return peer.HungUp(err)

@@ -18,22 +18,18 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on, as Kafka 4 does it.
+// How Kafka 4 gives the levels:
 //
-// With acks=all the leader answers when every replica that is in sync at the
-// moment has the batch, and refuses it when fewer than min.insync.replicas are.
-// With acks=1 it answers when it has the batch itself; the others fetch it
-// later.
+// With acks=all the leader answers when every replica that is in sync at that moment has the
+// batch. It refuses the batch if fewer than min.insync.replicas are in sync. With acks=1 it
+// answers when it has the batch itself; the followers fetch it later.
 //
-// A replica that is to append a batch and has flush.messages=1 syncs its log
-// before the append is done. The leader appends before it answers, so its
-// acknowledgement waits for its own sync at level 3 as at level 1; a follower's
-// position moves on only after its append, so at level 1 the acknowledgement
-// waits for the syncs of the others as well. TestAcknowledgementWaitsForSync
-// delays syncs on one side and the other and looks at what the acknowledgement
-// waits for.
+// With flush.messages=1 a replica syncs its log as part of each append. The leader appends before
+// it answers, so at levels 1 and 3 an acknowledgement waits for the leader's sync. A follower's
+// position advances only after its append, so at level 1 the acknowledgement waits for the
+// followers' syncs too. TestAcknowledgementWaitsForSync proves it with delayed syncs.
 
-// Names of the topic configuration that makes the levels.
+// Names of the topic configuration that decides the level.
 const (
 	minISR        = "min.insync.replicas"
 	flushMessages = "flush.messages"
@@ -55,7 +51,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// levelConfigs is the topic configuration that makes a level.
+// levelConfigs returns the topic configuration that gives a level.
 func levelConfigs(l workload.Level, replicas int) map[string]string {
 	c := map[string]string{minISR: "1", flushMessages: never, unclean: "false"}
 	if l.Majority() {
@@ -67,7 +63,7 @@ func levelConfigs(l workload.Level, replicas int) map[string]string {
 	return c
 }
 
-// levelProblems is why the settings cannot give the level.
+// levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckLevel(l)
 	if bad != nil {
@@ -146,9 +142,9 @@ func of(topic string, err error) error {
 	return fmt.Errorf("topic %s: %w", topic, err)
 }
 
-// untilAnswered asks until the answer is no error that Kafka calls retriable, or until ctx ends.
-// Any broker may answer, and a broker may not know yet that a topic is new, or that it leads one
-// of its partitions.
+// untilAnswered repeats a request until its error is not one that Kafka calls retriable, or until
+// ctx ends. Any broker may answer, also one that does not yet know a new topic or that it leads
+// one of its partitions.
 func untilAnswered(ctx context.Context, ask func() error) error {
 	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := ask()
@@ -175,7 +171,7 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 		value, source, told := configOf(config, key)
 		if !told {
 			if wanted, matters := want[key]; matters && wanted != never {
-				return r.Contradicts(key+"="+wanted, "the cluster does not tell what it is")
+				return r.Contradicts(key+"="+wanted, "the cluster does not show it")
 			}
 			continue
 		}
@@ -192,8 +188,8 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 	return nil
 }
 
-// enough reports whether a value other than the wanted one still gives the level
-// and no more than it: flushing every so many messages is neither.
+// enough reports whether a value other than the wanted one gives exactly the level. A flush every
+// n messages does not.
 func enough(l workload.Level, key, value, wanted string) bool {
 	if key != minISR || !l.Majority() {
 		return false

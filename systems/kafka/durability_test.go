@@ -11,13 +11,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// Which broker answers is not plimsoll's choice. A broker that does not know yet that a topic is
-// new, or that it leads a partition, must not end a run.
+// Any broker may answer. One that does not yet know a new topic, or that it leads a partition,
+// must not end a run.
 func TestRetriableAnswersAreRetried(t *testing.T) {
 	other := errors.New("other")
 	for _, c := range []struct {
 		name    string
-		answers []error // the last one again and again
+		answers []error // the last one repeats
 		want    error
 		asked   int
 		took    time.Duration

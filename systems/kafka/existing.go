@@ -13,7 +13,7 @@ import (
 
 var _ system.TopicFinder = (*cluster)(nil)
 
-// RefuseExisting refuses nothing: a group of plimsoll's own reads what all others read too.
+// RefuseExisting refuses nothing: plimsoll's own group takes no messages from other groups.
 func (kafkaSystem) RefuseExisting(system.Settings) string { return "" }
 
 // FindTopic reads the topic's partitions from the cluster's metadata.
@@ -40,9 +40,9 @@ func (c *cluster) DeleteSubscription(
 	return c.deleteGroups(ctx, []string{groupName(t, subscription)})
 }
 
-// beginAtEnd gives a group without positions the end of each partition as its position. A
-// member that would look for the end by itself does so each time that it is given a partition
-// without a position, and misses what was sent until then.
+// beginAtEnd gives a group without positions the end of each partition as its position. Otherwise
+// a member would look for the end each time that it is assigned a partition without a position,
+// and would miss all messages sent before.
 func (c *cluster) beginAtEnd(ctx context.Context, g *group, topic string) error {
 	g.begin.Lock()
 	defer g.begin.Unlock()
@@ -69,7 +69,7 @@ func (c *cluster) setPositions(ctx context.Context, group, topic string) error {
 	if err == nil {
 		return nil
 	}
-	// Another worker of the run may have done it at the same time.
+	// Another worker of the run may have set the positions at the same time.
 	if has, again := c.hasPositions(ctx, group, topic); again == nil && has {
 		return nil
 	}

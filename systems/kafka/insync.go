@@ -9,8 +9,8 @@ import (
 
 var _ system.SyncReader = (*cluster)(nil)
 
-// InSync reads the in-sync replicas of all topics, those that Kafka keeps for itself included:
-// consumers wait for the positions of their groups.
+// InSync reads the in-sync replicas of all topics. Internal topics count, because consumers wait
+// for their groups' positions.
 func (c *cluster) InSync(ctx context.Context, _ []system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -24,7 +24,7 @@ func (c *cluster) InSync(ctx context.Context, _ []system.Topic) error {
 	for _, t := range all.Topics.Sorted() {
 		replicas, inSync, err := copies(t)
 		if err == nil && inSync < replicas {
-			err = fmt.Errorf("of %d replicas of a partition %d are in sync", replicas, inSync)
+			err = fmt.Errorf("a partition has %d replicas, %d in sync", replicas, inSync)
 		}
 		if err != nil {
 			return of(t.Topic, err)

@@ -15,15 +15,13 @@ func TestMain(m *testing.M) {
 	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
 }
 
-// shared is the one cluster that all tests use which need no special one:
-// three nodes, level 2, default settings. It is started by the first and
-// stopped by TestMain.
+// shared is the cluster of all tests that need no special one: three nodes, level 2, default
+// settings. The first test starts it and TestMain stops it.
 var shared = &systemtest.Servers[*driver.Cluster]{
 	System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"},
 }
 
-// needJava skips a test, by name and loudly, where the real servers cannot be
-// had.
+// needJava skips a test where the real servers cannot run, and names the missing software.
 func needJava(t testing.TB) {
 	t.Helper()
 	if err := maven.Available(); err != nil {
@@ -31,8 +29,8 @@ func needJava(t testing.TB) {
 	}
 }
 
-// sharedCluster is the cluster that tests share. Topics are a test's own. A test that pauses
-// servers leaves them running.
+// sharedCluster returns the cluster that tests share. Each test uses its own topics. A test that
+// pauses servers resumes them.
 func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needJava(t)
@@ -53,7 +51,7 @@ func securedCluster(t testing.TB) *driver.Cluster {
 	return secured.Get(t)
 }
 
-// optionsOf is how to connect to a cluster of ours.
+// optionsOf returns the options for a connection to a test cluster.
 func optionsOf(
 	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
 ) system.Options {

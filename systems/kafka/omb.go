@@ -22,7 +22,7 @@ type ombFile struct {
 	Reset             bool   `yaml:"reset"` // Redpanda's fork
 }
 
-// ombKind is how a property's value becomes one of a setting.
+// ombKind says how a property's value is converted to a setting's value.
 type ombKind int
 
 const (
@@ -33,7 +33,7 @@ const (
 	asBool
 )
 
-// ombSettings are plimsoll's names of properties of Kafka's clients.
+// ombSettings maps properties of Kafka's clients to plimsoll's settings.
 var ombSettings = map[string]struct {
 	name string
 	kind ombKind
@@ -55,14 +55,14 @@ var ombSettings = map[string]struct {
 	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
 }
 
-// ombMeaning says why properties have no setting of their own.
+// ombMeaning says why a property has no setting.
 var ombMeaning = map[string]string{
 	"buffer.memory": "the workload's max_in_flight bounds what a producer holds",
 	"max.block.ms": "a producer that is full waits, and the wait is charged " +
 		"to the message",
-	"enable.auto.commit": "positions of what was handled are committed every " +
+	"enable.auto.commit": "positions of handled messages are committed every " +
 		"auto_commit_interval",
-	"auto.offset.reset":       "subscriptions are there before the load",
+	"auto.offset.reset":       "subscriptions exist before the load",
 	"isolation.level":         "it follows from the workload's delivery",
 	"client.id":               "plimsoll's clients have names of their own",
 	"offsetCommitLingerMs":    "auto_commit_interval says how often positions are committed",
@@ -158,7 +158,7 @@ func (k *ombDriver) assignment(value string) {
 		k.Set("partition_assignment_strategy", name)
 		return
 	}
-	k.Note("partition.assignment.strategy is none that plimsoll has: cooperative-sticky is used")
+	k.Note("partition.assignment.strategy is not supported: cooperative-sticky is used")
 }
 
 // simple translates a property that is a setting by itself.
@@ -201,14 +201,14 @@ func (k *ombDriver) convert(from, value, name string, as ombKind) {
 	}
 }
 
-// topic translates the topics' configuration, but for what makes the level.
+// topic translates the topics' configuration, except the properties that decide the level.
 func (k *ombDriver) topic(config []omb.Property, replication int64) {
 	const least, most = 3, 9
 	switch {
 	case replication >= least && replication <= most:
 		k.Set("replication_factor", strconv.FormatInt(replication, 10))
 	default:
-		k.Note("replicationFactor %d cannot be had: every durability level has 3 copies or more, "+
+		k.Note("replicationFactor %d is not supported: durability levels need 3 or more, "+
 			"so 3 are asked for", replication)
 	}
 	var further []string
@@ -227,8 +227,8 @@ func (k *ombDriver) topic(config []omb.Property, replication int64) {
 	}
 }
 
-// durability finds the level: acks and min.insync.replicas are the replication
-// half of it, the flush after each message is the local half.
+// durability finds the level: acks and min.insync.replicas decide its replication, the flush after
+// each message its sync.
 func (k *ombDriver) durability(config []omb.Property) {
 	minISR, flushed := int64(0), false
 	for _, p := range config {
@@ -252,7 +252,7 @@ func (k *ombDriver) durability(config []omb.Property) {
 	}
 	why := "acks=" + k.acks
 	if k.acks == "" {
-		why = "acks is absent, which Java clients since 3.0 take for all"
+		why = "acks is absent, and the default of Java clients since 3.0 is all"
 	}
 	sync := false
 	switch cmp.Or(strings.ToLower(k.acks), "all") {
@@ -268,7 +268,7 @@ func (k *ombDriver) durability(config []omb.Property) {
 				flushed), k.local(true, flushed))
 		}
 	case "0":
-		k.Note("acks=0 waits for no acknowledgement, which is less than any durability level: at " +
+		k.Note("acks=0 has no acknowledgement and is weaker than every durability level: at " +
 			"level 4 the leader answers")
 	}
 	if flushed {
@@ -312,13 +312,12 @@ func (k *ombDriver) security() {
 			k.Set("sasl_mechanism", k.mechanism)
 		case "":
 		default:
-			k.Note("sasl.mechanism %.20q is none that plimsoll has: plain is used", k.mechanism)
+			k.Note("sasl.mechanism %.20q is not supported: plain is used", k.mechanism)
 		}
 	}
 }
 
-// OMB says how OMB's drivers of Kafka and of Redpanda, which speaks its protocol, are
-// translated.
+// OMB says how to translate OMB's drivers of Kafka and of Redpanda, which speaks Kafka's protocol.
 func (kafkaSystem) OMB() omb.Dialect {
 	const begins = "driver begins at the record's timestamp, in whole milliseconds"
 	return omb.Dialect{

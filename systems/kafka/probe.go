@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// probeClient is a client with its own way to publish.
+// probeClient returns a client with its own publish options.
 func (c *cluster) probeClient(options ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append(append(baseOptions(c.options, c.cfg),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0)), options...)...)
@@ -55,7 +55,7 @@ func (c *cluster) rewind(ctx context.Context, group, topic string) error {
 	return nil
 }
 
-// PublishAcked publishes one record with an acks of its own.
+// PublishAcked publishes one record with the acks of the kind.
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
 	payload []byte) (string, error) {
 	acks := map[system.AckKind]kgo.Acks{
@@ -85,8 +85,8 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		record.Offset), nil
 }
 
-// refused publishes a record that is larger than its topic takes. The topic is
-// made for it: brokers learn of a change of configuration only a while later.
+// refused publishes a record that is larger than its topic accepts. It creates a topic for this,
+// because brokers learn of a changed configuration with a delay.
 func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (answer string,
 	err error) {
 	small := system.Topic{Name: t.Name + ".small", Partitions: 1}
@@ -116,10 +116,10 @@ func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topi
 // quotaWithin bounds the wait for a quota to take effect on the brokers.
 const quotaWithin = 20 * time.Second
 
-// throttled adds up how long brokers told a client to pause.
+// throttled adds up the pauses that brokers asked of a client.
 type throttled struct{ ns atomic.Int64 }
 
-// OnBrokerThrottle takes the broker's word.
+// OnBrokerThrottle adds a pause.
 func (t *throttled) OnBrokerThrottle(_ kgo.BrokerMetadata, interval time.Duration, _ bool) {
 	t.ns.Add(int64(interval))
 }
@@ -127,7 +127,7 @@ func (t *throttled) OnBrokerThrottle(_ kgo.BrokerMetadata, interval time.Duratio
 // PublishBeyond gives a client a quota and publishes more.
 func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p system.BackPressure,
 	condition string, err error) {
-	// One message a second is less than the slowest machine publishes.
+	// The slowest machine publishes more than one message a second.
 	const rate, size = 1000, 1000 // bytes per second, bytes
 	entity := []kadm.ClientQuotaEntityComponent{{Type: "client-id", Name: kadm.StringPtr(t.Name)}}
 	if err := c.CreateTopic(ctx, t); err != nil {
@@ -150,7 +150,7 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 	}
 	defer client.Close()
 	p.Limit = fmt.Sprintf("quota producer_byte_rate %d, messages of %d bytes", rate, size)
-	// Brokers learn of a quota only a while later, and then tell of it soon.
+	// Brokers learn of a quota with a delay, and then soon ask for a pause.
 	enough := func() bool { return told.ns.Load() > int64(2*time.Second) }
 	for began := time.Now(); !enough() &&
 		(p.Accepted < n || time.Since(began) < quotaWithin); p.Accepted++ {
@@ -179,7 +179,7 @@ func (c *cluster) quota(ctx context.Context, entity []kadm.ClientQuotaEntityComp
 	return nil
 }
 
-// Transact publishes in a transaction of a producer of its own.
+// Transact publishes in a transaction, with its own producer.
 func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
 	commit bool) (string, error) {
 	client, err := c.probeClient(kgo.TransactionalID(t.Name+"-probe"),
@@ -214,7 +214,7 @@ type follower struct {
 	ended  chan struct{}
 }
 
-// follow has a client call receive with each record.
+// follow calls receive with each record that a client fetches.
 func follow(client *kgo.Client, receive func(*kgo.Record)) *follower {
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{client: client, stop: stop, ended: make(chan struct{})}
@@ -236,8 +236,8 @@ func (f *follower) Close(ctx context.Context) error {
 	return err
 }
 
-// OpenShared opens a member of a share group, which deals the records of a
-// partition out one by one.
+// OpenShared opens a member of a share group, which distributes the records of a partition one by
+// one.
 func (c *cluster) OpenShared(
 	ctx context.Context, o system.ConsumerOptions,
 ) (system.Consumer, string, error) {
@@ -246,7 +246,7 @@ func (c *cluster) OpenShared(
 	if err := c.beginning(ctx, group, kmsg.IncrementalAlterConfigOpSet); err != nil {
 		return nil, "", err
 	}
-	// One fetch would otherwise bring the whole of a small topic to one member.
+	// Otherwise one fetch would bring all of a small topic to one member.
 	client, err := kgo.NewClient(append(baseOptions(c.options, c.cfg), kgo.ShareGroup(group),
 		kgo.ConsumeTopics(o.Topic.Name),
 		kgo.ShareMaxRecords(5), kgo.ShareMaxRecordsStrict())...)
@@ -259,8 +259,7 @@ func (c *cluster) OpenShared(
 	})}, condition, nil
 }
 
-// beginning sets where a share group begins to the start of its topics, or
-// forgets it.
+// beginning sets the starting position of a share group to the start of its topics, or removes it.
 func (c *cluster) beginning(
 	ctx context.Context, group string, op kmsg.IncrementalAlterConfigOp,
 ) error {
@@ -290,14 +289,14 @@ type sharing struct {
 	group string
 }
 
-// Close leaves the group; the last one to do so deletes it.
+// Close leaves the group. The last member deletes it.
 func (s *sharing) Close(ctx context.Context) error {
 	if err := s.follower.Close(ctx); err != nil {
 		return err
 	}
 	_, err := s.of.admin.DeleteGroup(ctx, s.group)
 	if errors.Is(err, kerr.NonEmptyGroup) {
-		return nil // the last one deletes it
+		return nil // the last member deletes it
 	}
 	if err != nil {
 		return fmt.Errorf("delete share group %s: %w", s.group, s.of.explain(err))
@@ -305,7 +304,7 @@ func (s *sharing) Close(ctx context.Context) error {
 	return s.of.beginning(ctx, s.group, kmsg.IncrementalAlterConfigOpDelete)
 }
 
-// routes are topics in place of keys, and groups that read them.
+// routes uses topics in place of keys, and groups that read them.
 type routes struct {
 	driver.KeyTopics
 	of      *cluster
@@ -337,11 +336,11 @@ func (c *cluster) OpenRoutes(
 	return x, x.Condition(), nil
 }
 
-// bind receives, in a group of its own, what the binding wants.
+// bind receives a binding's messages in a group of its own.
 func (x *routes) bind(ctx context.Context, group string, b system.Binding) error {
 	options := append(baseOptions(x.of.options, x.of.cfg),
 		kgo.ConsumerGroup(group), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.MetadataMaxAge(settlePoll*20)) // topics that are made later are found by the next look
+		kgo.MetadataMaxAge(settlePoll*20)) // finds topics that are created later
 	if x.Routing.Kind == system.RoutePattern {
 		options = append(options, kgo.ConsumeRegex(), kgo.ConsumeTopics("^"+x.Pattern(b.Key)+"$"))
 	} else {
@@ -377,25 +376,25 @@ func (x *routes) Close(ctx context.Context) error {
 	}
 	x.client.Close()
 	for _, group := range x.groups {
-		_, _ = x.of.admin.DeleteGroup(ctx, group) // it may never have come about
+		_, _ = x.of.admin.DeleteGroup(ctx, group) // the group may not exist
 	}
 	return errors.Join(append(errs, x.Delete(ctx))...)
 }
 
-// lacks has what is instead of a capability: a log heeds no envelope, and rejecting is no part of
-// the protocol.
+// lacks holds the reasons for missing capabilities and their substitutes: a log ignores envelopes,
+// and the protocol has no rejection.
 var lacks = driver.Lacks{
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "messages have no time to live of their own; retention.ms deletes " +
 			"whole segments of a topic, whether they were read or not",
 		system.FeaturePriority: "a partition is a log read in its order; urgent messages take a " +
 			"topic of their own, which a consumer polls first",
-		system.FeatureDelay: "a record can be read as soon as it is in the log; whoever wants it " +
-			"later keeps it, or has a consumer wait",
+		system.FeatureDelay: "a record can be read as soon as it is in the log; to get it " +
+			"later, keep it in the sender, or let the consumer wait",
 	},
-	Rejection: "a group's position moves past a record whatever came of it; who rejects it " +
-		"publishes it to a topic of their own (Kafka Connect and Streams do), and a share group " +
-		"archives what is rejected without putting it anywhere",
-	Deduplication: "brokers recognise what the client library sends again within a producer's " +
-		"session; what an application sends again takes a transaction",
+	Rejection: "a group's position moves past every record; a consumer that rejects one " +
+		"publishes it to another topic (as Kafka Connect and Streams do), and a share group " +
+		"drops rejected records from delivery without copying them",
+	Deduplication: "brokers recognise copies that the client library sends within a producer's " +
+		"session; for messages that an application sends again, use transactions",
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of Kafka is found by trying it.
+// The probes find the capabilities that Kafka is known to have.
 func TestProbes(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)
@@ -40,7 +40,7 @@ func TestProbes(t *testing.T) {
 	holdNothingLeft(t, connect(t, options))
 }
 
-// holdNothingLeft waits until no broker knows a probe's topic or group any more.
+// holdNothingLeft waits until no broker knows a probe's topic or group.
 func holdNothingLeft(t *testing.T, c *cluster) {
 	t.Helper()
 	var left []string

@@ -15,13 +15,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// closeGrace is what closing takes at most beyond the time that was given, for
-// what cannot be left undone.
+// closeGrace is the most time that closing takes beyond its bound, for work that must be done.
 const closeGrace = time.Second
 
-// producer sends to one topic through a client of its own. Each message has
-// attached what one Send after another needs: the record and the function that
-// the client library calls, so that a Send allocates neither.
+// producer sends to one topic through its own client. Each pooled message keeps its record and its
+// callback attached, so that a Send allocates neither.
 type producer struct {
 	client     *kgo.Client
 	cancel     context.CancelFunc // ends the client's connections
@@ -33,7 +31,7 @@ type producer struct {
 
 	closed   atomic.Bool
 	inFlight atomic.Int64
-	idle     chan struct{} // told when the last message in flight has ended, once closed
+	idle     chan struct{} // signalled when, after Close, the last message in flight has ended
 	closing  driver.Closing
 }
 
@@ -100,7 +98,7 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 	return options
 }
 
-// begin makes the connections before the first message needs them.
+// begin opens the connections before the first message needs them.
 func (p *producer) begin(ctx context.Context, o system.ProducerOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -151,7 +149,7 @@ func (p *producer) produce(one *parcel) {
 	p.client.Produce(context.Background(), &one.record, one.promise)
 }
 
-// answered takes the library's word on a record.
+// answered handles the library's result of a record.
 func (p *producer) answered(one *parcel, err error) {
 	if p.txn != nil {
 		p.txn.answered(one, err)
@@ -160,7 +158,7 @@ func (p *producer) answered(one *parcel, err error) {
 	p.end(one, outcome(err))
 }
 
-// end tells the message's end. The message is its sender's from then on.
+// end reports the message's result. Afterwards the message belongs to its sender.
 func (p *producer) end(one *parcel, err error) {
 	one.m.Done(err)
 	if p.inFlight.Add(-1) == 0 && p.closed.Load() {
@@ -171,8 +169,7 @@ func (p *producer) end(one *parcel, err error) {
 	}
 }
 
-// refusals are the errors after which a broker has not written the message and
-// will not.
+// refusals are the errors that say that a broker has not written the message and will not.
 var refusals = []error{
 	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTopicException,
 	kerr.InvalidTimestamp,
@@ -184,7 +181,8 @@ var refusals = []error{
 }
 
 // outcome returns a message's result from the client library's error.
-// Whatever is no plain refusal may have been written, by an earlier try too.
+// After any error other than a refusal, the message may have been written, perhaps by an earlier
+// attempt.
 func outcome(err error) error {
 	switch {
 	case err == nil:
@@ -195,9 +193,8 @@ func outcome(err error) error {
 	return driver.Outcome(err, refusals)
 }
 
-// Close refuses further messages, waits within ctx for the answers under way,
-// and ends the rest with an error. It is idempotent and safe to call while Send
-// runs.
+// Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
+// messages with an error. It is idempotent and safe to call while Send runs.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error { return p.close(ctx) })
 }
@@ -212,7 +209,7 @@ func (p *producer) close(ctx context.Context) (err error) {
 	// This ends the buffered messages with an error.
 	p.cancel()
 	p.client.Close()
-	// The library tells of the last ones on goroutines of its own.
+	// The library reports the last results on its own goroutines.
 	for p.inFlight.Load() > 0 {
 		<-p.idle
 	}

@@ -41,8 +41,8 @@ func TestTLSToAPlaintextPort(t *testing.T) {
 	systemtest.Refused(t, began, err, "remove tls from the target")
 }
 
-// TestSecureListener talks to a real SASL_SSL listener: with everything right,
-// by password and by SCRAM, and with one thing wrong after another.
+// TestSecureListener connects to a real SASL_SSL listener: with correct options, by password and
+// by SCRAM, and with one wrong option after another.
 func TestSecureListener(t *testing.T) {
 	servers := securedCluster(t)
 	right := optionsOf(t, servers, workload.SyncAsync)
@@ -73,7 +73,7 @@ func TestSecureListener(t *testing.T) {
 		o.TLS = o.TLS.Clone()
 		o.TLS.RootCAs = x509.NewCertPool()
 		began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
-		systemtest.Refused(t, began, err, "nobody trusted has signed", "tls.ca_file")
+		systemtest.Refused(t, began, err, "without a trusted signature", "tls.ca_file")
 	})
 	t.Run("another name", func(t *testing.T) {
 		o := right
@@ -96,7 +96,7 @@ func TestSecureListener(t *testing.T) {
 	})
 }
 
-// awaitUser waits until every broker knows a user that was just made.
+// awaitUser waits until every broker knows a new user.
 func awaitUser(t *testing.T, o system.Options) {
 	t.Helper()
 	for _, endpoint := range o.Endpoints {
@@ -136,7 +136,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// A topic that somebody made by hand gives away its real level.
+// The real level of a topic that was created by hand is recognised.
 func TestTopicMadeByHand(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncSync))
 	text := func(s string) *string { return &s }

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Names of the servers' settings, in Kafka's own words where it has one.
+// Names of the servers' settings, in Kafka's own words where it has them.
 const (
 	setHeap            = "heap"
 	setGC              = "gc"
@@ -41,14 +41,14 @@ gc text g1 g1|serial
     Java's garbage collector: g1 with the options of Kafka's scripts, or serial, which takes
     less memory and pauses longer
 security text sasl_plaintext sasl_plaintext|sasl_ssl|plaintext
-    what clients and servers show each other: a password, a password over TLS, or nothing
+    how clients and servers authenticate: a password, a password over TLS, or nothing
     (Kafka's default)
 num_network_threads count 3 1..1000
     threads of each server that read requests and send answers
 num_io_threads count 8 1..1000
     threads of each server that carry requests out
 num_replica_fetchers count 1 1..1000
-    threads with which each server copies from each other one
+    threads with which each server copies from each of the others
 log_segment_bytes bytes 1GB 1MB..2147483647 bytes
     size at which a partition begins a new file
 message_max_bytes bytes 16MB
@@ -63,7 +63,7 @@ broker_session_timeout duration 9s 1s..1h
 type serverConfig struct {
 	system.Settings
 	replication, minISR int
-	synced              bool // every message, before it is acknowledged
+	synced              bool // every message is synced before it is acknowledged
 }
 
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
@@ -77,8 +77,8 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 	return c
 }
 
-// checkNodes returns everything that is wrong with the servers to start. nodes is their
-// number, 0 when they run already.
+// checkNodes returns the violations of the settings of servers to start. nodes is their number, or
+// 0 when they run already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -96,35 +96,34 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 	return bad.Violations
 }
 
-// identity is one server's place in its cluster, and the secrets that all
-// share.
+// identity holds one server's place in its cluster, and the shared secrets.
 type identity struct {
 	id int // from 1
-	// the addresses it listens on: for clients and other brokers, for controllers
+	// the addresses it listens on: one for clients and other brokers, one for controllers
 	client, quorum string
 	voters         string // all servers, as controller.quorum.voters has them
 	users          users
 }
 
-// users are the passwords that the servers know. They stand in
-// server.properties, which only its owner may read, and nowhere else.
+// users holds the passwords that the servers know. They are only in server.properties, which only
+// its owner may read.
 type users struct {
 	bench, broker string
 }
 
 const (
 	benchUser      = "bench"  // plimsoll's
-	brokerUser     = "broker" // the servers', towards each other
+	brokerUser     = "broker" // of the servers towards each other
 	clientListener = "CLIENT"
 	quorumListener = "CONTROLLER"
 	dataFolder     = "data"
 	propertiesFile = "server.properties"
-	// Internal topics spread over few partitions: each of 50, Kafka's default,
-	// costs the start a file and an election on every server.
+	// Internal topics have few partitions: each of Kafka's default 50 costs the start a file and
+	// an election on every server.
 	offsetsPartitions     = 6
 	transactionPartitions = 6
 	sharePartitions       = 6
-	// Kafka's 128 MB for the log cleaner do not fit a heap of that size.
+	// The log cleaner's default of 128 MB does not fit a heap of that size.
 	cleanerBuffer = 4 << 20
 	// socketMax is Kafka's bound of a request; a batch must fit.
 	socketMax = 100 << 20
@@ -144,8 +143,8 @@ func (c serverConfig) properties(n identity) string {
 	p.Set("inter.broker.listener.name", clientListener)
 	p.Set("listener.security.protocol.map",
 		clientListener+":"+protocol+","+quorumListener+":"+protocol)
-	// Relative to the server's folder, as every path here: no path that a
-	// user chose can then hold what means something in this file.
+	// Like every path here, relative to the server's folder, so that no character of a user's path
+	// has a meaning in this file.
 	p.Set("log.dirs", dataFolder)
 
 	p.Set("default.replication.factor", c.replication)
@@ -160,7 +159,7 @@ func (c serverConfig) properties(n identity) string {
 	p.Set("share.coordinator.state.topic.replication.factor", c.replication)
 	p.Set("share.coordinator.state.topic.min.isr", internalISR)
 	p.Set("share.coordinator.state.topic.num.partitions", sharePartitions)
-	// A consumer is there when it is opened, not seconds later.
+	// A consumer must be in its group when it is opened, not seconds later.
 	p.Set("group.initial.rebalance.delay.ms", "0")
 	p.Set("log.cleaner.dedupe.buffer.size", cleanerBuffer)
 
@@ -169,8 +168,7 @@ func (c serverConfig) properties(n identity) string {
 	p.Set("num.replica.fetchers", c.Count(setReplicaFetchers))
 	p.Set("log.segment.bytes", c.Bytes(setSegmentBytes))
 	p.Set("message.max.bytes", c.Bytes(setMessageMax))
-	// A copy gets a batch that is larger than replica.fetch.max.bytes
-	// nevertheless, so that stays Kafka's own.
+	// Followers fetch batches larger than replica.fetch.max.bytes too, so Kafka's default stays.
 	p.Set("socket.request.max.bytes", max(socketMax, 2*c.Bytes(setMessageMax)))
 	p.Set("replica.lag.time.max.ms", c.Duration(setReplicaLag).Milliseconds())
 	p.Set("broker.session.timeout.ms", c.Duration(setBrokerSession).Milliseconds())
@@ -181,8 +179,8 @@ func (c serverConfig) properties(n identity) string {
 		setPasswords(&p, n.users)
 	}
 	if c.Text(setSecurity) == saslSSL {
-		// Both listeners show the server's certificate. They ask clients for none: that
-		// is what the password is for.
+		// Both listeners present the server's certificate and require none of clients, which have
+		// a password.
 		p.Set("ssl.keystore.type", "PEM")
 		p.Set("ssl.keystore.location", driver.KeyStoreFile)
 		p.Set("ssl.truststore.type", "PEM")
@@ -191,8 +189,8 @@ func (c serverConfig) properties(n identity) string {
 	return p.String()
 }
 
-// setPasswords has both listeners ask for a password. Clients may use SCRAM as
-// well, once somebody has given them a SCRAM password through the Admin API.
+// setPasswords makes both listeners require a password. Clients may use SCRAM too, if they were
+// given a SCRAM password through the Admin API.
 func setPasswords(p *driver.Properties, u users) {
 	const (
 		plainLogin = "org.apache.kafka.common.security.plain.PlainLoginModule required"

@@ -51,7 +51,7 @@ const (
 // declared holds every setting of clients, topics and servers.
 var declared = slices.Concat(clientSettings, serverSettings)
 
-// clientSettings are those of producers, consumers and topics.
+// clientSettings are the settings of producers, consumers and topics.
 var clientSettings = system.MustSettings(`
 linger duration 5ms 0s..1m
     how long a producer waits for a batch to fill (as the Java client does since 4.0)
@@ -67,14 +67,14 @@ enable_idempotence bool true
 request_timeout duration 10s 1ms..
     how long a broker may take for a produce request
 delivery_timeout duration 30s 1ms..
-    how long a message is tried; an idempotent one that a broker may have got is tried until
+    how long a message is retried; an idempotent one that a broker may have got is retried until
     the producer closes (the Java client's default is 2m)
 transaction_interval duration 100ms 1ms..
     exactly once: how often a producer commits its transaction
 transaction_timeout duration 40s 1ms..
     exactly once: when the coordinator aborts a transaction that its producer left
 fetch_min_bytes bytes 1 1..2147483647 bytes
-    a fetch answers as soon as it has so many bytes
+    a broker answers a fetch as soon as it has this many bytes
 fetch_max_wait duration 500ms 1ms..
     longest wait of a fetch for fetch_min_bytes
 fetch_max_bytes bytes 50MB 1..2147483647 bytes
@@ -84,20 +84,20 @@ max_partition_fetch_bytes bytes 1MB 1..2147483647 bytes
 max_poll_records count 10000 1..1M
     most messages handled between two looks at the group (the Java client's default is 500)
 auto_commit_interval duration 1s 1ms..
-    how often the position of what was handled is committed (the Java client's default is 5s)
+    how often the position of handled messages is committed (the Java client's default is 5s)
 session_timeout duration 45s 1ms..
     after how long without a heartbeat a consumer's partitions go to others
 heartbeat_interval duration 3s 1ms..
-    how often a consumer shows that it lives, and hears of a rebalance
+    how often a consumer sends a heartbeat, whose answer announces a rebalance
 partition_assignment_strategy text cooperative-sticky cooperative-sticky|sticky|range|roundrobin
     how the partitions are shared among the consumers of a subscription
 sasl_mechanism text plain plain|scram-sha-256|scram-sha-512
-    how user and password are shown, when the target has them
+    how clients authenticate when the target has user and password
 replication_factor count 3 3..9, because every durability level asks for copies
     replicas of each partition, 3 or more
 topic_configs text none
-    further configuration of each topic, as name=value, name=value; what makes the durability
-    level is set by it and cannot stand here
+    further configuration of each topic, as name=value, name=value; except the values that the
+    durability level sets
 `)
 
 // config holds the settings in the library's types.
@@ -120,7 +120,7 @@ type config struct {
 	topicConfigs map[string]string
 }
 
-// readConfig reads settings in which problems has found nothing.
+// readConfig reads settings that passed problems.
 func readConfig(s system.Settings) config {
 	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
 	c := config{
@@ -173,8 +173,7 @@ func parseConfigs(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// problems returns everything that is wrong with the settings at a level. It makes no
-// connection.
+// problems returns the violations of the settings at a level. It makes no connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckRanges(s, clientSettings)
 	if s.Duration(setHeartbeat)*2 > s.Duration(setSessionTimeout) {

@@ -10,10 +10,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// TestAcknowledgementWaitsForSync delays the syncs of the leader, then those of
-// the followers, and looks at what the acknowledgement waits for. It shows what
-// the levels rest on, level 3 with them: the leader alone, and it does sync
-// before it answers.
+// TestAcknowledgementWaitsForSync delays the syncs of the leader, then those of the followers, and
+// checks which of them an acknowledgement waits for. At level 3 it waits for the leader's sync
+// only.
 func TestAcknowledgementWaitsForSync(t *testing.T) {
 	servers := sharedCluster(t)
 	systemtest.NeedDelays(t)
@@ -36,7 +35,7 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 	}
 }
 
-// sides are the processes of the partition's leader and of its followers.
+// sides returns the processes of the partition's leader and of its followers.
 func sides(
 	t *testing.T, c *cluster, servers *driver.Cluster, topic system.Topic,
 ) (leader int, followers []int) {

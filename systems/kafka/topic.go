@@ -32,9 +32,8 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	return c.CreateTopics(ctx, []system.Topic{t})
 }
 
-// CreateTopics makes topics in one request for each number of partitions, as
-// CreateTopic makes each. A controller that is asked to wait with some is asked
-// again.
+// CreateTopics creates topics like CreateTopic, with one request for each number of partitions.
+// Topics that the controller throttles are requested again.
 func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime(topics))
 	defer cancel()
@@ -53,7 +52,7 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 	return c.awaitTopics(ctx, topics)
 }
 
-// create asks the controller for topics until it has taken all of them.
+// create requests topics until the controller has accepted all of them.
 func (c *cluster) create(ctx context.Context, partitions int, names []string) error {
 	configs := c.topicConfigsOf()
 	var wait error
@@ -66,7 +65,7 @@ func (c *cluster) create(ctx context.Context, partitions int, names []string) er
 		names, wait = names[:0:0], nil
 		for _, a := range answers.Sorted() {
 			switch {
-			// it is being made: awaitTopics sees
+			// it is being created: awaitTopics waits for it
 			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut):
 			case errors.Is(a.Err, kerr.ThrottlingQuotaExceeded):
 				names, wait = append(names, a.Topic), a.Err
@@ -77,20 +76,19 @@ func (c *cluster) create(ctx context.Context, partitions int, names []string) er
 		return wait != nil, wait
 	})
 	if wait != nil && errors.Is(err, wait) {
-		return fmt.Errorf("the brokers did not make %d topics in time: %w", len(names), err)
+		return fmt.Errorf("the brokers did not create %d topics in time: %w", len(names), err)
 	}
 	return err
 }
 
-// topicConfigsOf is the configuration that every topic gets.
+// topicConfigsOf returns the configuration of every topic.
 func (c *cluster) topicConfigsOf() map[string]*string {
 	configs := make(map[string]*string)
 	for name, value := range c.cfg.topicConfigs {
 		configs[name] = kadm.StringPtr(value)
 	}
 	for name, value := range levelConfigs(c.level, int(c.cfg.replication)) {
-		// What is the default need not be written; a cluster that does not know
-		// it would refuse.
+		// Defaults are left out: a cluster that does not know a property would refuse it.
 		if value != never {
 			configs[name] = kadm.StringPtr(value)
 		}
@@ -106,7 +104,7 @@ func namesOf(topics []system.Topic) []string {
 	return names
 }
 
-// settleTime bounds the wait for topics: so many partitions take their time.
+// settleTime bounds the wait for topics. It grows with the number of partitions.
 func settleTime(topics []system.Topic) time.Duration {
 	partitions := 0
 	for _, t := range topics {
@@ -115,8 +113,8 @@ func settleTime(topics []system.Topic) time.Duration {
 	return settleWithin + time.Duration(partitions)*settlePartition
 }
 
-// checkReplication refuses more replicas than there are brokers, which the
-// brokers do too, in words that are harder to read.
+// checkReplication refuses more replicas than there are brokers, whose refusal by the brokers is
+// harder to read.
 func (c *cluster) checkReplication(ctx context.Context) error {
 	brokers, err := c.admin.ListBrokers(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ func settled(t kadm.TopicDetail, partitions int) error {
 	}
 	replicas, inSync, err := copies(t)
 	if err == nil && inSync < replicas {
-		err = fmt.Errorf("of %d replicas of a partition %d are in sync", replicas, inSync)
+		err = fmt.Errorf("a partition has %d replicas, of which %d are in sync", replicas, inSync)
 	}
 	return err
 }
@@ -201,8 +199,8 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return err
 }
 
-// DeleteTopics deletes those of the topics that are there, and the groups that
-// this connection opened on them.
+// DeleteTopics deletes the existing ones of the topics, and the groups that this connection opened
+// on them.
 func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
 	answers, err := c.delete(ctx, topics)
 	for _, a := range answers.Sorted() {
@@ -228,8 +226,8 @@ func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.Delet
 	return answers, errors.Join(groupsErr, err)
 }
 
-// deleteGroups deletes groups that may be gone. The client library does not ask again when a
-// connection ends, and one to a broker that was restarted ends at its first use.
+// deleteGroups deletes groups that may be gone. The client library does not retry when a
+// connection ends, and a connection to a restarted broker ends at its first use.
 func (c *cluster) deleteGroups(ctx context.Context, groups []string) error {
 	if len(groups) == 0 {
 		return nil
@@ -264,8 +262,8 @@ func leaderIn(m kadm.Metadata, topic string, partition int32) (string, error) {
 	if !there {
 		return "", fmt.Errorf("topic %s has no partition %d", topic, partition)
 	}
-	// A partition between two leaders has an error, and one whose leader is down
-	// may name a broker that is not listed.
+	// A partition without a leader has an error, and a partition whose leader is down may name a
+	// broker that is not listed.
 	if p.Err != nil {
 		return "", fmt.Errorf("partition %d of %s: %w", partition, topic, p.Err)
 	}

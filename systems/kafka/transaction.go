@@ -14,21 +14,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// transactions sends a producer's messages in one transaction after another. A message
-// has its end when its transaction has, and the end of all messages of that
-// transaction: it is committed; or it is not, and never will be; or its commit was
-// asked for and not answered, and its outcome is unknown.
+// transactions sends a producer's messages in consecutive transactions. All messages of a
+// transaction get its result when it ends: committed; not committed, for good; or unknown, because
+// the commit was not answered.
 type transactions struct {
 	p      *producer
 	kick   chan struct{}
 	stop   chan struct{}
-	life   context.Context // of the committer's requests
+	life   context.Context // bounds the committer's requests
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the committer has ended
-	broken error         // no transaction can be begun any more; the gate's
+	broken error         // no transaction can be begun any more; guarded by gate
 
-	// gate is held while a record is handed over and while a transaction
-	// ends: the library takes no record in between.
+	// gate is held while a record is handed over and while a transaction ends, because the library
+	// takes no record meanwhile.
 	gate   sync.Mutex
 	number uint32 // of this transaction, from 1
 	sent   int    // records of this transaction
@@ -57,7 +56,7 @@ func newTransactions(p *producer, interval time.Duration) (*transactions, error)
 	return t, nil
 }
 
-// send hands a record over within the present transaction.
+// send hands over a record in the current transaction.
 func (t *transactions) send(one *parcel) {
 	t.gate.Lock()
 	defer t.gate.Unlock()
@@ -73,8 +72,8 @@ func (t *transactions) send(one *parcel) {
 	}
 }
 
-// answered keeps a record until its transaction ends. One that comes after the last
-// end is of a transaction that was not committed, because it was missing.
+// answered keeps a record until its transaction ends. A record answered after the last transaction
+// has ended belongs to one that was not committed, because the record was missing.
 func (t *transactions) answered(one *parcel, err error) {
 	t.mu.Lock()
 	over := t.over
@@ -90,8 +89,7 @@ func (t *transactions) answered(one *parcel, err error) {
 	}
 }
 
-// hurry ends the transaction before its time: no more can be sent until it
-// has ended.
+// hurry ends the transaction early, because no more can be sent until it has ended.
 func (t *transactions) hurry() {
 	select {
 	case t.kick <- struct{}{}:
@@ -117,7 +115,7 @@ func (t *transactions) run(interval time.Duration) {
 	}
 }
 
-// next ends the present transaction and begins another.
+// next ends the current transaction and begins another.
 func (t *transactions) next(ctx context.Context) {
 	t.gate.Lock()
 	if t.sent == 0 || t.broken != nil {
@@ -134,18 +132,17 @@ func (t *transactions) next(ctx context.Context) {
 	}
 }
 
-// end commits the present transaction, or aborts it when a record of it failed, and
-// returns its records and what became of them all. The gate is held.
+// end commits the current transaction, or aborts it if one of its records failed, and returns its
+// records and their common result. The caller holds the gate.
 //
-// When ctx ends first, the records are given up that no broker can have. Those that one
-// may have are waited for while patience lasts, because they would be part of the next
-// transaction.
+// If ctx ends first, end gives up the records that no broker can have. It waits for the others
+// until patience ends, because they would be part of the next transaction.
 func (t *transactions) end(ctx, patience context.Context) (ended []*parcel, err error) {
 	t.sent = 0
 	t.number++
 	flushed := t.p.client.Flush(ctx)
 	if flushed != nil {
-		// When it fails too, the client closes, and no transaction is begun.
+		// If this fails too, the client closes, and no transaction is begun.
 		_ = t.p.client.AbortBufferedRecords(patience)
 	}
 	t.mu.Lock()
@@ -166,37 +163,37 @@ func (t *transactions) end(ctx, patience context.Context) (ended []*parcel, err 
 	return ended, fmt.Errorf("the transaction was aborted: %w", cause)
 }
 
-// commit commits the present transaction. A commit that was refused or not sent is an abort. After
+// commit commits the current transaction. A commit that was refused or not sent is an abort. After
 // any other failure it is unknown whether the transaction was committed.
 func (t *transactions) commit(ctx, patience context.Context) error {
 	err := t.p.client.EndTransaction(ctx, kgo.TryCommit)
 	if err == nil {
 		return nil
 	}
-	_ = t.abort(patience) // when it fails, no other transaction can be begun
+	_ = t.abort(patience) // if this fails, no other transaction can be begun
 	if errors.Is(err, kerr.OperationNotAttempted) || errors.Is(err, kerr.TransactionAbortable) {
 		return fmt.Errorf("the transaction was aborted: its commit was refused: %w", err)
 	}
 	return fmt.Errorf("committing the transaction: %w: %w", err, system.ErrUnknown)
 }
 
-// abort aborts the present transaction, within transaction_timeout: the coordinator
-// does it by itself later.
+// abort aborts the current transaction, within transaction_timeout: after it the coordinator
+// aborts it anyway.
 func (t *transactions) abort(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, t.p.of.cfg.txnTimeout)
 	defer cancel()
 	return t.p.client.EndTransaction(ctx, kgo.TryAbort)
 }
 
-// close ends the last transaction within ctx. What it cannot end stays for the
-// coordinator to abort, which nothing commits any more.
+// close ends the last transaction within ctx. The coordinator aborts what close cannot end;
+// nothing can commit it any more.
 func (t *transactions) close(ctx context.Context) error {
 	close(t.stop)
 	select {
 	case <-t.ended:
 	case <-ctx.Done():
 	}
-	t.cancel() // of the waiting for a broker, if the committer does
+	t.cancel() // in case the committer waits for a broker
 	<-t.ended
 	t.gate.Lock()
 	able := t.broken == nil && t.sent > 0
@@ -223,7 +220,7 @@ func (t *transactions) close(ctx context.Context) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// beyond ends closeGrace after ctx.
+// beyond returns a context that ends closeGrace after ctx.
 func beyond(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(closeGrace, cancel) })

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// ends are what became of a producer's messages, by their transaction.
+// ends holds the results of a producer's messages, by transaction.
 type ends struct {
 	acked, refused, unknown map[uint32]int
 	arriving                []string // the payloads of those acknowledged
@@ -23,8 +23,7 @@ func newEnds() *ends {
 	return &ends{acked: map[uint32]int{}, refused: map[uint32]int{}, unknown: map[uint32]int{}}
 }
 
-// lot sends messages of one size, but for some that no batch can hold, and waits for
-// their ends.
+// lot sends messages of one size, and some that no batch can hold, and waits for their results.
 func (e *ends) lot(t *testing.T, p system.Producer, name string, n int, tooLarge ...int) {
 	t.Helper()
 	all := make([]*systemtest.TestMessage, n)
@@ -53,7 +52,7 @@ func (e *ends) lot(t *testing.T, p system.Producer, name string, n int, tooLarge
 	}
 }
 
-// check holds that all messages of a transaction had the same end.
+// check requires that all messages of a transaction had the same result.
 func (e *ends) check(t *testing.T) {
 	t.Helper()
 	for number := range e.acked {
@@ -70,8 +69,8 @@ func (e *ends) check(t *testing.T) {
 	}
 }
 
-// A transaction of which one message fails is aborted: all of its messages are refused,
-// no reader gets one, and the next transaction is committed.
+// A transaction is aborted if one of its messages fails: all of its messages are refused, no
+// reader gets one, and the next transaction is committed.
 func TestTransactionsEndAsAWhole(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync,
 		setBatchSize, "10KB", setTxnInterval, "20ms"))
@@ -96,8 +95,8 @@ func TestTransactionsEndAsAWhole(t *testing.T) {
 	}
 }
 
-// A transaction whose brokers are silent for longer than transaction_timeout is aborted
-// once they answer. None of its messages is committed with the next one.
+// A transaction whose brokers are silent for longer than transaction_timeout is aborted when they
+// answer again. None of its messages is committed with the next one.
 func TestTransactionThroughASilence(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync,
@@ -136,8 +135,8 @@ func TestTransactionThroughASilence(t *testing.T) {
 	}
 }
 
-// A producer that another one of its transactional id has fenced off can commit nothing
-// more: what it sends is refused, because nobody else commits it either.
+// A producer that another producer with its transactional id has fenced can commit nothing more.
+// Its messages are refused, because no other producer commits them.
 func TestFencedProducer(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setTxnInterval, "20ms"))
 	topic, got := systemtest.Topic(t, c, "fenced", 2), systemtest.NewInbox()

@@ -17,8 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// A unique index has the server refuse some documents of a batch: each message has its own
-// outcome, ordered and not.
+// A unique index makes the server refuse some documents of a batch. Each message has its own
+// outcome, with ordered batches and without.
 func TestErrorsOfABatch(t *testing.T) {
 	for ordered, want := range map[string]string{
 		"true": "ok refused refused refused", "false": "ok refused ok refused",
@@ -74,7 +74,7 @@ func TestOutcomes(t *testing.T) {
 	refused.Index, refused.Message = 1, "too large"
 	for _, c := range []struct {
 		err     error
-		unknown string // which of three messages are: y or n
+		unknown string // whether each of three messages is unknown: y or n
 	}{
 		{errors.New("connection closed"), "yyy"},
 		{mongo.CommandError{Code: codeUnauthorized, Message: "not allowed"}, "nnn"},
@@ -113,7 +113,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A consumer that dies leaves leases; the messages come to another after the lease.
+// A consumer that dies leaves leases. Its messages go to another consumer after the lease.
 func TestLeasePasses(t *testing.T) {
 	c := connect(t, optionsOf(t, setLease, "500ms"))
 	topic := systemtest.Topic(t, c, "leased", 1)

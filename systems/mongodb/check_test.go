@@ -31,9 +31,9 @@ func TestCheck(t *testing.T) {
 		{level: workload.AsyncAsync, nodes: 1, settings: []string{setServer, serverJava}},
 		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
 		{level: workload.SyncAsync, nodes: 3, want: []string{
-			"level 2 cannot be had: there is no mongod on the PATH", "takes level 4 only"}},
+			"level 2 is not available: there is no mongod on the PATH", "gives level 4 only"}},
 		{level: workload.SyncSync, nodes: 3, settings: []string{setServer, serverJava},
-			want: []string{"level 1 cannot be had: the target asks for server: java-server"}},
+			want: []string{"level 1 is not available: the target asks for server: java-server"}},
 		{level: workload.AsyncAsync, nodes: 3, settings: []string{setServer, kindMongod},
 			want: []string{"install the package mongodb-org-server"}},
 		{level: workload.SyncSync, nodes: 5, settings: []string{setServer, kindMongod},
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A machine without the server says so before it starts anything.
+// On a machine without the server, the error comes before anything starts.
 func TestServerIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	began := time.Now()
@@ -80,7 +80,7 @@ func TestRedelivery(t *testing.T) {
 	})
 }
 
-// The ids of messages grow, in one second and over the end of one.
+// Message ids grow, within a second and from one second to the next.
 func TestSequence(t *testing.T) {
 	var s sequence
 	s.begin()

@@ -42,7 +42,7 @@ server text auto auto|mongod|java-server
     mongod: a replica set of MongoDB's own servers; java-server: one mongo-java-server,
     which speaks the protocol, at level 4 only; auto: mongod when it is on the PATH
 security text none none|tls
-    what clients and servers show each other; neither kind of server has users here
+    whether connections use TLS; plimsoll's MongoDB servers have no users
 cache bytes 1GB 256MB..
     mongod: the storage engine's cache of each server (MongoDB's default is half of the
     memory)
@@ -50,7 +50,7 @@ heap bytes 256MB 64MB..
     java-server: the heap of the Java virtual machine
 `))
 
-// chosen returns the program that a target asks for, of which auto is not one.
+// chosen returns the server program of a target. It resolves auto.
 func chosen(s system.Settings) string {
 	name := s.Text(setServer)
 	if name != serverAuto {
@@ -62,8 +62,8 @@ func chosen(s system.Settings) string {
 	return serverJava
 }
 
-// FindSoftware looks for mongod, or for Java, and for Maven while mongo-java-server is not on
-// this machine.
+// FindSoftware looks for mongod, or for Java, and for Maven if mongo-java-server is not downloaded
+// yet.
 func (mongoSystem) FindSoftware(s system.Settings) error {
 	if chosen(s) == kindMongod {
 		_, err := findMongod()
@@ -76,14 +76,14 @@ func findMongod() (string, error) {
 	path, err := exec.LookPath(kindMongod)
 	if err != nil {
 		return "", fmt.Errorf("there is no mongod on the PATH: %w", &system.Missing{
-			Software: "MongoDB's server, which mongodb.com has",
+			Software: "MongoDB's server, from mongodb.com",
 			Packages: []string{"mongodb-org-server"}})
 	}
 	return path, nil
 }
 
-// checkServers returns the violations of the servers to start; nodes is their number, 0
-// when they run already.
+// checkServers returns the violations of the settings of servers to start. nodes is their number,
+// or 0 when they run already.
 func checkServers(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -97,8 +97,8 @@ func checkServers(s system.Settings, l workload.Level, nodes int) strict.Violati
 	return bad
 }
 
-// unavailable returns why this machine cannot have the servers, or nil. It is no mistake of
-// the target's: the same target works where there is a mongod.
+// unavailable returns the reason why this machine cannot run the servers, or nil. The target is
+// not at fault: it works on a machine with a mongod.
 func unavailable(s system.Settings, l workload.Level) error {
 	_, missing := findMongod()
 	switch {
@@ -109,8 +109,8 @@ func unavailable(s system.Settings, l workload.Level) error {
 	case s.Text(setServer) == serverJava:
 		missing = errors.New("the target asks for server: java-server")
 	}
-	return fmt.Errorf("durability level %d cannot be had: %w; mongo-java-server, which "+
-		"plimsoll can start, takes level 4 only, because its write concerns mean nothing",
+	return fmt.Errorf("durability level %d is not available: %w; mongo-java-server, which "+
+		"plimsoll can start, gives level 4 only, because it ignores write concerns",
 		l, missing)
 }
 
@@ -123,14 +123,14 @@ const (
 	javaServer = "1.47.0" // the version of mongo-java-server
 )
 
-// mongods is how mongod starts, fails and stops. Not tried against a real mongod.
+// mongods describes how mongod starts, fails and stops. Not tried against a real mongod.
 var mongods = driver.Servers{
 	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: 3 * time.Second,
 	LastComplaint: driver.LastLineWith(`"s":"F"`, `"s":"E"`),
 }
 
-// javaServers is how mongo-java-server starts, fails and stops.
+// javaServers describes how mongo-java-server starts, fails and stops.
 var javaServers = driver.Servers{
 	StartWithin: time.Minute, StopGrace: 10 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
@@ -146,7 +146,7 @@ var jars = maven.Artifacts{
 //go:embed Main.java
 var mainSource string
 
-// Fetch downloads mongo-java-server where there is no mongod.
+// Fetch downloads mongo-java-server if there is no mongod.
 func (mongoSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	if _, err := findMongod(); err == nil {
 		return nil // Provision downloads, if the target asks for the other server
@@ -155,8 +155,8 @@ func (mongoSystem) Fetch(ctx context.Context, progress func(sentence string)) er
 	return err
 }
 
-// NodeNames returns the names of the servers. There is one mongo-java-server, whatever the
-// number of nodes.
+// NodeNames returns the names of the servers. There is only one mongo-java-server, with any number
+// of nodes.
 func (mongoSystem) NodeNames(p system.Provision) []string {
 	if chosen(p.Settings) == serverJava {
 		return driver.Numbered("n", 1)
@@ -190,7 +190,7 @@ func (mongoSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	return mongods.Provision(ctx, p, s.build)
 }
 
-// addNodes adds the nodes of a provision, and encrypts the cluster where that is asked.
+// addNodes adds the nodes of a provision, and encrypts the cluster if the settings ask for it.
 func addNodes(c *driver.Cluster, p system.Provision) error {
 	names := mongoSystem{}.NodeNames(p)
 	addresses, err := process.Addresses(len(names), clientPort)
@@ -214,7 +214,7 @@ func connection(c *driver.Cluster, s system.Settings, n *driver.Node) *cluster {
 	return of.only(n.Address)
 }
 
-// await waits until every node says that it is ready.
+// await waits until every node reports that it is ready.
 func await(ctx context.Context, c *driver.Cluster, s system.Settings,
 	ready func(server) error,
 ) error {
@@ -246,7 +246,7 @@ func (s *javaStarter) build(ctx context.Context, c *driver.Cluster) (system.Prov
 		}
 	}
 	err := c.Launch(c.Members(), func(n *driver.Node) process.Spec {
-		_, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+		_, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 		arguments := []string{n.Host, port, n.Path(dataFolder, "h2.mv")}
 		if c.TLS() != nil {
 			arguments = append(arguments, n.Path(driver.KeyFile), n.Path(driver.CertificateFile))
@@ -296,12 +296,12 @@ func (s *starter) build(ctx context.Context, c *driver.Cluster) (system.Provisio
 	})
 }
 
-// config is the configuration file of a server.
+// config returns the configuration file of a server.
 func (s *starter) config(c *driver.Cluster, n *driver.Node) string {
 	const gigabyte = 1 << 30
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	_, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	_, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	cache := float64(s.Settings.Bytes(setCache)) / gigabyte
 	line("storage:\n  dbPath: %s\n  wiredTiger:\n    engineConfig:\n      cacheSizeGB: %s",
 		strconv.Quote(n.Path(dataFolder)), strconv.FormatFloat(cache, 'f', 3, 64))

@@ -18,7 +18,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// done marks a message that a subscription has handled: a lease that does not pass.
+// done marks a message that a subscription has handled: a lease that never ends.
 var done = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
 // consumer takes messages one by one. One goroutine uses it until it ends.
@@ -30,29 +30,28 @@ type consumer struct {
 	number     int  // of the subscription
 	once       bool // at most once
 
-	fresh, passed *query          // messages without a lease, and with a lease that has passed
-	handled       []bson.ObjectID // to acknowledge
-	claimed       time.Time       // when it last looked for leases that have passed
-	known         int             // subscriptions of the topic
-	looked        time.Time       // before it was read
+	fresh, passed *query          // take messages without a lease, and with an expired lease
+	handled       []bson.ObjectID // to be acknowledged
+	claimed       time.Time       // when it last looked for expired leases
+	known         int             // number of the topic's subscriptions
+	looked        time.Time       // the time before known was read
 
-	life   context.Context // ends when the consumer is to take no more
+	life   context.Context // ends when the consumer must stop taking messages
 	cancel context.CancelFunc
-	work   context.Context // ends when what is under way is to end
+	work   context.Context // ends when running requests must end
 	abort  context.CancelFunc
 	ended  chan struct{} // closed when run has ended
 }
 
-// query is a take: which message, and the lease that it gets. The times in its bytes are
-// written anew for each take, so that a take costs no more allocations than the library
-// makes.
+// query is a prepared findOneAndUpdate: which message to take, and its lease. Each take overwrites
+// the times in its bytes, so that only the library allocates.
 type query struct {
 	filter, update bson.Raw
-	filterTime     []byte // 8 bytes of filter; nil: it has no time
+	filterTime     []byte // 8 bytes of filter; nil: the filter has no time
 	updateTime     []byte // 8 bytes of update
 }
 
-// newQuery returns a take of messages whose lease fits the condition.
+// newQuery returns a query for messages whose lease fits the condition.
 func newQuery(field string, condition any, hasTime bool) (*query, error) {
 	filter, err := bson.Marshal(bson.D{{Key: field, Value: condition}})
 	if err != nil {
@@ -69,8 +68,8 @@ func newQuery(field string, condition any, hasTime bool) (*query, error) {
 	return q, nil
 }
 
-// lastTime returns the bytes of the time that ends a document within a document. Each of
-// the two ends with a zero.
+// lastTime returns the bytes of a time at the end of a nested document. Both documents end with a
+// zero byte.
 func lastTime(raw bson.Raw) []byte {
 	const size, zeros = 8, 2
 	end := len(raw) - zeros
@@ -81,7 +80,7 @@ func putTime(at []byte, t time.Time) {
 	binary.LittleEndian.PutUint64(at, uint64(t.UnixMilli()))
 }
 
-// OpenConsumer makes the subscription, unless it is there, and takes messages.
+// OpenConsumer creates the subscription, unless it exists, and takes messages.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
@@ -116,7 +115,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// claimEvery is how often a consumer looks for leases that have passed.
+// claimEvery returns how often a consumer looks for expired leases.
 func claimEvery(lease time.Duration) time.Duration { return min(lease, time.Second) }
 
 // run takes messages until the consumer closes or cannot go on.
@@ -136,17 +135,17 @@ func (r *consumer) run() {
 	}
 	ctx, cancel := r.request()
 	defer cancel()
-	// What cannot be acknowledged any more comes to others.
+	// Messages that can no longer be acknowledged go to other consumers.
 	_ = r.acknowledge(ctx)
 }
 
-// final reports whether an error is an answer of the server that will not change.
+// final reports whether an error is a server's answer that a retry cannot change.
 func final(err error) bool {
 	var answer mongo.CommandError
 	return errors.As(err, &answer) && refusals[answer.Code]
 }
 
-// request bounds what one round asks of the server.
+// request returns a context that bounds the requests of one round.
 func (r *consumer) request() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.work, r.of.Duration(setRequest))
 }
@@ -183,7 +182,7 @@ var (
 	deleteOldest = options.FindOneAndDelete().SetSort(bson.D{{Key: fieldID, Value: 1}})
 )
 
-// take takes a message and hands it over. At most once, the message is gone before.
+// take takes a message and hands it over. With at most once, the message is deleted before.
 func (r *consumer) take(ctx context.Context, q *query) (found bool, err error) {
 	now := time.Now()
 	if q.filterTime != nil {
@@ -212,7 +211,7 @@ func (r *consumer) take(ctx context.Context, q *query) (found bool, err error) {
 	return err == nil, err
 }
 
-// handle hands a message over. The document is the library's, and nobody else's.
+// handle hands over a message. Nothing else uses the document's bytes.
 func (r *consumer) handle(raw bson.Raw) {
 	m := system.Received{Partition: raw.Lookup(fieldPartition).Int32()}
 	_, m.Payload, _ = raw.Lookup(fieldPayload).BinaryOK()
@@ -224,7 +223,7 @@ func (r *consumer) handle(raw bson.Raw) {
 	}
 }
 
-// look reads how many subscriptions the topic has, unless that was read just now.
+// look reads the number of the topic's subscriptions, unless it was read recently.
 func (r *consumer) look(ctx context.Context) error {
 	began := time.Now()
 	if began.Sub(r.looked) < viewFor {
@@ -237,8 +236,8 @@ func (r *consumer) look(ctx context.Context) error {
 	return err
 }
 
-// acknowledge deletes what was handled. With several subscriptions, it marks that first,
-// and deletes what all of them have marked.
+// acknowledge deletes the handled messages. With several subscriptions it marks them, and deletes
+// the messages that all subscriptions have marked.
 func (r *consumer) acknowledge(ctx context.Context) error {
 	if len(r.handled) == 0 {
 		return nil
@@ -263,8 +262,8 @@ func (r *consumer) acknowledge(ctx context.Context) error {
 	return nil
 }
 
-// Close takes no more and waits within ctx until what was taken is handled and
-// acknowledged. When ctx ends first, the rest comes to others after their lease.
+// Close stops taking messages, and waits within ctx until the taken ones are handled and
+// acknowledged. If ctx ends first, the rest goes to other consumers after the lease.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		defer r.abort()

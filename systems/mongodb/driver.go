@@ -72,14 +72,14 @@ type cluster struct {
 	driver.Lacks
 	options  system.Options
 	level    workload.Level
-	client   *mongo.Client // for everything; it has a pool of connections
-	direct   bool          // it talks to the server at the endpoint only
-	server   server        // that answered first
+	client   *mongo.Client // used for everything; has a pool of connections
+	direct   bool          // talks only to the server at the endpoint
+	server   server        // the first server that answered
 	sequence sequence
 	clients  driver.Clients
 }
 
-// Connect asks the endpoints what they are. It returns within ten seconds.
+// Connect asks the endpoints for their kind of server. It returns within ten seconds.
 func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	if err := driver.CheckOptions(o, problems, "mongo-1:27017"); err != nil {
 		return nil, err
@@ -107,14 +107,14 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		err = c.allowed(ctx)
 	}
 	if err != nil {
-		// Without a client there is nothing to end but its connections.
+		// Only the client's connections need to be closed.
 		return nil, errors.Join(c.explain(err), disconnect(client))
 	}
 	return c, nil
 }
 
-// allowed returns why the user may not read the database, or nil. Servers answer hello and
-// buildInfo without a login.
+// allowed returns the reason why the user may not read the database, or nil. Servers answer hello
+// and buildInfo without a login.
 func (c *cluster) allowed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -125,8 +125,8 @@ func (c *cluster) allowed(ctx context.Context) error {
 	return err
 }
 
-// reach returns nil when an endpoint accepts a connection, so that errors of the network
-// and of TLS come at once: the library goes on trying.
+// reach returns nil when an endpoint accepts a connection. It reports errors of the network and of
+// TLS at once, while the library would keep trying.
 func (c *cluster) reach(ctx context.Context) (first error) {
 	for _, address := range c.options.Endpoints {
 		conn, err := driver.Dial(ctx, "tcp", address, c.options.TLS)
@@ -173,7 +173,7 @@ func (c *cluster) database() *mongo.Database {
 		options.Database().SetWriteConcern(concernOf(c.level)))
 }
 
-// Leader returns the address of the primary, as long as there is the topic.
+// Leader returns the address of the primary if the topic exists.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
 	if _, err := c.readTopic(ctx, t.Name); err != nil {
 		return "", err
@@ -211,7 +211,7 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { return disconnect(c.client) })
 }
 
-// concernOf returns the write concern that makes a level.
+// concernOf returns the write concern of a level.
 func concernOf(l workload.Level) *writeconcern.WriteConcern {
 	synced := l.Synced()
 	if l.Majority() {
@@ -220,8 +220,8 @@ func concernOf(l workload.Level) *writeconcern.WriteConcern {
 	return &writeconcern.WriteConcern{W: 1, Journal: &synced}
 }
 
-// sequence makes the _id of messages: object ids that grow, across all producers of the
-// cluster. The library's own begin again at zero in the midst of a second.
+// sequence makes the _id of messages: object ids that grow, across all producers of the cluster.
+// The library's own ids can restart at zero within a second.
 type sequence struct {
 	process [5]byte
 	last    atomic.Uint64 // second and count: 32 and 24 bits
@@ -231,10 +231,10 @@ const countBits = 24
 
 func (s *sequence) begin() {
 	id := bson.NewObjectID()
-	copy(s.process[:], id[4:9]) // bytes of the process and of chance, as the format has them
+	copy(s.process[:], id[4:9]) // the format's bytes of the process and random bytes
 }
 
-// next returns a greater id than all before.
+// next returns an id that is greater than all previous ones.
 func (s *sequence) next() (id bson.ObjectID) {
 	for {
 		last := s.last.Load()
@@ -251,8 +251,8 @@ func (s *sequence) next() (id bson.ObjectID) {
 // topicsCollection has a document for each topic.
 const topicsCollection = "plimsoll.topics"
 
-// topicDocument is what the database knows of a topic. The place of a subscription's name
-// is its number.
+// topicDocument describes a topic in the database. The index of a subscription's name is its
+// number.
 type topicDocument struct {
 	Name          string   `bson:"_id"`
 	Partitions    int      `bson:"partitions"`
@@ -300,7 +300,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// readTopic returns what the database knows of a topic.
+// readTopic reads a topic's document.
 func (c *cluster) readTopic(ctx context.Context, name string) (t topicDocument, err error) {
 	err = c.topics().FindOne(ctx, byID(name)).Decode(&t)
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -312,12 +312,12 @@ func (c *cluster) readTopic(ctx context.Context, name string) (t topicDocument, 
 	return t, nil
 }
 
-// viewFor is how long a consumer relies on what it has read of the topic's subscriptions.
-// A further subscription is not open before that time has passed, so no consumer deletes
-// what that subscription is to have.
+// viewFor is how long a consumer relies on its list of the topic's subscriptions. A new
+// subscription opens only after this time, so no consumer deletes a message that the new
+// subscription must get.
 const viewFor = 500 * time.Millisecond
 
-// subscribe returns the number of a subscription, and makes it if it is not there.
+// subscribe returns the number of a subscription, and creates it if necessary.
 func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (int, error) {
 	var before topicDocument
 	add := bson.D{{Key: "$addToSet", Value: bson.D{{Key: "subscriptions", Value: name}}}}
@@ -345,8 +345,8 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 	return number, nil
 }
 
-// leaseField is the field of a message that holds the lease of a subscription.
+// leaseField returns the field of a message that holds a subscription's lease.
 func leaseField(subscription int) string { return "l" + strconv.Itoa(subscription) }
 
-// RefuseExisting says that readers take messages from queues.
+// RefuseExisting refuses existing topics, because readers take messages out of queues.
 func (mongoSystem) RefuseExisting(system.Settings) string { return system.Destructive }

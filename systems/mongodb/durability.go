@@ -18,7 +18,7 @@ func levels() map[workload.Level]system.Guarantee {
 	const (
 		only = "; MongoDB's own server only, in a replica set; refused with a server that " +
 			"merely speaks the protocol"
-		rolled = "; an election may roll back what was acknowledged"
+		rolled = "; an election may roll back acknowledged messages"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "w: majority, j: true, and " +
@@ -41,7 +41,7 @@ func concern(l workload.Level) string {
 	return fmt.Sprintf("w: %s, j: %t", w, l.Synced())
 }
 
-// configuration is what replSetGetConfig answers.
+// configuration is the answer to replSetGetConfig.
 type configuration struct {
 	Config struct {
 		ID             string           `bson:"_id"`
@@ -50,7 +50,7 @@ type configuration struct {
 	} `bson:"config"`
 }
 
-// memberSettings is a member's part of it.
+// memberSettings is a member's part of the configuration.
 type memberSettings struct {
 	Host    string `bson:"host"`
 	Arbiter bool   `bson:"arbiterOnly"`
@@ -65,7 +65,7 @@ type member struct {
 	persistent bool
 }
 
-// status is what serverStatus answers.
+// status is the answer to serverStatus.
 type status struct {
 	Engine struct {
 		Name       string `bson:"name"`
@@ -73,7 +73,7 @@ type status struct {
 	} `bson:"storageEngine"`
 }
 
-// administer calls do with a client of the administrator's.
+// administer calls do with the administrator's client.
 func (c *cluster) administer(do func(*mongo.Client) error) error {
 	who := c.options.Credentials
 	if who.AdminUser != "" || who.AdminPassword != "" {
@@ -86,7 +86,7 @@ func (c *cluster) administer(do func(*mongo.Client) error) error {
 	return errors.Join(do(client), disconnect(client))
 }
 
-// only returns a connection to be made to one server, whatever it is.
+// only returns a cluster that connects to a single server of any kind.
 func (c *cluster) only(host string) *cluster {
 	one := &cluster{Settings: c.Settings, options: c.options, direct: true}
 	one.options.Endpoints = []string{host}
@@ -115,7 +115,7 @@ func (c *cluster) readConfiguration(ctx context.Context) (
 	return set, defaults, err
 }
 
-// readMembers asks each member that holds data.
+// readMembers queries each member that holds data.
 func (c *cluster) readMembers(ctx context.Context) ([]member, error) {
 	set, _, err := c.readConfiguration(ctx)
 	if err != nil {
@@ -199,10 +199,10 @@ func (c *cluster) readSet(ctx context.Context, r *driver.Reading) (system.Eviden
 	return r.Evidence(), err
 }
 
-// checkSet holds a replica set against the level.
+// checkSet compares a replica set with the level.
 func checkSet(r *driver.Reading, set configuration, members []member, replicas int) error {
 	const journalDefault = "writeConcernMajorityJournalDefault"
-	// The default of a configuration that does not have it.
+	// The default if the configuration lacks it.
 	journal := set.Config.JournalDefault == nil || *set.Config.JournalDefault
 	r.Add(set.Config.ID, journalDefault, strconv.FormatBool(journal), "replSetGetConfig")
 	for _, m := range members {
@@ -231,7 +231,7 @@ func checkSet(r *driver.Reading, set configuration, members []member, replicas i
 	}
 	if journal != r.Level.Synced() {
 		return r.Contradicts(fmt.Sprintf("%s: %t", journalDefault, r.Level.Synced()),
-			"the replica set %s has %t: change it by rs.reconfig()", set.Config.ID, journal)
+			"the replica set %s has %t: change it with rs.reconfig()", set.Config.ID, journal)
 	}
 	return nil
 }

@@ -29,13 +29,13 @@ const (
 	codeObjectTooLarge  = 17280
 )
 
-// refusals are the codes after which a server has written nothing of a batch.
+// refusals are the error codes that say that a server has written nothing of a batch.
 var refusals = map[int32]bool{
 	codeBadValue: true, codeFailedToParse: true, codeUnauthorized: true,
 	codeInvalidName: true, codeTooLarge: true,
 }
 
-// explain says in one sentence why the servers cannot be talked to.
+// explain returns an error that says in one sentence why no server can be reached.
 func (c *cluster) explain(err error) error {
 	err = plain(err)
 	peer := kit.Peer{
@@ -58,8 +58,8 @@ func (c *cluster) explain(err error) error {
 	return err
 }
 
-// plain returns the error of a connection alone, which the library wraps in errors that say
-// the same again. It returns other errors as they are.
+// plain returns the innermost error of a connection, because the library's wrapping repeats it. It
+// returns other errors unchanged.
 func plain(err error) error {
 	var connection topology.ConnectionError
 	var answer driver.Error
@@ -71,13 +71,13 @@ func plain(err error) error {
 }
 
 // isCleared reports whether a connection was closed because another one could not be opened. The
-// error does not have the cause; the next attempt has.
+// error lacks the cause; that of the next attempt has it.
 func isCleared(err error) bool {
 	var pool driver.RetryablePoolError
 	return errors.As(err, &pool) && pool.Retryable()
 }
 
-// explainAnswer explains what a server answers. It returns nil for other errors.
+// explainAnswer explains a server's answer. It returns nil for other errors.
 func explainAnswer(peer kit.Peer, err error) error {
 	var answer driver.Error
 	var outer mongo.CommandError
@@ -92,7 +92,7 @@ func explainAnswer(peer kit.Peer, err error) error {
 	case answer.Code == codeLoginFailed:
 		return peer.RefusesLogin(err, " and the setting "+setAuthSource)
 	case answer.Code == codeUnauthorized:
-		return fmt.Errorf("%s does not allow the user what a run needs: give the target "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: give the target "+
 			"credentials, or the user the role readWrite of the database: %w", peer.At(), err)
 	case answer.Code == codeCommandNotFound && strings.Contains(answer.Message, "sasl"):
 		return fmt.Errorf("%s has no login: remove the credentials from the target: %w",
@@ -149,8 +149,8 @@ func explainSelection(peer kit.Peer, err topology.ServerSelectionError) error {
 	return peer.Silent(err.Wrapped)
 }
 
-// unsent reports whether a command has reached no server: no server was found, or no
-// connection to it was made.
+// unsent reports whether a command reached no server: none was found, or none accepted a
+// connection.
 func unsent(err error) bool {
 	var selection topology.ServerSelectionError
 	var queue topology.WaitQueueTimeoutError

@@ -54,7 +54,7 @@ func ferret(t *testing.T, arguments ...string) string {
 	return address
 }
 
-// FerretDB 1.24 hands a document to several consumers, and each of those counts.
+// FerretDB 1.24 hands a document to several consumers, and each delivery is counted.
 func TestFerretDBDeliversTwice(t *testing.T) {
 	c := connect(t, system.Options{
 		Endpoints: []string{ferret(t)}, Settings: systemtest.Settings(t, mongoSystem{}),
@@ -85,7 +85,7 @@ func TestFerretDBDeliversTwice(t *testing.T) {
 	}
 }
 
-// FerretDB's experimental login is the only server with SCRAM that was to be had.
+// FerretDB, with its experimental login, is the only available server with SCRAM.
 func TestLogin(t *testing.T) {
 	o := system.Options{
 		Endpoints: []string{ferret(t, "--test-enable-new-auth", "--setup-username=me",

@@ -50,8 +50,8 @@ func connect(t testing.TB, o system.Options) *cluster {
 	return systemtest.Connect[*cluster](t, mongoSystem{}, o)
 }
 
-// The suite runs against mongo-java-server. Levels 1 to 3 are refused there, which the suite
-// holds too. That server reads its whole store for each message.
+// The suite runs against mongo-java-server. It refuses levels 1 to 3, which the suite checks too.
+// The server reads its whole store for each message.
 func TestConformance(t *testing.T) {
 	needServer(t)
 	systemtest.Run(t, systemtest.Harness{

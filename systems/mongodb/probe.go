@@ -23,7 +23,7 @@ func (mongoSystem) Variant(o system.Options) string {
 	return ""
 }
 
-// OpenShared opens a consumer: those of a subscription share all documents.
+// OpenShared opens a consumer. The consumers of a subscription share all documents.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -70,12 +70,12 @@ func (c *cluster) PublishAcked(
 	return answer, nil
 }
 
-// refusal returns the answer of a server that was to refuse a document whose _id exists.
+// refusal returns the answer of a server to a document whose _id exists, which it must refuse.
 func refusal(err error) (string, error) {
 	return driver.Refusal(mongo.IsDuplicateKeyError(err), err)
 }
 
-// OpenRoutes has a collection for each key.
+// OpenRoutes uses a collection for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -86,7 +86,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 		})
 }
 
-// OpenMailbox delays a message by a lease that begins with it. It refuses other features.
+// OpenMailbox delays a message with an initial lease. It refuses other features.
 func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (
 	system.Mailbox, string, error,
 ) {
@@ -168,7 +168,7 @@ var lacks = driver.Lacks{
 		system.FeaturePriority: "consumers take the smallest _id; a priority would be a field " +
 			"before it in index and sort, which this queue does not have",
 	},
-	Rejection: "there is no rejection: a lease passes, and the message comes again; a consumer " +
+	Rejection: "there is no rejection: after its lease a message comes again; a consumer " +
 		"may count deliveries in the document and move it itself",
 	Bounds: "no collection can refuse more: a capped collection removes its oldest documents, " +
 		"read or not",

@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 )
 
-// What is certain of a queue in MongoDB is found by trying it, on mongo-java-server: so
-// replicas and transactions are not there.
+// The probes find the known capabilities of a queue in MongoDB. On mongo-java-server there are no
+// replicas and no transactions.
 func TestProbes(t *testing.T) {
 	options := optionsOf(t, setLease, "1s")
 	want := map[string]probe.Answer{

@@ -23,7 +23,7 @@ const (
 	fieldKey       = "k"
 )
 
-// overhead is more than what a document has besides payload and key, in bytes.
+// overhead bounds the bytes of a document besides payload and key.
 const overhead = 4 << 10
 
 // producer inserts documents into one collection, one insertMany after another.
@@ -33,14 +33,14 @@ type producer struct {
 	collection *mongo.Collection
 	options    *options.InsertManyOptionsBuilder
 	ordered    bool
-	documents  []any // of the batch under way
+	documents  []any // of the running batch
 	closing    driver.Closing
 }
 
-// document is a message in BSON. Its bytes are used again.
+// document is a message in BSON. Its bytes are reused.
 type document struct{ raw []byte }
 
-// MarshalBSON is how the library asks for the bytes.
+// MarshalBSON gives the library the bytes.
 func (d *document) MarshalBSON() ([]byte, error) { return d.raw, nil }
 
 // OpenProducer opens a producer.
@@ -79,11 +79,11 @@ func (c *cluster) write(d *document, m *system.Message) {
 	if m.Key != nil {
 		raw = bsoncore.AppendBinaryElement(raw, fieldKey, 0, m.Key)
 	}
-	d.raw, _ = bsoncore.AppendDocumentEnd(raw, index) // it was begun
+	d.raw, _ = bsoncore.AppendDocumentEnd(raw, index) // the document was begun
 }
 
-// deliver inserts a batch and reports the outcome of each message. It tries again when the
-// batch has reached no server.
+// deliver inserts a batch and reports the outcome of each message. It retries if the batch reached
+// no server.
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[document]) {
 	p.documents = p.documents[:0]
 	for _, one := range batch {
@@ -115,7 +115,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[documen
 var errNotTried = errors.New("an ordered batch ends at the first document that the server " +
 	"refuses, and this message came after it")
 
-// outcomes returns what the error of an insertMany means for each of its n documents.
+// outcomes returns the result of each of n documents of an insertMany with an error.
 func (p *producer) outcomes(life context.Context, n int, err error) []error {
 	all := make([]error, n)
 	set := func(from int, to error) {
@@ -129,7 +129,7 @@ func (p *producer) outcomes(life context.Context, n int, err error) []error {
 		return all
 	}
 	if w := bulk.WriteConcernError; w != nil {
-		// Nothing takes back what was inserted.
+		// The insert is not undone.
 		set(0, fmt.Errorf("the write concern was not reached: %s: %w", w.Message,
 			system.ErrUnknown))
 	}
@@ -162,7 +162,7 @@ func refusedDocument(e mongo.BulkWriteError) error {
 		e.Message)
 }
 
-// outcome returns what an error means that concerns a whole batch.
+// outcome classifies an error of a whole batch.
 func (p *producer) outcome(life context.Context, err error) error {
 	var answer mongo.CommandError
 	switch {
@@ -174,7 +174,7 @@ func (p *producer) outcome(life context.Context, err error) error {
 	return fmt.Errorf("%w: %w", plain(err), system.ErrUnknown)
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		return p.Batches.Close(ctx)

@@ -42,13 +42,13 @@ func TestRefusals(t *testing.T) {
 			[]string{"level 3 needs MongoDB's own server"}},
 		"TLS to a plaintext port": {false, func(o *system.Options) {
 			o.TLS = stranger.ClientConfig()
-		}, []string{"as a port without TLS does", "remove tls from the target"}},
+		}, []string{"like a port without TLS", "remove tls from the target"}},
 		"plaintext to a TLS port": {true, func(o *system.Options) { o.TLS = nil },
 			[]string{"give the target tls or correct the port"}},
 		"untrusted certificate": {true, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"another protocol": {false, func(o *system.Options) { o.Endpoints = []string{greeter(t)} },
 			[]string{"is not MongoDB's", "correct the port"}},
 	} {
@@ -65,7 +65,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// greeter is a server of another protocol, which speaks first as SSH and SMTP do.
+// greeter returns the address of a server of another protocol, in which the server speaks first,
+// like SSH and SMTP.
 func greeter(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,8 +89,7 @@ func greeter(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// What the library says of a replica set without a primary is known, and no such set can
-// be had here.
+// The test uses the library's known error, because no replica set can run here.
 func TestSecondaryWithoutPrimary(t *testing.T) {
 	c := &cluster{options: system.Options{Endpoints: []string{"b:27017"}}}
 	for name, one := range map[string]struct {
@@ -121,7 +121,7 @@ func TestSecondaryWithoutPrimary(t *testing.T) {
 func yes() *bool { b := true; return &b }
 func no() *bool  { b := false; return &b }
 
-// The answers of a replica set, as MongoDB documents them, against the levels.
+// The documented answers of a replica set are compared with the levels.
 func TestReplicaSetIsHeldAgainstTheLevel(t *testing.T) {
 	mongod := server{kind: kindMongod, version: "8.0.4", set: "rs"}
 	live := func(n int) (all []member) {
@@ -182,8 +182,8 @@ func TestReplicaSetIsHeldAgainstTheLevel(t *testing.T) {
 	}
 }
 
-// The kinds of servers are told apart by what they answered when they were tried, and mongod
-// and mongos by what MongoDB documents.
+// The answers are recorded from real servers, except those of mongod and mongos, which are from
+// MongoDB's documentation.
 func TestKindsOfServers(t *testing.T) {
 	for _, c := range []struct {
 		hello helloAnswer

@@ -19,13 +19,13 @@ const (
 	kindFerret = "FerretDB"
 )
 
-// server is what a server says of itself.
+// server describes a server by its own answers.
 type server struct {
 	kind      string
-	version   string // its own; empty: it does not say
+	version   string // its own; empty: unknown
 	announces string // the version of MongoDB that it claims to be
 	set       string // the replica set; empty: none
-	primary   string // of the replica set, as it knows it; empty: none
+	primary   string // of the replica set, known to this server; empty: none
 	writable  bool
 	maxBytes  int // of a document
 }
@@ -45,7 +45,7 @@ func (s server) String() string {
 // helloAnswer is the answer to hello.
 type helloAnswer struct {
 	Writable bool   `bson:"isWritablePrimary"`
-	Master   bool   `bson:"ismaster"` // in place of it, in the answer to isMaster
+	Master   bool   `bson:"ismaster"` // instead of it, in the answer to isMaster
 	Set      string `bson:"setName"`
 	Primary  string `bson:"primary"`
 	Message  string `bson:"msg"`
@@ -64,7 +64,7 @@ func run(ctx context.Context, client *mongo.Client, command string, into any) er
 	return client.Database("admin").RunCommand(ctx, bson.D{{Key: command, Value: 1}}).Decode(into)
 }
 
-// identify asks a server what it is.
+// identify asks a server for its kind and version.
 func identify(ctx context.Context, client *mongo.Client) (server, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -84,8 +84,8 @@ func identify(ctx context.Context, client *mongo.Client) (server, error) {
 	return serverOf(hello, build), nil
 }
 
-// serverOf tells the kinds of servers apart. Only MongoDB's own name the commit that they
-// were built from, and FerretDB names itself.
+// serverOf recognises the kind of a server. Only MongoDB's own servers name their git commit, and
+// FerretDB names itself.
 func serverOf(hello helloAnswer, build buildAnswer) server {
 	s := server{
 		kind: kindMongod, version: build.Version, announces: build.Version,
@@ -103,7 +103,7 @@ func serverOf(hello helloAnswer, build buildAnswer) server {
 	return s
 }
 
-// gives returns why the server cannot give a level, or nil.
+// gives returns the reason why the server cannot give a level, or nil.
 func (s server) gives(l workload.Level) error {
 	switch {
 	case s.kind == kindMongos:

@@ -13,10 +13,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// This test breaks the shared server, so it runs last. A server that is killed amid a batch
-// leaves its messages unknown; what is sent while it is away waits for it. What was
-// acknowledged just before may be lost at level 4, and mongo-java-server writes its file once
-// a second: so the test awaits only what came afterwards.
+// This test breaks the shared server, so it runs last. When a server is killed during a batch, the
+// batch's outcome is unknown; messages sent while the server is down wait for it. At level 4
+// messages acknowledged just before may be lost, because mongo-java-server writes its file once a
+// second, so the test awaits only later messages.
 func TestKilledServer(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)

@@ -33,7 +33,7 @@ func connect(t *testing.T, o system.Options) system.Cluster {
 	return c
 }
 
-// mustSay fails the test unless the error has all the words.
+// mustSay fails the test unless the error contains all the words.
 func mustSay(t *testing.T, err error, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -48,7 +48,7 @@ func mustSay(t *testing.T, err error, words ...string) {
 	}
 }
 
-// TestUnsynced and TestSynced share a cluster each among what leaves it whole.
+// TestUnsynced and TestSynced each share a cluster among subtests that leave it intact.
 func TestUnsynced(t *testing.T) {
 	e := provision(t, workload.SyncAsync, settings(t))
 	for name, test := range map[string]func(*testing.T, *embedded){
@@ -82,7 +82,7 @@ func TestSynced(t *testing.T) {
 	t.Run("other copies", func(t *testing.T) { otherCopiesAreRefused(t, e) })
 }
 
-// contradicted asks a level of a cluster that gives another.
+// contradicted requests a level of a cluster that gives another.
 func contradicted(t *testing.T, e *embedded, asked workload.Level, words ...string) {
 	cl := connect(t, optionsOf(e, asked, settings(t)))
 	topic := system.Topic{Name: fmt.Sprintf("mismatch-%d", asked), Partitions: 1}
@@ -94,8 +94,7 @@ func contradicted(t *testing.T, e *embedded, asked workload.Level, words ...stri
 	mustSay(t, err, words...)
 }
 
-// otherCopiesAreRefused holds streams made behind the driver's back against
-// the level.
+// otherCopiesAreRefused checks streams that were created without the driver against the level.
 func otherCopiesAreRefused(t *testing.T, e *embedded) {
 	s := settings(t)
 	ctx := within(t, 30*time.Second)
@@ -218,7 +217,7 @@ func connectTellsFailuresApart(t *testing.T, e *embedded) {
 	}
 }
 
-// oneDeadEndpointOfFour connects although the first endpoint is gone.
+// oneDeadEndpointOfFour connects although the first endpoint is down.
 func oneDeadEndpointOfFour(t *testing.T, e *embedded) {
 	s := settings(t)
 	o := optionsOf(e, workload.SyncAsync, s)
@@ -226,7 +225,7 @@ func oneDeadEndpointOfFour(t *testing.T, e *embedded) {
 	connect(t, o)
 }
 
-// outcome counts how a message ended.
+// outcome counts the results of messages.
 type outcome struct {
 	message system.Message
 	ends    atomic.Int32
@@ -241,9 +240,8 @@ func (o *outcome) Complete(err error) {
 	}
 }
 
-// TestNodeKilledWhileSending ends the server that leads the stream amid
-// sending. Every message ends once, the stream goes on under another leader,
-// and what was acknowledged is there.
+// TestNodeKilledWhileSending ends the stream's leader while messages are sent. Every message ends
+// once, the stream continues with another leader, and no acknowledged message is lost.
 func TestNodeKilledWhileSending(t *testing.T) {
 	const total, inFlight = 4000, 200
 	s := settings(t, target.Setting{Name: setAckTimeout, Value: "1s"})
@@ -383,8 +381,8 @@ func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
 	}
 }
 
-// fullStoreRefuses fills a stream up to its limit: what does not fit is
-// refused, and nothing that was acknowledged is dropped for it.
+// fullStoreRefuses fills a stream up to its limit: further messages are refused, and no
+// acknowledged message is dropped.
 func fullStoreRefuses(t *testing.T, e *embedded) {
 	const total = 300
 	s := settings(t, target.Setting{Name: setMaxBytes, Value: "1MB"})
@@ -444,8 +442,8 @@ func TestClustersSideBySide(t *testing.T) {
 	wg.Wait()
 }
 
-// tooLarge sends what the servers do not take: refused, once, and the producer
-// works on.
+// tooLarge sends a message that is too large for the servers: it is refused once, and the producer
+// goes on.
 func tooLarge(t *testing.T, e *embedded) {
 	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t)))
 	ctx := within(t, 30*time.Second)

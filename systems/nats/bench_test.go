@@ -21,7 +21,7 @@ const (
 	benchSize     = 1 << 10
 )
 
-// pooled is a message that goes back to its pool when it ends.
+// pooled is a message that returns to its pool when it ends.
 type pooled struct {
 	message system.Message
 	pool    chan *pooled
@@ -46,7 +46,7 @@ func newPool(failed *atomic.Int64) chan *pooled {
 	return pool
 }
 
-// bench connects and creates a topic.
+// bench connects to a cluster and creates a topic.
 func bench(b *testing.B, o system.Options) (system.Cluster, system.Topic, context.Context) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	b.Cleanup(cancel)
@@ -96,7 +96,7 @@ func rate(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
 }
 
-// BenchmarkPublish is the driver's own cost: the servers are in another process.
+// BenchmarkPublish measures the driver's own cost: the servers are in another process.
 func BenchmarkPublish(b *testing.B) {
 	o := serveApart(b, workload.SyncAsync)
 	c, topic, ctx := bench(b, o)
@@ -106,8 +106,8 @@ func BenchmarkPublish(b *testing.B) {
 	rate(b)
 }
 
-// BenchmarkPublishAsyncOfTheLibrary is the same through jetstream.PublishAsync,
-// with the acknowledgement timeout that it needs to end every message.
+// BenchmarkPublishAsyncOfTheLibrary measures the same through jetstream.PublishAsync, with the
+// acknowledgement timeout that it needs to end every message.
 func BenchmarkPublishAsyncOfTheLibrary(b *testing.B) {
 	o := serveApart(b, workload.SyncAsync)
 	c, topic, ctx := bench(b, o)
@@ -149,8 +149,8 @@ func BenchmarkPublishAsyncOfTheLibrary(b *testing.B) {
 	rate(b)
 }
 
-// BenchmarkEndToEnd is what one process does that also runs the cluster:
-// publishing at full speed and consuming it all.
+// BenchmarkEndToEnd measures one process that also runs the cluster: it publishes at full speed
+// and consumes everything.
 func BenchmarkEndToEnd(b *testing.B) {
 	s := settings(b)
 	e := provision(b, workload.SyncAsync, s)

@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// TestCheck finds before anything starts what would fail then, all at once.
+// Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
 	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
 	give := func(name, value string) target.Setting {
@@ -71,8 +71,7 @@ func TestSettingsThatApply(t *testing.T) {
 	}
 }
 
-// TestDeniedTheSystemSubjects asks servers that answer a user nothing about
-// themselves, not even that nobody does.
+// TestDeniedTheSystemSubjects queries servers that give a user no answer at all about themselves.
 func TestDeniedTheSystemSubjects(t *testing.T) {
 	denied := &server.User{Username: "me", Password: "geheim", Permissions: &server.Permissions{
 		Publish: &server.SubjectPermission{Deny: []string{"$SYS.>"}},
@@ -97,8 +96,8 @@ func TestDeniedTheSystemSubjects(t *testing.T) {
 	}
 }
 
-// TestAFailedStartQuotesTheLogs needs no log file, which the caller may have
-// deleted when somebody reads the error.
+// The error of a failed start quotes the logs, because the log files may be deleted before anyone
+// reads the error.
 func TestAFailedStartQuotesTheLogs(t *testing.T) {
 	e := &embedded{}
 	for _, name := range []string{"n1", "n2"} {

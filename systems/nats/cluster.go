@@ -22,10 +22,9 @@ import (
 const (
 	readyWithin = 30 * time.Second
 	readyPoll   = 5 * time.Millisecond
-	// startAttempts is how often starting is tried, when another process took a
-	// port between our finding it free and the server's listening, or when the
-	// first election split its votes: the servers take up to 9 s to hold
-	// another, starting anew takes a third of one. The first attempt has
+	// startAttempts bounds the attempts to start. An attempt is repeated when another process took
+	// a port before the server listened, or when the first election split its votes: the next
+	// election takes up to 9 s, a new start a third of a second. The first attempt may take
 	// firstElection, each further one longer by the factor.
 	startAttempts  = 5
 	firstElection  = time.Second
@@ -34,13 +33,12 @@ const (
 	// routePool is the server's default number of connections between two
 	// servers for all accounts but the system account, which has its own.
 	routePool = 3
-	// account is where the streams are, systemAccount where the servers
-	// answer questions about themselves.
+	// account holds the streams. In systemAccount the servers answer questions about themselves.
 	account       = "PLIMSOLL"
 	systemAccount = "SYS"
 )
 
-// NodeNames are the names of the servers; none when they are in this process.
+// NodeNames returns the names of the servers; none if they run in this process.
 func (natsSystem) NodeNames(p system.Provision) []string {
 	if !readConfig(p.Settings).server.apart(p) {
 		return nil
@@ -51,10 +49,9 @@ func (natsSystem) NodeNames(p system.Provision) []string {
 func nodeNames(n int) []string { return driver.Numbered("n", n) }
 
 // Provision starts a JetStream cluster of p.Nodes servers inside this process,
-// on loopback ports of its own, or each in a process of its own (see spawned),
-// each with a data directory below p.DataDir and a log file in p.LogDir. It
-// returns when the cluster has a leader and every server is current, within
-// half a minute.
+// on loopback ports, or each in its own process (see spawned). Each has a data directory below
+// p.DataDir and a log file in p.LogDir. It returns when the cluster has a leader and every server
+// is current, within half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	cfg := readConfig(p.Settings)
 	if bad := append(cfg.problems(p.Settings, p.Durability),
@@ -62,8 +59,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 		return nil, bad
 	}
 	var err error
-	// Servers that are processes run in folders of their own, where a relative
-	// path means another place.
+	// Server processes run in their own folders, where a relative path would point elsewhere.
 	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
 		return nil, fmt.Errorf("finding the data directory: %w", err)
 	}
@@ -92,7 +88,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	return nil, err
 }
 
-// apart reports whether each server is a process of its own.
+// apart reports whether each server runs in its own process.
 func (c serverConfig) apart(p system.Provision) bool {
 	return c.where == valueProcesses || c.where == valueAuto && p.Breakable
 }
@@ -110,9 +106,8 @@ func startWithin(ctx context.Context, limit time.Duration, p system.Provision,
 	return start(ctx, p, cfg)
 }
 
-// fairShare is the disk that each of the nodes may fill: an equal part of what
-// the data directory has, or the least that one has which is a file system of its
-// own.
+// fairShare returns the disk space that each node may fill: an equal part of the data directory's
+// free space, or the smallest free space of a node that has its own file system.
 func fairShare(dir string, nodes int) (int64, error) {
 	shared, on, err := freeDisk(dir)
 	if err != nil {
@@ -132,8 +127,7 @@ func fairShare(dir string, nodes int) (int64, error) {
 	return share, nil
 }
 
-// freeDisk is nine tenths of what is free where a directory is, in bytes, and
-// which device that is.
+// freeDisk returns nine tenths of the free bytes of a directory's file system, and its device.
 func freeDisk(dir string) (bytes int64, device uint64, err error) {
 	var fs syscall.Statfs_t
 	var file syscall.Stat_t
@@ -163,8 +157,8 @@ type node struct {
 	server *server.Server
 }
 
-// start starts the servers and waits until they are a cluster. What it returns
-// is nil on an error, and nothing is left but the logs.
+// start starts the servers and waits until they form a cluster. After an error only the logs are
+// left.
 func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
 	ports, err := process.FreePorts(loopback, p.Nodes)
 	if err != nil {
@@ -245,10 +239,9 @@ func (e *embedded) complaints() string {
 	return b.String()
 }
 
-// ready reports whether every server listens, is connected to all others and is
-// current, and one leads. Two servers that dial each other at once may close
-// both connections and dial again a second later, so that a majority can be
-// there before the routes are.
+// ready reports whether every server listens, is connected to all others and is current, and one
+// is the leader. Two servers that dial each other at once may close both connections and dial
+// again a second later, so a majority can exist before all routes do.
 func (e *embedded) ready() bool {
 	routes := e.shared.connections()
 	leaderKnowsAll := false
@@ -264,7 +257,7 @@ func (e *embedded) ready() bool {
 	return leaderKnowsAll
 }
 
-// Endpoints are the servers' client addresses.
+// Endpoints returns the servers' client addresses.
 func (e *embedded) Endpoints() []string {
 	var all []string
 	for _, n := range e.nodes {
@@ -280,16 +273,16 @@ func (n *node) address() string {
 	return ""
 }
 
-// Credentials open the cluster and its system account.
+// Credentials returns the users of the cluster and of its system account.
 func (e *embedded) Credentials() system.Credentials { return e.shared.credentials }
 
-// TLS is nil: connections are not encrypted.
+// TLS returns nil: connections are not encrypted.
 func (e *embedded) TLS() *tls.Config { return nil }
 
-// CAFile is empty: there is no certificate.
+// CAFile returns "": there is no certificate.
 func (e *embedded) CAFile() string { return "" }
 
-// Nodes are the servers. Their process is this one.
+// Nodes returns the servers. They run in this process.
 func (e *embedded) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range e.nodes {
@@ -299,8 +292,8 @@ func (e *embedded) Nodes() []system.Node {
 	return all
 }
 
-// Stop ends every server and waits for it, within ctx. It is idempotent; when
-// ctx ends first the servers still end, and a later Stop waits for them.
+// Stop ends every server and waits for it, within ctx. It is idempotent. If ctx ends first, the
+// servers still end, and a later Stop waits for them.
 func (e *embedded) Stop(ctx context.Context) error {
 	e.once.Do(func() { go e.shutdown() })
 	select {

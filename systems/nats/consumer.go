@@ -16,7 +16,7 @@ import (
 )
 
 // flushTimeout bounds the wait for the last acknowledgements to be written
-// when the caller gave no time for it.
+// when the caller's context has ended.
 const flushTimeout = time.Second
 
 var (
@@ -31,18 +31,17 @@ type consumer struct {
 	conn        *nats.Conn // the link's
 	sub         *nats.Subscription
 	clients     *driver.Clients
-	acknowledge bool // after Receive; otherwise the server does not ask for it
+	acknowledge bool // after Receive; false: the server requires no acknowledgement
 	closing     driver.Closing
 	driver.Receiver
 
 	mu    sync.Mutex
 	busy  bool // a message is being handled
 	asked asked
-	over  sync.Cond // stopped, and no message may come any more
+	over  sync.Cond // signalled when the consumer has stopped and no message can arrive
 }
 
-// openConsumer puts the durable consumer in place, unless another consumer of
-// the subscription did, and starts receiving from it.
+// openConsumer creates the durable consumer, unless it exists, and starts to receive from it.
 func openConsumer(
 	ctx context.Context, k *link, clients *driver.Clients, c config, o system.ConsumerOptions,
 ) (*consumer, error) {
@@ -83,15 +82,14 @@ func openConsumer(
 }
 
 func (r *consumer) start() error {
-	// Held until the subscription is known to all that take looks at.
+	// Held until all fields that take uses are set.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sub, err := r.conn.Subscribe(r.asked.inbox, r.take)
 	if err != nil {
 		return err
 	}
-	// What was asked for bounds what can be pending; the library's own bound
-	// drops messages.
+	// The pull requests bound the pending messages. The library's own bound would drop messages.
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
 		return err
 	}
@@ -103,7 +101,7 @@ func (r *consumer) start() error {
 	return nil
 }
 
-// take handles what the server sends: a message, or a word about a request.
+// take handles what the server sends: a message, or the status of a request.
 func (r *consumer) take(m *nats.Msg) {
 	if code := statusOf(m); code != "" {
 		r.status(code, m)
@@ -113,12 +111,12 @@ func (r *consumer) take(m *nats.Msg) {
 	reply := ack
 	handled, back := r.Take(system.Received{Payload: m.Data, Partition: partitionOf(m.Subject)})
 	if !handled || back {
-		// Given back at once, so that another consumer need not wait for ack_wait.
+		// Returned at once, so that another consumer need not wait for ack_wait.
 		reply = nak
 	}
 	if r.acknowledge {
-		// It fails only when the connection is gone for good, which Fail hears
-		// of; the message is then delivered again after ack_wait, as it must be.
+		// This fails only when the connection is closed for good, which Fail reports. The message
+		// is then redelivered after ack_wait, as it must be.
 		_ = r.conn.Publish(m.Reply, reply)
 	}
 	r.end()
@@ -130,7 +128,7 @@ func (r *consumer) begin() {
 	r.busy = true
 }
 
-// end counts a message and asks for more in time.
+// end counts a message and requests more in time.
 func (r *consumer) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +137,7 @@ func (r *consumer) end() {
 	r.continueOrEnd(r.asked.room())
 }
 
-// continueOrEnd asks for more, or tells Close that all has come. r.mu is held.
+// continueOrEnd requests more, or signals Close that no message can arrive. The caller holds r.mu.
 func (r *consumer) continueOrEnd(more bool) {
 	switch {
 	case r.Stopped():
@@ -147,13 +145,13 @@ func (r *consumer) continueOrEnd(more bool) {
 			r.over.Broadcast()
 		}
 	case more:
-		// When it fails the connection is gone or reconnecting; reconnected or
-		// tick asks once it is back.
+		// If this fails, the connection is closed or reconnecting; then reconnected or tick
+		// repeats the request.
 		_ = r.asked.more()
 	}
 }
 
-// status takes the server's word about a request.
+// status handles the server's status of a request.
 func (r *consumer) status(code string, m *nats.Msg) {
 	r.mu.Lock()
 	final := r.asked.status(code, m)
@@ -167,7 +165,7 @@ func (r *consumer) status(code string, m *nats.Msg) {
 func (r *consumer) disconnected() {}
 func (r *consumer) closed()       { r.Fail(nats.ErrConnectionClosed) }
 
-// reconnected asks anew: all requests have ended.
+// reconnected requests messages again, because all requests have ended.
 func (r *consumer) reconnected() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,14 +173,14 @@ func (r *consumer) reconnected() {
 	r.continueOrEnd(true)
 }
 
-// tick sees to it that a request always stands: it asks again when the server has
-// been silent, and before the youngest request expires.
+// tick keeps a request open at all times: it sends another one when the server has been silent,
+// and before the newest request expires.
 func (r *consumer) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waiting, _, err := r.sub.Pending()
 	if r.busy || err != nil || waiting > 0 {
-		r.asked.heard() // whatever the server said waits behind a message
+		r.asked.heard() // the server's status waits behind the message in hand
 		return
 	}
 	if r.asked.silent() {
@@ -191,11 +189,10 @@ func (r *consumer) tick() {
 	r.continueOrEnd(r.asked.left == 0 || r.asked.due())
 }
 
-// Close stops receiving at once and gives back what still comes. It waits for
-// the requests that stand to be filled or to expire, which takes pull_expires
-// at most, because what the server sends after an earlier end would be lost
-// until ack_wait. It is idempotent. When ctx ends first, a Receive that is still
-// running is left to end by itself; none begins.
+// Close stops receiving at once and returns messages that still arrive. It waits until the open
+// requests are filled or expire, at most pull_expires, because messages that the server sends
+// after an earlier end would be lost until ack_wait. It is idempotent. If ctx ends first, a
+// running Receive is left to end by itself, and no other begins.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(r.clients, r, func() error { return r.close(ctx) })
 }
@@ -204,7 +201,7 @@ func (r *consumer) close(ctx context.Context) error {
 	r.Stop()
 	err := r.awaitOver(ctx)
 	defer r.link.leave(r)
-	_ = r.sub.Unsubscribe() // it fails when the connection is gone
+	_ = r.sub.Unsubscribe() // fails if the connection is closed
 	if err != nil {
 		return fmt.Errorf("closing the consumer: giving back what was fetched: %w", err)
 	}
@@ -214,7 +211,7 @@ func (r *consumer) close(ctx context.Context) error {
 		defer cancel()
 	}
 	if !r.conn.IsConnected() {
-		return nil // there is nobody to give anything back to
+		return nil // the connection is closed: nothing can be returned
 	}
 	if err := r.conn.FlushWithContext(ctx); err != nil {
 		return fmt.Errorf("closing the consumer: sending the last acknowledgements: %w", err)
@@ -222,8 +219,7 @@ func (r *consumer) close(ctx context.Context) error {
 	return nil
 }
 
-// awaitOver waits until no message may come any more and none is being
-// handled, or ctx ends.
+// awaitOver waits until no message can arrive and none is being handled, or until ctx ends.
 func (r *consumer) awaitOver(ctx context.Context) error {
 	wake := context.AfterFunc(ctx, func() {
 		r.mu.Lock()

@@ -27,10 +27,10 @@ type natsSystem struct{}
 // New returns the NATS JetStream system.
 func New() driver.CompleteSystem { return natsSystem{} }
 
-// NodeCommand is the command by which this program is a server.
+// NodeCommand returns the command with which this program runs a server.
 func (natsSystem) NodeCommand() string { return NodeCommand }
 
-// ServeNode is a server.
+// ServeNode runs a server.
 func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 	return ServeNode(ctx, config, log)
 }
@@ -56,8 +56,8 @@ func (natsSystem) Describe() system.Description {
 	}
 }
 
-// Connect reaches the servers at the endpoints and finds that JetStream can be
-// used. It returns within ten seconds.
+// Connect connects to the servers at the endpoints and checks that JetStream can be used. It
+// returns within ten seconds.
 func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	cfg := readConfig(o.Settings)
 	if bad := cfg.problems(o.Settings, o.Durability); len(bad) > 0 {
@@ -109,11 +109,11 @@ type cluster struct {
 	level       workload.Level
 	endpoints   []string
 	user, admin login
-	conn        *nats.Conn // for what is not measured
+	conn        *nats.Conn // for requests that are not measured
 	js          jetstream.JetStream
 
 	tagging sync.Mutex
-	tags    []string // that serverTags found
+	tags    []string // set by serverTags
 
 	sharing              sharing
 	clients              driver.Clients
@@ -138,8 +138,7 @@ func (c *cluster) connectClient(ctx context.Context, name string) (*nats.Conn, e
 	return c.connect(ctx, first, name)
 }
 
-// OpenProducer opens a producer, on a connection of its own unless there is a
-// crowd of them.
+// OpenProducer opens a producer, with its own connection unless there are many.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
 	k, err := c.producing.take(ctx)
@@ -165,8 +164,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	return p, c.clients.Keep(ctx, p)
 }
 
-// OpenConsumer opens a consumer, on a connection of its own unless there is a
-// crowd of them, creating the subscription if it is not there.
+// OpenConsumer opens a consumer, with its own connection unless there are many. It creates the
+// subscription if necessary.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	k, err := c.consuming.take(ctx)
@@ -196,10 +195,10 @@ func (c *cluster) Close(ctx context.Context) error {
 // RefuseReturns says that consumers can give messages back, with a negative acknowledgement.
 func (natsSystem) RefuseReturns(system.Settings) string { return "" }
 
-// Redelivery says that a server sends a message again when it has seen no
-// acknowledgement for ack_wait, because acknowledgements are not confirmed and may be
-// lost, and a message may wait as long in its consumer. The copy needs a pull request,
-// and a consumer that lives has one at the latest after pull_expires.
+// Redelivery says that a server redelivers a message when it has seen no acknowledgement for
+// ack_wait: acknowledgements are not confirmed and may be lost, and a message may wait that long
+// in its consumer. The copy goes out with the next pull request, which a live consumer sends
+// within pull_expires.
 func (natsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	if d == workload.AtMostOnce {
 		return system.Redelivery{Never: true,
@@ -213,8 +212,8 @@ func (natsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Rede
 }
 
 const (
-	// connectWithin bounds connecting to all endpoints together, and leaves
-	// time for what follows within the ten seconds that the contract allows.
+	// connectWithin bounds connecting to all endpoints together, and leaves time for the other
+	// steps within the contract's ten seconds.
 	connectWithin = 6 * time.Second
 	askWithin     = 3 * time.Second // one question to a server that is connected
 	pingEvery     = 10 * time.Second
@@ -246,9 +245,9 @@ func connectTo(
 		nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter),
 		nats.ReconnectBufSize(reconnectBuffer),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
-		// A server that takes nothing any more must not hold a Send for long.
+		// A server that no longer reads must not block a Send for long.
 		nats.FlusherTimeout(askWithin),
-		// Without one the library prints to standard error.
+		// Without a handler the library prints to standard error.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 	if who.tls != nil {
@@ -284,8 +283,7 @@ func checkEndpoints(endpoints []string) error {
 	return nil
 }
 
-// dialer dials for the client library and remembers why it failed, which the
-// library does not tell.
+// dialer dials for the client library and keeps the error, which the library does not report.
 type dialer struct {
 	timeout time.Duration
 

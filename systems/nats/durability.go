@@ -15,19 +15,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on, as nats-server 2.15 does it.
+// How nats-server 2.15 gives the levels:
 //
-// A publish to a stream with replicas is acknowledged when a majority of them
-// has the entry in its Raft log. With sync_interval "always" each of them syncs
-// that log before it counts; the stream's own files are then synced only now
-// and then, because the log restores them. Otherwise the log is in the page
-// cache until the interval ends, so that a power cut of a majority loses what
-// was acknowledged.
+// A publish to a stream with replicas is acknowledged when a majority of them has the entry in its
+// Raft log. With sync_interval "always" each replica syncs that log first; the stream's own files
+// are synced only now and then, because the log restores them. Otherwise the log is in the page
+// cache until the interval ends, and a power cut of a majority loses acknowledged messages.
 //
-// A publish to a stream with one replica is acknowledged when that server has
-// written it, and synced it with "always". Mirrors fetch it later, and are
-// not waited for. Such a stream syncs each message by itself, while the Raft log
-// syncs what came in together at once: under load level 3 is slower than level 1.
+// A publish to a stream with one replica is acknowledged when that server has written it and, with
+// "always", synced it. Mirrors fetch it later; the server does not wait for them. Such a stream
+// syncs each message separately, while the Raft log syncs many messages at once: under load level
+// 3 is slower than level 1.
 
 const (
 	factSync   = "sync_interval"
@@ -56,7 +54,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// levelProblems is why the settings cannot give the level.
+// levelProblems returns the reasons why the settings cannot give the level.
 func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	if bad := driver.CheckLevel(l); bad != nil {
 		return bad
@@ -77,11 +75,10 @@ func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violat
 // ReadDurability reads the streams' copies from stream info and every server's
 // sync_interval through the system account.
 //
-// Without the credentials of a system account user the sync_interval cannot be
-// read. Levels 1 and 3 are then refused, because nothing shows that anything
-// is synced. Levels 2 and 4 are given with a fact that says so: the servers may
-// sync more than was asked, which makes them slower and never less durable
-// than reported.
+// The sync_interval can be read only with the credentials of a system account user. Without them
+// levels 1 and 3 are refused, because nothing shows that messages are synced. Levels 2 and 4 are
+// accepted, and a fact says so: the servers may sync more than requested, which makes them slower
+// and never less durable than reported.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (system.Evidence,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, readWithin+time.Duration(len(topics))*readTopicWithin)
@@ -118,7 +115,7 @@ type reading struct {
 	hosts   map[string]bool
 }
 
-// readTopic reads the copies of one stream and holds them against the level.
+// readTopic reads the copies of one stream and compares them with the level.
 func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error {
 	info, err := c.readStream(ctx, r, name)
 	if err != nil {
@@ -152,13 +149,13 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 	return nil
 }
 
-// readStream notes one stream's facts.
+// readStream records one stream's facts.
 func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jetstream.StreamInfo,
 	error) {
 	if _, err := c.streamInfo(ctx, name); err != nil {
 		return nil, fmt.Errorf("stream %s: %w", name, err)
 	}
-	// Under load a replica may be a moment behind.
+	// Under load a replica may briefly be behind.
 	info, err := c.settleStream(ctx, name)
 	if err != nil {
 		return nil, err
@@ -184,7 +181,7 @@ func (c *cluster) readStream(ctx context.Context, r *reading, name string) (*jet
 	return info, nil
 }
 
-// readSync holds every hosting server's sync_interval against the level.
+// readSync compares the sync_interval of every hosting server with the level.
 func (r *reading) readSync() error {
 	if r.servers == nil {
 		r.Add("every server", factSync, unreadable+": "+adminToGive, fromVarz)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A node whose folder is a file system of its own fills no more than that.
+// A node whose folder is a separate file system fills no more than that file system.
 func TestFairShare(t *testing.T) {
 	const size = 1 << 20
 	dir := t.TempDir()
@@ -16,7 +16,7 @@ func TestFairShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Others write to the disk meanwhile.
+	// Other processes may write to the disk meanwhile.
 	if got, err := fairShare(dir, 4); err != nil || got < all/5 || got > all/3 {
 		t.Errorf("of %d, each of 4 gets %d: %v", all, got, err)
 	}

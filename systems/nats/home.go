@@ -8,17 +8,16 @@ import (
 	"sync"
 )
 
-// home is where a topic's messages are: in a stream of its own, or under some of the subjects of a
-// stream that it shares with other topics.
+// home says where a topic's messages are: in its own stream, or under some subjects of a shared
+// stream.
 type home struct {
 	stream string
 	prefix string // of the topic's subjects
-	number string // of the topic, where it shares the stream; "": it does not
+	number string // of the topic in a shared stream; "": it has its own
 }
 
-// homeOf says where a topic is, by its name alone, so that every connection
-// comes to the same answer. Only topics that are numbered, as all of a run are,
-// share streams: <name>-<n>.
+// homeOf derives a topic's home from its name alone, so that every connection finds the same one.
+// Only numbered topics, like all topics of a run, share streams: <name>-<n>.
 func (c config) homeOf(topic string) home {
 	cut := strings.LastIndexByte(topic, '-')
 	if c.topicsPerStream <= 1 || cut <= 0 {
@@ -41,8 +40,8 @@ func ownHome(topic string) home {
 
 func (h home) shared() bool { return h.number != "" }
 
-// all is the subjects of the stream, however many partitions and topics: each
-// that is listed costs the servers at every change.
+// all returns the subjects of the stream as one pattern, because each listed subject costs the
+// servers at every change.
 func (h home) all() string {
 	if h.shared() {
 		return h.stream + ".*.*"
@@ -50,7 +49,7 @@ func (h home) all() string {
 	return h.stream + ".*"
 }
 
-// filter is the subjects of the topic; "": all of the stream.
+// filter returns the subjects of the topic; "": the whole stream.
 func (h home) filter() string {
 	if h.shared() {
 		return h.prefix + ".*"
@@ -58,11 +57,10 @@ func (h home) filter() string {
 	return ""
 }
 
-// subject is the subject of one partition.
+// subject returns the subject of one partition.
 func (h home) subject(partition int) string { return h.prefix + "." + strconv.Itoa(partition) }
 
-// partitionOf is the partition of a subject that home.subject made; -1: it made none
-// such.
+// partitionOf returns the partition of a subject made by home.subject, or -1 for other subjects.
 func partitionOf(subject string) int32 {
 	n, err := strconv.ParseUint(subject[strings.LastIndexByte(subject, '.')+1:], 10, 31)
 	if err != nil {
@@ -71,7 +69,7 @@ func partitionOf(subject string) int32 {
 	return int32(n)
 }
 
-// durable names the durable consumer that is a subscription.
+// durable returns the name of a subscription's durable consumer.
 func (h home) durable(subscription string) string {
 	if h.shared() {
 		return safeName(h.number + "-" + subscription)
@@ -79,16 +77,15 @@ func (h home) durable(subscription string) string {
 	return safeName(subscription)
 }
 
-// sharing is the streams that topics share. The topics of one are made and
-// deleted through one connection, which knows of them here. Its methods may be
-// called from any goroutine. The zero value knows of none.
+// sharing tracks the streams that topics share. All topics of a stream are created and deleted
+// through one connection. Its methods may be called from any goroutine. The zero value is empty.
 type sharing struct {
 	mu      sync.Mutex
 	streams map[string]*sharedStream
 }
 
 type sharedStream struct {
-	turn   chan struct{} // holds a token while nobody makes or deletes the stream
+	turn   chan struct{} // holds a token while the stream is not being created or deleted
 	made   bool
 	topics map[string]bool // by number; false: deleted
 }
@@ -114,7 +111,7 @@ func (s *sharing) take(ctx context.Context, h home) (*sharedStream, error) {
 	}
 }
 
-// join adds a topic to its stream, which create makes for the first of them.
+// join adds a topic to its stream. For the first topic, create creates the stream.
 func (s *sharing) join(ctx context.Context, h home, create func() error) error {
 	of, err := s.take(ctx, h)
 	if err != nil {
@@ -140,8 +137,7 @@ func (s *sharing) join(ctx context.Context, h home, create func() error) error {
 	return nil
 }
 
-// leave takes a topic out of its stream, which remove deletes with the last of
-// them.
+// leave removes a topic from its stream. For the last topic, remove deletes the stream.
 func (s *sharing) leave(ctx context.Context, h home, remove func() error) error {
 	of, err := s.take(ctx, h)
 	if err != nil {
@@ -152,7 +148,7 @@ func (s *sharing) leave(ctx context.Context, h home, remove func() error) error 
 	switch {
 	case !known:
 		return fmt.Errorf(
-			"it was not made through this connection: delete stream %s, which has it and others",
+			"it was not created by this connection: delete stream %s, which it shares",
 			h.stream)
 	case !lives:
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// TestHomes: no two topics have a subject or a durable consumer in common,
-// whatever they are called, and only numbered ones share.
+// No two topics share a subject or a durable consumer, whatever their names, and only numbered
+// topics share a stream.
 func TestPartitionOf(t *testing.T) {
 	own, shared := ownHome("orders"), config{topicsPerStream: 10}.homeOf("crowd-12")
 	for subject, want := range map[string]int32{
@@ -64,8 +64,8 @@ func TestHomes(t *testing.T) {
 	}
 }
 
-// topicsShareStreams has five topics in three streams: each subscription has
-// the messages of its own topic, and a stream lives as long as one of its topics.
+// topicsShareStreams puts five topics into three streams: each subscription gets the messages of
+// its own topic, and a stream lives as long as one of its topics.
 func topicsShareStreams(t *testing.T, e *embedded) {
 	const total = 5
 	s := settings(t, target.Setting{Name: setTopicsPerStream, Value: "2"})
@@ -101,7 +101,7 @@ func topicsShareStreams(t *testing.T, e *embedded) {
 	sharedStreamsEnd(ctx, t, c, topics)
 }
 
-// sharedStreamsDeliver holds that each topic's subscriptions get its messages and no others.
+// sharedStreamsDeliver checks that each topic's subscriptions get its messages and no others.
 func sharedStreamsDeliver(ctx context.Context, t *testing.T, c *cluster, topics []system.Topic) {
 	t.Helper()
 	for _, subscription := range []string{"early", "late"} {
@@ -137,7 +137,7 @@ func sharedStreamsDeliver(ctx context.Context, t *testing.T, c *cluster, topics 
 	}
 }
 
-// sharedStreamsEnd with the last of their topics.
+// sharedStreamsEnd checks that a stream is deleted with its last topic.
 func sharedStreamsEnd(ctx context.Context, t *testing.T, c *cluster, topics []system.Topic) {
 	t.Helper()
 	lives := func(stream string) bool {

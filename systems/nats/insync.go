@@ -13,8 +13,8 @@ import (
 
 var _ system.SyncReader = (*cluster)(nil)
 
-// InSync returns nil when every server answers, and all copies of the topics' streams and of
-// their consumers follow their leaders.
+// InSync returns nil when every server answers, and all copies of the topics' streams and
+// consumers follow their leaders.
 func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	servers, err := c.askServers(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func inPlace(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// Bounds of a copy that is in sync. Under load a copy is never current for long: the leader has
-// applied entries whose answers are still on the way.
+// Bounds within which a copy counts as in sync. Under load a copy is rarely current, because the
+// leader has applied entries whose answers are still on the way.
 const (
 	mostBehind = 256 // entries
 	mostSilent = 2 * time.Second

@@ -9,19 +9,19 @@ import (
 )
 
 // maxLinks bounds the connections of a cluster's producers, and those of its
-// consumers: up to as many clients have one each, and in a crowd they share.
+// consumers: up to this number each client has its own, beyond it clients share.
 const maxLinks = 64
 
-// client is a producer or a consumer, as its connection knows it. Its methods
-// may be called from any goroutine.
+// client is a producer or a consumer, seen from its connection. Its methods may be called from any
+// goroutine.
 type client interface {
 	disconnected()
 	reconnected()
-	closed() // the connection is gone for good
+	closed() // the connection is closed for good
 	tick()   // some time has passed
 }
 
-// link is a connection and the clients on it.
+// link is a connection and its clients.
 type link struct {
 	conn  *nats.Conn
 	place *place
@@ -42,14 +42,14 @@ type links struct {
 	places [maxLinks]place
 }
 
-// place holds one of the links.
+// place holds one link.
 type place struct {
 	mu    sync.Mutex
-	link  *link // nil: nobody has it
+	link  *link // nil: no client has it
 	users int
 }
 
-// take returns a connection for one more client, which gives it back by leave.
+// take returns a connection for one more client. The client calls leave when it is done.
 func (l *links) take(ctx context.Context) (*link, error) {
 	l.mu.Lock()
 	p := &l.places[l.taken%maxLinks]
@@ -80,14 +80,14 @@ func newLink(conn *nats.Conn, p *place, every time.Duration) *link {
 	return k
 }
 
-// join has the link tell a client what happens, until it leaves.
+// join adds a client, whose methods the link calls until it leaves.
 func (k *link) join(c client) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.clients[c] = struct{}{}
 }
 
-// leave gives the link back. The last one closes the connection.
+// leave removes a client. The last client closes the connection.
 func (k *link) leave(c client) {
 	k.mu.Lock()
 	delete(k.clients, c)

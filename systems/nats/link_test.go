@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// ended waits for the end of one message.
+// ended receives the result of one message.
 type ended struct {
 	system.Message
 	done chan error
@@ -60,7 +60,7 @@ func openCrowd(t *testing.T, ctx context.Context, c system.Cluster,
 	return all
 }
 
-// round has each producer from that one on send, and awaits what arrives.
+// round sends with each producer from the given one on, and awaits the messages.
 func (c *clientCrowd) round(t *testing.T, from int) {
 	t.Helper()
 	var waiting sync.WaitGroup
@@ -91,9 +91,8 @@ func (c *clientCrowd) close(t *testing.T, from, to int) {
 	}
 }
 
-// crowdSharesConnections opens more clients of each kind than there may be
-// connections: all of them work, and still do when others have closed; the last
-// one closes what they shared.
+// crowdSharesConnections opens more clients of each kind than there may be connections. All of
+// them work, also when others have closed, and the last client closes a shared connection.
 func crowdSharesConnections(t *testing.T, e *embedded) {
 	const clients = maxLinks + 6
 	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t))).(*cluster)
@@ -108,7 +107,7 @@ func crowdSharesConnections(t *testing.T, e *embedded) {
 		t.Errorf("%d clients have %d connections: want %d", 2*clients, opened, 2*maxLinks)
 	}
 	all.round(t, 0)
-	// Those that shared with the last six, and others.
+	// Clients that share with the last six, and others.
 	all.close(t, 0, 10)
 	if err := <-sent(all.producers[0], 0).done; err == nil {
 		t.Error("a closed producer still sends")
@@ -123,7 +122,7 @@ func crowdSharesConnections(t *testing.T, e *embedded) {
 	}
 }
 
-// connections is how many clients the servers have.
+// connections returns the number of client connections of the servers.
 func connections(e *embedded) (n int) {
 	for _, node := range e.nodes {
 		n += node.server.NumClients()
@@ -131,8 +130,8 @@ func connections(e *embedded) (n int) {
 	return n
 }
 
-// secondAnswerFindsNobody answers a message twice: the second time, its slot is
-// that of another message, which must not count as acknowledged by it.
+// secondAnswerFindsNobody answers a message twice. By the second answer its slot belongs to
+// another message, which must not count as acknowledged.
 func secondAnswerFindsNobody(t *testing.T, e *embedded) {
 	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t))).(*cluster)
 	ctx := within(t, 20*time.Second)
@@ -140,7 +139,7 @@ func secondAnswerFindsNobody(t *testing.T, e *embedded) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// On the producer's own connection: other servers hear of a subscription late.
+	// On the producer's own connection, because other servers learn of a subscription late.
 	asked, err := k.conn.SubscribeSync("answered.by.hand")
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// serveEnv makes the test program serve a cluster of that level, so that a
-// benchmark can measure the driver apart from the servers.
+// serveEnv makes the test program serve a cluster at the given level, so that a benchmark can
+// measure the driver without the servers.
 const serveEnv = "PLIMSOLL_NATS_SERVE"
 
 func TestMain(m *testing.M) {
@@ -41,20 +41,20 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serveNode is what the plimsoll program does for NodeCommand.
+// serveNode does what the plimsoll program does for NodeCommand.
 func serveNode() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	return ServeNode(ctx, os.Stdin, os.Stdout)
 }
 
-// served is how to reach a cluster in another process.
+// served holds the address and credentials of a cluster in another process.
 type served struct {
 	Endpoints   []string
 	Credentials system.Credentials
 }
 
-// serve runs a cluster until standard input ends.
+// serve runs a cluster until its standard input ends.
 func serve(level string) error {
 	n, err := strconv.Atoi(level)
 	if err != nil {

@@ -42,7 +42,7 @@ func translateOMB(d *omb.DriverFile) {
 	if f.Replication >= 3 && f.Replication <= 5 {
 		d.Set("num_replicas", strconv.FormatInt(f.Replication, 10))
 	} else {
-		d.Note("replicationFactor %d cannot be had: every durability level has 3 to 5 copies, so "+
+		d.Note("replicationFactor %d is not supported: durability levels have 3 to 5 copies, so "+
 			"3 are asked for", f.Replication)
 		if f.Replication < 3 {
 			level, synced = workload.AsyncAsync, workload.AsyncSync
@@ -51,13 +51,13 @@ func translateOMB(d *omb.DriverFile) {
 	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes "+
 		"unless they are told otherwise", f.Replication))
 	if storage == "file" {
-		d.Note("what servers are told is not in a driver file: with sync_interval always it is "+
+		d.Note("servers' configuration is not in a driver file: with sync_interval always it is "+
 			"level %d", synced)
 	}
 }
 
-// OMB says how OMB's driver of NATS JetStream is translated. NATS Streaming (STAN) came
-// before JetStream: only its results are known.
+// OMB says how to translate OMB's driver of NATS JetStream. NATS Streaming (STAN), JetStream's
+// predecessor, is known only for its results.
 func (natsSystem) OMB() omb.Dialect {
 	return omb.Dialect{
 		Title:   "NATS",

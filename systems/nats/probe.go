@@ -15,14 +15,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Headers of a batch that is stored whole or not at all.
+// Headers of an atomic batch.
 const (
 	headerBatch       = "Nats-Batch-Id"
 	headerBatchSeq    = "Nats-Batch-Sequence"
 	headerBatchCommit = "Nats-Batch-Commit"
 )
 
-// OpenReplay deletes the durable consumer, and with it what it remembers.
+// OpenReplay deletes the durable consumer and its state.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
 	at := c.cfg.homeOf(o.Topic.Name)
@@ -65,7 +65,7 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		", sequence " + strconv.FormatUint(ack.Sequence, 10), nil
 }
 
-// PublishBeyond fills a stream that refuses what is too much.
+// PublishBeyond fills a stream that refuses messages beyond its limit.
 func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure,
 	string, error) {
 	limit := n / 2
@@ -120,7 +120,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 			}
 			continue
 		}
-		// What is not the last one is answered with an empty message.
+		// Each message except the last is answered with an empty message.
 		answer, err := c.conn.RequestMsgWithContext(ctx, m)
 		if err != nil {
 			return "", fmt.Errorf("publish in a batch: %w", err)
@@ -157,7 +157,7 @@ type box struct {
 	reading  []jetstream.ConsumeContext
 }
 
-// openBox makes a stream like a topic's, changed.
+// openBox creates a stream like a topic's, with changes.
 func (c *cluster) openBox(
 	ctx context.Context, t system.Topic, change func(*jetstream.StreamConfig),
 ) (*box, error) {
@@ -215,7 +215,7 @@ func (b *box) bind(ctx context.Context, name, filter string, receive func(payloa
 	}
 	reading, err := k.Consume(func(m jetstream.Msg) {
 		receive(m.Data())
-		_ = m.Ack() // lost, the message comes again
+		_ = m.Ack() // if this is lost, the message is redelivered
 	})
 	if err != nil {
 		return fmt.Errorf("consume: %w", err)
@@ -236,7 +236,7 @@ func (b *box) Close(ctx context.Context) error {
 	return nil
 }
 
-// OpenMailbox makes a stream that heeds what messages say of themselves.
+// OpenMailbox creates a stream that heeds the messages' headers.
 func (c *cluster) OpenMailbox(
 	ctx context.Context, t system.Topic, f system.Feature,
 ) (system.Mailbox, string, error) {
@@ -246,7 +246,7 @@ func (c *cluster) OpenMailbox(
 		condition = "allow_msg_ttl on the stream (server 2.11 or later)"
 		change = func(s *jetstream.StreamConfig) { s.AllowMsgTTL = true }
 	case system.FeatureDelay:
-		// The stream publishes delayed messages itself at their time.
+		// The stream itself publishes delayed messages when they are due.
 		condition = "allow_msg_schedules on the stream (server 2.12 or later), to the second"
 		change = func(s *jetstream.StreamConfig) {
 			s.AllowMsgSchedules, s.AllowRollup, s.Discard = true, true, jetstream.DiscardOld
@@ -261,14 +261,13 @@ func (c *cluster) OpenMailbox(
 	return b, condition, nil
 }
 
-// OpenRoutes makes a stream with a durable consumer for each binding, which
-// filters by subject.
+// OpenRoutes creates a stream, and for each binding a durable consumer that filters by subject.
 func (c *cluster) OpenRoutes(
 	ctx context.Context, r system.Routing,
 ) (system.Publisher, string, error) {
 	if r.Kind == system.RouteHeaders {
-		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; what a " +
-			"header says takes a token of the subject"}
+		return nil, "", &system.NotSupported{Reason: "consumers filter by subject alone; put the " +
+			"header into a token of the subject"}
 	}
 	b, err := c.openBox(ctx, r.Topic, func(*jetstream.StreamConfig) {})
 	if err != nil {
@@ -286,7 +285,7 @@ func (c *cluster) OpenRoutes(
 	return b, "", nil
 }
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Sharing: "the consumers of a durable consumer share all of it as they are",
 	Features: map[system.Feature]string{
@@ -294,6 +293,6 @@ var lacks = driver.Lacks{
 			"subject or stream of their own, which a consumer reads first",
 	},
 	Rejection: "JetStream puts nothing aside: after max_deliver attempts or a +TERM it delivers " +
-		"the message no more, keeps it in the stream and tells of its sequence in an advisory, " +
+		"the message no more, keeps it in the stream and sends its sequence in an advisory, " +
 		"from which an application can fetch it",
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of JetStream is found by trying it.
+// The probes find the capabilities that JetStream is known to have.
 func TestProbes(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
-	// What a dead consumer had is not to be waited for half a minute.
+	// Do not wait half a minute for a dead consumer's messages.
 	s := settings(t, target.Setting{Name: setAckWait, Value: "2s"})
 	servers := provision(t, workload.SyncAsync, s)
 	began := time.Now()

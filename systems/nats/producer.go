@@ -24,8 +24,8 @@ var (
 		system.ErrUnknown)
 )
 
-// sweeps is how many times in ack_timeout a producer looks for messages that
-// waited too long; a timeout is at most this part of it late.
+// sweeps is the number of times per ack_timeout that a producer looks for messages that waited too
+// long. So a timeout is late by at most 1/sweeps of ack_timeout.
 const sweeps = 20
 
 // producer publishes to one stream. Each message in flight has a slot. The slot's number and how
@@ -48,7 +48,7 @@ type producer struct {
 // slot is a message in flight.
 type slot struct {
 	number   int
-	m        *system.Message // nil: free, or its end is being told
+	m        *system.Message // nil: free, or its result is being reported
 	taken    uint64          // how often
 	since    uint32          // the sweep at which it was taken
 	handed   bool            // the client library has copied the payload
@@ -129,14 +129,14 @@ func (p *producer) handedOver(s *slot, err error) {
 	p.tell(s, m, err)
 }
 
-// tell ends a message that was claimed.
+// tell reports the result of a claimed message.
 func (p *producer) tell(s *slot, m *system.Message, err error) {
 	m.Done(err)
 	p.slots.End(s)
 }
 
-// claim returns the message in a slot for its end to be told, or leaves the answer for
-// handedOver to find and returns nil. The slots' lock is held.
+// claim returns the message in a slot so that its result can be reported, or leaves the answer for
+// handedOver and returns nil. The caller holds the slots' lock.
 func (s *slot) claim(err error) *system.Message {
 	if s.m == nil || s.answered {
 		return nil
@@ -150,7 +150,7 @@ func (s *slot) claim(err error) *system.Message {
 	return m
 }
 
-// answer takes a PubAck. The client library calls it from one goroutine.
+// answer handles a PubAck. The client library calls it from one goroutine.
 func (p *producer) answer(reply *nats.Msg) {
 	index, taken, ok := parseReply(reply.Subject[len(p.prefix):])
 	if !ok {
@@ -188,8 +188,8 @@ var (
 	pubAckError = []byte(`"error"`)
 )
 
-// readPubAck reports whether the server took the message. What the server writes
-// for a success is known by its first bytes; all else is parsed.
+// readPubAck reports whether the server took the message. The server's success is recognised by
+// its first bytes; everything else is parsed.
 func readPubAck(reply *nats.Msg) error {
 	if len(reply.Data) == 0 && reply.Header.Get("Status") == "503" {
 		return errNoStream
@@ -230,7 +230,7 @@ func (p *producer) closed()       {}
 // failAll ends every message in flight.
 func (p *producer) failAll(err error) { p.endIf(err, 0, func(*slot) bool { return true }) }
 
-// endIf moves the producer's time on and ends the messages that are over.
+// endIf advances the producer's time and ends the messages that over selects.
 func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
 	var slots []*slot
 	var messages []*system.Message
@@ -249,17 +249,17 @@ func (p *producer) endIf(err error, ticks uint32, over func(*slot) bool) {
 	}
 }
 
-// Close refuses further messages, waits within ctx for the answers under way,
-// and ends the rest with an error. When it has returned every message has ended.
-// It is idempotent and safe to call while Send runs.
+// Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
+// messages with an error. After it every message has ended. It is idempotent and safe to call
+// while Send runs.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(p.clients, p, func() error {
 		p.slots.Shut()
 		err := p.slots.Drain(ctx)
-		_ = p.sub.Unsubscribe() // it fails when the connection is gone
+		_ = p.sub.Unsubscribe() // fails if the connection is closed
 		p.link.leave(p)
 		p.failAll(driver.ErrUnanswered)
-		_ = p.slots.Drain(context.Background()) // a Send or an answer may be under way
+		_ = p.slots.Drain(context.Background()) // a Send or an answer may be running
 		return err
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The codes with which the server speaks of a pull request.
+// The server's status codes of a pull request.
 const (
 	statusHeartbeat  = "100"
 	statusBadRequest = "400"
@@ -19,7 +19,7 @@ const (
 	statusConflict   = "409"
 )
 
-// statusOf is the code of a message that is none, or "".
+// statusOf returns the status code of a status message, or "" for an ordinary message.
 func statusOf(m *nats.Msg) string {
 	if len(m.Data) > 0 || len(m.Header) == 0 {
 		return ""
@@ -27,16 +27,15 @@ func statusOf(m *nats.Msg) string {
 	return m.Header.Get("Status")
 }
 
-// asked is what one consumer has asked the server for and not had. It is not
-// safe for concurrent use.
+// asked tracks one consumer's open pull requests. It is not safe for concurrent use.
 type asked struct {
 	conn    *nats.Conn
 	inbox   string
 	subject string
-	request []byte // asks for unit messages
+	request []byte // requests unit messages
 	pull    pullConfig
-	unit    int // messages of one request: half of what may be asked for
-	left    int // messages that may still come
+	unit    int // messages of one request: half of the most that may be requested
+	left    int // messages that may still arrive
 	last    time.Time
 	spoke   time.Time // when the server was last heard
 }
@@ -65,14 +64,14 @@ func (a *asked) more() error {
 	return nil
 }
 
-// room reports whether another request would not exceed what may be asked for.
+// room reports whether another request stays within the most that may be requested.
 func (a *asked) room() bool { return a.left+a.unit <= a.pull.messages || a.left == 0 }
 
-// due reports whether the youngest request is half over: the next one must stand
-// before it expires, or a message would wait for the next to arrive.
+// due reports whether half of the newest request's time is over: the next request must arrive
+// before it expires, or a message would wait for it.
 func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.pull.expires/2 }
 
-// came counts what arrived or will never.
+// came counts messages that arrived, or that never will.
 func (a *asked) came(n int) {
 	a.left = max(a.left-n, 0)
 	a.heard()
@@ -83,11 +82,10 @@ func (a *asked) heard() { a.spoke = time.Now() }
 // silent reports whether the server missed two heartbeats.
 func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.pull.heartbeat }
 
-// forget gives up on all requests.
+// forget drops all requests.
 func (a *asked) forget() { a.left = 0 }
 
-// status counts what the server says of a request. The error means that
-// nothing more will come.
+// status handles the status of a request. An error means that no more messages will arrive.
 func (a *asked) status(code string, m *nats.Msg) error {
 	a.heard()
 	switch code {
@@ -102,7 +100,7 @@ func (a *asked) status(code string, m *nats.Msg) error {
 		if what := m.Header.Get("Description"); strings.EqualFold(what, "consumer deleted") {
 			return errors.New("the durable consumer was deleted")
 		}
-	default: // nobody leads the durable consumer now, or it moves
+	default: // the durable consumer has no leader now, or moves
 		a.forget()
 	}
 	return nil

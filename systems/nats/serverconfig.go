@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// clusterConfig is what the nodes of one cluster share.
+// clusterConfig is the shared configuration of one cluster's nodes.
 type clusterConfig struct {
 	name        string
 	secret      string   // of the routes
@@ -37,12 +37,11 @@ func (c clusterConfig) routeURLs() string {
 	return strings.Join(urls, ", ")
 }
 
-// connections is how many routes a server of the cluster has when it is
-// connected to all others.
+// connections returns the number of routes of a server that is connected to all others.
 func (c clusterConfig) connections() int { return (len(c.routes) - 1) * (routePool + 1) }
 
-// node is the configuration of the server of that index, as its file would
-// hold it. It is not written anywhere, because it holds the passwords.
+// node returns the configuration of the server with an index, in the format of its file. It is
+// never written to a file, because it holds the passwords.
 func (c clusterConfig) node(name, dir, listen string, index int, cfg serverConfig,
 	always bool) string {
 	interval := fmt.Sprintf("%q", cfg.syncInterval)
@@ -82,11 +81,11 @@ system_account: %s
 		systemAccount)
 }
 
-// newServer makes a server of its configuration; it is not started.
+// newServer returns a server with a configuration. It does not start the server.
 func newServer(config string) (*server.Server, error) {
 	options := &server.Options{NoSigs: true, NoLog: true, DisableJetStreamBanner: true}
 	if err := options.ProcessConfigString(config); err != nil {
-		// The text holds secrets; the parser's complaint may quote it.
+		// The text holds secrets, and the parser's error may quote it.
 		return nil, errors.New(
 			"the server does not accept the configuration made from the settings")
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// maxLog bounds a server's log, which a full disk could otherwise make endless.
+// maxLog bounds a server's log, which would otherwise grow without end on a full disk.
 const maxLog = 32 << 20
 
-// addressInUse is what a server says of a port that another process has.
+// addressInUse is a server's message about a port that another process has.
 const addressInUse = "address already in use"
 
 const (
@@ -44,7 +44,7 @@ func openServerLog(path string) (*serverLog, error) {
 	return newServerLog(path, file), nil
 }
 
-// newServerLog is a log in a file that is open.
+// newServerLog returns a log in an open file.
 func newServerLog(path string, file *os.File) *serverLog {
 	return &serverLog{path: path, file: file, died: make(chan struct{})}
 }
@@ -59,7 +59,7 @@ func (l *serverLog) write(kind, format string, v []any) {
 	if kind == kindWarning || kind == kindError {
 		l.last = line
 	}
-	// A log that cannot be written must not end the server.
+	// A failed write to the log must not end the server.
 	n, _ := fmt.Fprintf(l.file, "%s [%s] %s\n",
 		time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), kind, line)
 	l.written += n
@@ -73,7 +73,7 @@ func (l *serverLog) Errorf(format string, v ...any)  { l.write(kindError, format
 func (l *serverLog) Debugf(format string, v ...any)  { l.write("DBG", format, v) }
 func (l *serverLog) Tracef(format string, v ...any)  { l.write("TRC", format, v) }
 
-// Fatalf keeps the error for whoever waits for the server.
+// Fatalf keeps the error for the goroutine that waits for the server.
 func (l *serverLog) Fatalf(format string, v ...any) {
 	l.write(kindFatal, format, v)
 	l.mu.Lock()
@@ -94,7 +94,7 @@ func (l *serverLog) fatal() error {
 	return l.failed
 }
 
-// complaint is the last warning or error, or "".
+// complaint returns the last warning or error, or "".
 func (l *serverLog) complaint() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 )
 
 // errNotSystemAccount means that no server answers this user.
-var errNotSystemAccount = errors.New("no server tells the admin user about itself: " + adminToGive)
+var errNotSystemAccount = errors.New("no server answers the admin user: " + adminToGive)
 
-// serverReport is what is used of a server's answer to VARZ.
+// serverReport holds the used part of a server's answer to VARZ.
 type serverReport struct {
 	Name      string   `json:"server_name"`
 	Version   string   `json:"version"`
@@ -31,7 +31,7 @@ type serverReport struct {
 	} `json:"jetstream"`
 }
 
-// sync is the server's sync_interval as its configuration would spell it.
+// sync returns the server's sync_interval in the spelling of its configuration.
 func (s serverReport) sync() string {
 	if s.JetStream.Config == nil {
 		return unreadable
@@ -42,9 +42,8 @@ func (s serverReport) sync() string {
 	return s.JetStream.Config.SyncInterval.String()
 }
 
-// askServers asks every server with JetStream for its variables, in the order
-// of their names. It returns when as many have answered as the cluster has
-// members.
+// askServers reads the variables of every server with JetStream, sorted by name. It returns when
+// all members of the cluster have answered.
 func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 	conn, err := connectTo(parent, c.endpoints, 0, c.admin, "plimsoll admin", -1)
 	if err != nil {
@@ -67,7 +66,7 @@ func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 		if err != nil {
 			if errors.Is(err, context.DeadlineExceeded) && len(all) == 0 && parent.Err() == nil &&
 				conn.IsConnected() {
-				// A user who may not publish the question gets no answer at all.
+				// A user without the right to publish the request gets no answer at all.
 				return nil, errNotSystemAccount
 			}
 			return nil, fmt.Errorf("asking the servers: %d of %d answered: %w", len(all), size, err)

@@ -57,12 +57,11 @@ const (
 	maxReplicas    = 5
 )
 
-// declared is every setting, with the default that is echoed in the result.
-// The defaults are the server's and the client library's own except where the
-// sentence says otherwise.
+// declared lists every setting, with the default that the result shows. The defaults are the
+// server's and the client library's own except where the sentence says otherwise.
 var declared = slices.Concat(clientSettings, serverSettings)
 
-// clientSettings are those of clients, subscriptions and streams.
+// clientSettings are the settings of clients, subscriptions and streams.
 var clientSettings = system.MustSettings(`
 ack_timeout duration 5s
     longest wait for the acknowledgement of a publish; after it the message counts as
@@ -72,10 +71,10 @@ reconnect_buf_size bytes 8MB
 pull_max_messages count 500 1..
     most messages that a consumer has asked for and not handled, in two requests
 pull_expires duration 1s
-    how long a pull request stands, and so how long closing a consumer takes (the library's
+    how long a pull request stays open, and so how long closing a consumer takes (the library's
     default is 30s)
 pull_heartbeat duration 500ms 100ms..
-    how often an idle pull request shows that it lives; two missed and the consumer asks again
+    how often the server confirms an idle pull request; after two misses the consumer asks again
     (the library's default is half of pull_expires)
 ack_wait duration 30s
     how long the server waits for an acknowledgement before it delivers a message again
@@ -113,9 +112,9 @@ compression text none none|s2
 
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 servers text auto auto|embedded|processes
-    where the servers run: embedded in plimsoll's own process, or processes, each at a host of
-    its own, which can be broken and mended; auto: processes where they are to be broken or to
-    have CPUs of their own, otherwise embedded
+    where the servers run: embedded in plimsoll's own process, or processes, each on its own
+    address and open to faults; auto: processes if faults are to be injected or the servers
+    have their own CPUs, otherwise embedded
 sync_interval duration 2m
     how often files are synced at levels 2 and 4; levels 1 and 3 sync every write
 max_file_store bytes 0
@@ -135,8 +134,8 @@ type config struct {
 	ackTimeout      time.Duration
 	reconnectBuffer int
 	pull            pullConfig
-	consumer        jetstream.ConsumerConfig // what all subscriptions have in common
-	// what all streams have in common; Replicas is the number of copies
+	consumer        jetstream.ConsumerConfig // the common part of all subscriptions
+	// the common part of all streams; Replicas is the number of copies
 	stream          jetstream.StreamConfig
 	topicsPerStream int
 	server          serverConfig
@@ -148,14 +147,14 @@ type pullConfig struct {
 }
 
 type serverConfig struct {
-	where                 string // the servers run: setServers
+	where                 string // where the servers run: setServers
 	syncInterval          time.Duration
 	maxFile, maxMemory    int64
 	maxPayload            int64
 	bufferedMsgs, bufSize int64
 }
 
-// Check returns everything that is wrong with a request. It contacts no server.
+// Check returns all violations of a request. It contacts no server.
 func (natsSystem) Check(asked system.Check) error {
 	c := readConfig(asked.Settings)
 	bad := c.problems(asked.Settings, asked.Durability)
@@ -194,7 +193,7 @@ func readConfig(s system.Settings) config {
 		},
 	}
 	if c.reconnectBuffer == 0 {
-		c.reconnectBuffer = -1 // the client library's way of saying none
+		c.reconnectBuffer = -1 // the client library's value for none
 	}
 	return c
 }
@@ -244,7 +243,7 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 	return c
 }
 
-// problems returns everything that is wrong with the settings at a level.
+// problems returns the violations of the settings at a level.
 func (c config) problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := s.OutOfRange(clientSettings)
 	for _, rule := range []struct {

@@ -18,28 +18,27 @@ import (
 )
 
 const (
-	// Ports of the servers that are processes, as NATS has them.
+	// NATS's default ports, for servers that are processes.
 	clientPort = 4222
 	routePort  = 6222
-	// lookWithin bounds one question to a server that starts.
+	// lookWithin bounds one request to a server that is starting.
 	lookWithin = 500 * time.Millisecond
 )
 
-// servers is how servers that are processes start, fail and stop. To stop, they
-// hand over what they lead and close their files.
+// servers describes how server processes start, fail and stop. A server that stops hands over its
+// leaderships and closes its files.
 var servers = driver.Servers{
 	StartWithin: readyWithin, StopGrace: 15 * time.Second, AskEvery: 20 * time.Millisecond,
 	LastComplaint: driver.LastLineWith(" ["+kindFatal+"] ", " ["+kindError+"] "),
 }
 
-// spawned is a cluster of child processes: this program again, each with
-// NodeCommand.
+// spawned is a cluster of child processes. Each is this program with NodeCommand.
 type spawned struct {
 	*driver.Cluster
 	shared clusterConfig
 }
 
-// spawning is what cluster to start.
+// spawning describes the cluster to start.
 type spawning struct {
 	provision system.Provision
 	config    serverConfig
@@ -53,9 +52,8 @@ func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisio
 	return s.buildAt(ctx, c, addresses)
 }
 
-// buildAt starts servers at addresses: each listens at its first one to clients
-// and at its second one to other servers. Their configuration, which holds the
-// secrets, they read from their standard input.
+// buildAt starts servers. Each listens for clients at its first address and for other servers at
+// its second. It reads its configuration, which holds the secrets, from standard input.
 func (s spawning) buildAt(
 	ctx context.Context, c *driver.Cluster, addresses [][]string,
 ) (system.Provisioned, error) {
@@ -86,11 +84,10 @@ func (s spawning) buildAt(
 	return started, started.awaitReady(ctx)
 }
 
-// awaitReady waits until the servers are a cluster, and fails as soon as one
-// has ended.
+// awaitReady waits until the servers form a cluster, and fails as soon as one has ended.
 func (s *spawned) awaitReady(ctx context.Context) error { return s.Await(ctx, s.ready) }
 
-// nodeReport is what is used of a server's answers about itself.
+// nodeReport holds the used part of a server's answers about itself.
 type nodeReport struct {
 	Status string `json:"status"` // HEALTHZ
 	Error  string `json:"error"`
@@ -108,8 +105,8 @@ type nodeReport struct {
 	} `json:"jetstream"`
 }
 
-// ready says what the cluster lacks: every server is healthy and connected to
-// all others, and one leads all.
+// ready returns nil when every server is healthy and connected to all others, and one leads them.
+// Otherwise the error says what is missing.
 func (s *spawned) ready(ctx context.Context) error {
 	lacks := errors.New("no server leads all others")
 	for _, n := range s.Members() {
@@ -135,7 +132,7 @@ func (s *spawned) ready(ctx context.Context) error {
 	return lacks
 }
 
-// look asks a server whether it is healthy, and for its variables.
+// look reads a server's health and variables.
 func (s *spawned) look(ctx context.Context, n *driver.Node) (nodeReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
@@ -158,7 +155,7 @@ func (s *spawned) look(ctx context.Context, n *driver.Node) (nodeReport, error) 
 	return report, nil
 }
 
-// ask asks the server that a system user's connection is with.
+// ask sends a request to the server at the other end of a system user's connection.
 func ask(ctx context.Context, conn *nats.Conn, question string, into any) error {
 	answer, err := conn.RequestWithContext(ctx,
 		"$SYS.REQ.SERVER."+conn.ConnectedServerId()+"."+question, nil)
@@ -174,18 +171,17 @@ func ask(ctx context.Context, conn *nats.Conn, question string, into any) error 
 	return nil
 }
 
-// NodeCommand is the command by which this program is one server of a cluster.
-// The server's name and its folder follow it, only to tell one from another. A
-// program that provisions servers that are processes, be it a test, must answer
-// it with ServeNode.
+// NodeCommand is the command with which this program runs one server of a cluster. The server's
+// name and folder follow it, only to identify the process. Every program that provisions server
+// processes, tests included, must call ServeNode for it.
 const NodeCommand = "nats-node"
 
-// maxConfig bounds what is read of a configuration, in bytes.
+// maxConfig bounds the bytes of a configuration.
 const maxConfig = 1 << 20
 
-// ServeNode runs a server with the configuration that it reads until ctx ends,
-// and then shuts it down in good order. A server that cannot run is an error. It
-// writes its log to the file.
+// ServeNode reads a configuration and runs a server with it until ctx ends. Then it shuts the
+// server down cleanly. It returns an error if the server cannot run. The server's log goes to the
+// file.
 func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 	text, err := io.ReadAll(io.LimitReader(config, maxConfig))
 	if err != nil {

@@ -33,8 +33,8 @@ func TestConformanceOfProcesses(t *testing.T) {
 	})
 }
 
-// The leader is killed and started again: another one takes its place, and it is
-// a full member again, at its address and on its data.
+// The leader is killed and restarted: another server takes over, and the old leader rejoins as a
+// full member, at its address and with its data.
 func TestProcessKilledAndBroughtBack(t *testing.T) {
 	t.Parallel()
 	const each = 50
@@ -89,8 +89,8 @@ func TestProcessKilledAndBroughtBack(t *testing.T) {
 	}
 }
 
-// provisionOnMounts starts servers at level 1 whose folders are there already,
-// as they are when a file system is mounted on each.
+// provisionOnMounts starts servers at level 1 whose folders exist already, as with a file system
+// mounted on each.
 func provisionOnMounts(t *testing.T) *spawned {
 	t.Helper()
 	p := system.Provision{
@@ -114,7 +114,7 @@ func provisionOnMounts(t *testing.T) *spawned {
 	return c.(*spawned)
 }
 
-// store publishes messages; while a new leader is found it tries again.
+// store publishes messages, and retries while a new leader is elected.
 func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n int) {
 	t.Helper()
 	for range n {
@@ -130,7 +130,7 @@ func store(t *testing.T, ctx context.Context, c *cluster, topic system.Topic, n 
 	}
 }
 
-// The passwords are told to the servers alone.
+// Only the servers get the passwords.
 func TestProcessesKeepTheirSecrets(t *testing.T) {
 	s := systemtest.Provision[*spawned](t, New(), workload.SyncAsync, processes...)
 	systemtest.RunsOnLoopback(t, s, 3, 3)
@@ -138,9 +138,8 @@ func TestProcessesKeepTheirSecrets(t *testing.T) {
 	systemtest.KeepsSecrets(t, s.Nodes(), opens.Password, opens.AdminPassword, s.shared.secret)
 }
 
-// A server that cannot run is told of in its own words, and an address that
-// another process took is told apart from what cannot be helped by starting
-// anew.
+// When a server cannot run, the error quotes its own message. An address that another process took
+// is recognised, because only then a new start helps.
 func TestProcessThatCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	p := system.Provision{Nodes: 3, DataDir: dir, LogDir: dir, Durability: workload.SyncAsync,

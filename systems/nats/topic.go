@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// settleWithin bounds the wait for a new stream's copies to be in place.
+	// settleWithin bounds the wait for a new stream's copies to exist and be current.
 	settleWithin = 10 * time.Second
 	settlePoll   = 10 * time.Millisecond
-	// placeWithin bounds the wait for a server that counts as offline.
+	// placeWithin bounds the retries while a server counts as offline.
 	placeWithin = 5 * time.Second
 	placePause  = 200 * time.Millisecond
 	// codeNotClustered is the server's error for replicas without a cluster,
@@ -68,7 +68,7 @@ func (c *cluster) createStream(ctx context.Context, at home) error {
 }
 
 // placed creates a stream. A busy server misses heartbeats and counts as offline for a
-// moment, so placement is tried again for placeWithin.
+// moment, so placement is retried for placeWithin.
 func (c *cluster) placed(ctx context.Context, stream jetstream.StreamConfig) error {
 	placing, cancel := context.WithTimeout(ctx, placeWithin)
 	defer cancel()
@@ -84,13 +84,13 @@ func (c *cluster) placed(ctx context.Context, stream jetstream.StreamConfig) err
 	})
 }
 
-// plan returns the streams of a home at the level asked for. Producers publish to the first.
+// plan returns the streams of a home at the requested level. Producers publish to the first.
 func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, error) {
 	name := at.stream
 	origin := c.cfg.stream
 	origin.Name = name
-	// An identical stream would be taken for this one; a metadata of its own
-	// makes that an error.
+	// An identical stream of another topic would be accepted as this one; unique metadata makes
+	// that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
 	if c.level.Majority() {
@@ -121,7 +121,7 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	return plan, nil
 }
 
-// firstServer spreads topics over the servers by their names.
+// firstServer chooses a topic's first server by its name, to spread topics over the servers.
 func firstServer(name string, servers int) int {
 	h := fnv.New32a()
 	h.Write([]byte(name))
@@ -129,7 +129,7 @@ func firstServer(name string, servers int) int {
 }
 
 // serverTags is, for each server, a tag that no other server has, in the order
-// of the servers' names. They are asked once.
+// of the servers' names. The servers are asked once.
 func (c *cluster) serverTags(ctx context.Context) ([]string, error) {
 	c.tagging.Lock()
 	defer c.tagging.Unlock()
@@ -171,7 +171,7 @@ func explainCreate(stream jetstream.StreamConfig, err error) error {
 	return fmt.Errorf("stream %s: %w", stream.Name, err)
 }
 
-// undo deletes the streams of a topic that could not be made.
+// undo deletes the streams of a topic whose creation failed.
 func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
 	defer cancel()
@@ -185,8 +185,7 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 	return errors.Join(errs...)
 }
 
-// settle waits until every copy of every stream is in place, and every server
-// knows of the subjects.
+// settle waits until every copy of every stream is current, and every server knows the subjects.
 func (c *cluster) settle(ctx context.Context, at home, plan []jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
@@ -203,7 +202,7 @@ func (c *cluster) settle(ctx context.Context, at home, plan []jetstream.StreamCo
 	return nil
 }
 
-// settleStream waits until a stream's copies are in place.
+// settleStream waits until a stream's copies are current.
 func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.StreamInfo, error) {
 	var info *jetstream.StreamInfo
 	err := poll(ctx, func() error {
@@ -220,9 +219,9 @@ func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.Str
 	return info, err
 }
 
-// probe waits until a message that comes in at one endpoint reaches the stream: a
-// server refuses those to subjects that it has not heard of yet. The probe itself
-// expects a last sequence that no stream has, so that nothing is stored.
+// probe waits until a message sent to one endpoint reaches the stream, because a server refuses
+// messages to subjects that it does not know yet. The probe's message expects a last sequence that
+// no stream has, so it is not stored.
 func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error {
 	conn, err := c.vantage(ctx, endpoint)
 	if err != nil {
@@ -239,7 +238,7 @@ func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error
 	})
 }
 
-// vantage is the cluster's own connection to one endpoint.
+// vantage returns the cluster's own connection to one endpoint.
 func (c *cluster) vantage(ctx context.Context, endpoint int) (*nats.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -253,8 +252,8 @@ func (c *cluster) vantage(ctx context.Context, endpoint int) (*nats.Conn, error)
 	return conn, err
 }
 
-// poll tries until there is no error or ctx ends, and then returns what was
-// wrong before it ended.
+// poll retries until there is no error or ctx ends. It then returns the last error before ctx
+// ended.
 func poll(ctx context.Context, try func() error) error {
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		err := try()
@@ -266,7 +265,7 @@ func poll(ctx context.Context, try func() error) error {
 	return nil
 }
 
-// streamInfo asks for a stream until somebody answers.
+// streamInfo requests a stream's info until a server answers.
 func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.StreamInfo,
 	err error) {
 	err = persist(ctx, func(ctx context.Context) error {
@@ -279,9 +278,8 @@ func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.
 	return info, err
 }
 
-// persist asks until somebody answers: a cluster between two leaders, or with
-// more to do than it can, lets a question go unanswered. To ask for the same
-// stream or the same durable consumer twice makes one.
+// persist repeats a request until a server answers: a cluster without a leader, or an overloaded
+// one, does not answer. Creating the same stream or durable consumer twice creates one.
 func persist(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		within, cancel := context.WithTimeout(ctx, askWithin)
@@ -293,7 +291,7 @@ func persist(ctx context.Context, ask func(context.Context) error) error {
 	}
 }
 
-// notInPlace says what a stream lacks.
+// notInPlace returns an error that says what a stream lacks, or nil.
 func notInPlace(info *jetstream.StreamInfo) error {
 	if info.Cluster == nil || info.Cluster.Leader == "" {
 		return errors.New("it has no leader, or the server is not in a cluster")
@@ -320,8 +318,8 @@ func notInPlace(info *jetstream.StreamInfo) error {
 	return nil
 }
 
-// DeleteTopic deletes the topic's stream. Where topics share it, it goes with
-// the last of them, and so do the messages of all.
+// DeleteTopic deletes the topic's stream. A shared stream, with all its messages, is deleted with
+// its last topic.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	at := c.cfg.homeOf(t.Name)
 	if at.shared() {
@@ -334,8 +332,8 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return c.deleteStream(ctx, at.stream)
 }
 
-// deleteStream deletes a stream and its mirrors, the mirrors first so that none
-// is left without its origin.
+// deleteStream deletes a stream and its mirrors. The mirrors go first, so that none is left
+// without its origin.
 func (c *cluster) deleteStream(ctx context.Context, name string) error {
 	if !c.level.Majority() {
 		for n := 1; n < c.cfg.stream.Replicas; n++ {
@@ -348,8 +346,8 @@ func (c *cluster) deleteStream(ctx context.Context, name string) error {
 	return c.js.DeleteStream(ctx, name)
 }
 
-// Leader is the endpoint of the server that leads the topic's stream. All
-// partitions are one stream, so they have one leader.
+// Leader returns the endpoint of the server that leads the topic's stream. All partitions are in
+// one stream, so they have one leader.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -363,8 +361,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 	return c.servers.endpoint(ctx, info.Cluster.Leader)
 }
 
-// serverNames has the endpoints by the names of their servers. A server sends its name to clients
-// that connect.
+// serverNames maps servers' names to endpoints. A server sends its name to clients that connect.
 type serverNames struct {
 	of *cluster
 
@@ -372,8 +369,8 @@ type serverNames struct {
 	known map[string]string
 }
 
-// endpoint is where a server is. When it is not known, all endpoints are asked
-// side by side: one that does not answer must not hide the others.
+// endpoint returns a server's endpoint. If it is unknown, all endpoints are asked in parallel, so
+// that one that does not answer does not hide the others.
 func (n *serverNames) endpoint(ctx context.Context, name string) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -386,7 +383,7 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 		asked.Go(func() {
 			conn, err := connectTo(ctx, []string{at}, 0, n.of.user, "plimsoll names", -1)
 			if err != nil {
-				return // a server that is down is not the one
+				return // a server that is down is not the leader
 			}
 			names[i] = conn.ConnectedServerName()
 			conn.Close()
@@ -404,15 +401,15 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	return "", fmt.Errorf("server %s leads, and none of the endpoints is its", name)
+	return "", fmt.Errorf("server %s leads, and it is at none of the endpoints", name)
 }
 
 // maxName bounds stream and consumer names: they become directory names.
 const maxName = 180
 
 // safeName turns any name into one that JetStream accepts for a stream, a
-// consumer or a token of a subject. A name that is acceptable stays as it is;
-// another gets a digest, so that two names never become one.
+// consumer or a token of a subject. An acceptable name stays unchanged. Other names get a digest,
+// so that two names never become one.
 func safeName(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -431,7 +428,7 @@ func safeName(name string) string {
 	return safe[:min(len(safe), maxName)] + "-" + hex.EncodeToString(sum[:6])
 }
 
-// mirrorOf names a stream's copy number n, from 1, at levels 3 and 4.
+// mirrorOf returns the name of a stream's copy number n, from 1, at levels 3 and 4.
 func mirrorOf(stream string, n int) string {
 	return stream + "-mirror-" + strconv.Itoa(n)
 }

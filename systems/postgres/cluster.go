@@ -17,7 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Names of the servers' settings, in PostgreSQL's own words where it has one.
+// Names of the servers' settings, in PostgreSQL's own words where it has them.
 const (
 	setSecurity    = "security"
 	setConnections = "max_connections"
@@ -28,7 +28,7 @@ const (
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
-    what clients and servers show each other: a user and password (scram-sha-256), these over
+    how clients and servers authenticate: a user and password (scram-sha-256), these over
     TLS, or nothing
 max_connections count 300 100..10k
     most connections; each producer and each consumer has one (PostgreSQL's default is 100)
@@ -46,10 +46,10 @@ const (
 	firstPass  = "password" // for initdb, removed afterwards
 	dataFolder = "data"
 	benchUser  = "plimsoll"
-	superuser  = "postgres" // without passwords, and the operating system's user of the package
+	superuser  = "postgres" // without passwords; also the package's user of the operating system
 )
 
-// servers is how PostgreSQL's servers start, fail and stop.
+// servers describes how PostgreSQL's servers start, fail and stop.
 var servers = driver.Servers{
 	StartWithin: 60 * time.Second, StopGrace: 15 * time.Second,
 	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
@@ -57,13 +57,13 @@ var servers = driver.Servers{
 	AddressTaken:  []string{"could not create any TCP/IP sockets"},
 }
 
-// NodeNames are the names of the servers: the first is the primary.
+// NodeNames returns the names of the servers: the first is the primary.
 func (postgresSystem) NodeNames(p system.Provision) []string {
 	return driver.Numbered("n", p.Nodes)
 }
 
 // Provision starts a primary and its standbys as processes of this machine. It returns when
-// all standbys are streaming. The primary stays the primary: nothing here promotes another.
+// all standbys are streaming. The primary never changes: plimsoll promotes no standby.
 func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
@@ -80,7 +80,7 @@ func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	return servers.Provision(ctx, p, s.build)
 }
 
-// programFolders are where the programs of a version are, the newest first. The types that
+// programFolders returns the folders of the programs' versions, the newest first. The types that
 // the log uses came with version 13.
 var programFolders = func() []string {
 	var all []string
@@ -116,7 +116,8 @@ func (postgresSystem) FindSoftware(system.Settings) error {
 	return err
 }
 
-// serverUser is the user as which root runs the servers, because they refuse to run as root.
+// serverUser returns the user for the servers when plimsoll runs as root, because they refuse to
+// run as root.
 func serverUser() (id, group int, err error) {
 	u, err := user.Lookup(superuser)
 	if err == nil {
@@ -135,7 +136,7 @@ func serverUser() (id, group int, err error) {
 // starter starts one cluster.
 type starter struct {
 	system.Provision
-	programs    string // their folder
+	programs    string // the programs' folder
 	user, group int    // of the operating system; 0: this process's
 }
 
@@ -173,21 +174,21 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	})
 }
 
-// run is a command of one of the programs.
+// run returns the process that runs one of the programs.
 func (s starter) run(program string, args ...string) process.Spec {
 	return process.Spec{Path: filepath.Join(s.programs, program), Args: args,
 		Env:  []string{"LC_ALL=C", "PATH=/usr/bin:/bin"},
-		Quit: syscall.SIGINT, // a fast shutdown: SIGTERM waits until all clients are gone
+		Quit: syscall.SIGINT, // a fast shutdown: SIGTERM waits until all clients have disconnected
 	}
 }
 
-// prepare makes a node's folder. The standbys begin as copies of the cluster that initdb has
-// made and nothing has written to, so all servers can start at once.
+// prepare creates a node's folder. The standbys begin as copies of the untouched cluster that
+// initdb made, so all servers can start at once.
 func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node) error {
 	secrets, primary := c.Credentials(), c.Members()[0]
 	files := map[string]string{configFile: s.config(c, n), hbaFile: s.access()}
 	if n != primary {
-		host, port, _ := net.SplitHostPort(primary.Address) // it was made of the two
+		host, port, _ := net.SplitHostPort(primary.Address) // the address was joined from both
 		files[passFile] = strings.Join([]string{host, port, "*", secrets.User, secrets.Password},
 			":") + "\n"
 		if err := c.Furnish(n, files); err != nil {
@@ -224,7 +225,7 @@ func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node)
 	return nil
 }
 
-// access is the file that says who may connect, and how they prove who they are.
+// access returns pg_hba.conf: which users may connect, and how they authenticate.
 func (s starter) access() string {
 	kind, method := "host", "scram-sha-256"
 	switch s.Settings.Text(setSecurity) {
@@ -237,14 +238,14 @@ func (s starter) access() string {
 		"%[2]s\n", kind, method)
 }
 
-// config is the configuration file of a server. It holds no secret.
+// config returns the configuration file of a server. It holds no secret.
 func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		value := strings.ReplaceAll(fmt.Sprintf(format, args...), "'", "''")
 		fmt.Fprintf(&b, "%s = '%s'\n", name, value)
 	}
-	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	line("listen_addresses", "%s", host)
 	line("port", "%s", port)
 	line("unix_socket_directories", "")
@@ -254,11 +255,11 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	line("shared_buffers", "%dkB", s.Settings.Bytes(setBuffers)>>10)
 	line("autovacuum_naptime", "%ds", s.Settings.Duration(setNaptime)/time.Second)
 	line("wal_level", "replica")
-	// A standby refuses less of it, and fewer connections, than initdb has given the primary.
+	// A standby refuses lower values than initdb has given the primary.
 	line("max_wal_senders", "%d", 10+s.Nodes)
-	// A standby that comes back finds what it has missed.
+	// A standby that returns finds the WAL that it missed.
 	line("wal_keep_size", "512MB")
-	// A standby that starts, or is back, before its primary tries again soon.
+	// A standby that starts before its primary retries soon.
 	line("wal_retrieve_retry_interval", "100ms")
 	line("synchronous_standby_names", "%s", s.synchronous())
 	if c.TLS() != nil {
@@ -272,16 +273,16 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	return b.String()
 }
 
-// synchronous is the value of synchronous_standby_names: as many of the standbys as make a
-// majority with the primary. Levels that wait for none say so in their sessions.
+// synchronous returns the value of synchronous_standby_names: as many standbys as form a majority
+// with the primary. For levels that wait for no standby, the sessions override it.
 func (s starter) synchronous() string {
 	names := (postgresSystem{}).NodeNames(s.Provision)[1:]
 	return fmt.Sprintf("ANY %d (%s)", standbysAwaited(s.Settings), strings.Join(names, ", "))
 }
 
-// follow is how a standby connects to its primary. The password is in a file.
+// follow returns a standby's connection string for its primary. The password is in a file.
 func (s starter) follow(c *driver.Cluster, primary, n *driver.Node) string {
-	host, port, _ := net.SplitHostPort(primary.Address) // it was made of the two
+	host, port, _ := net.SplitHostPort(primary.Address) // the address was joined from both
 	user, encryption := superuser, "sslmode=disable"
 	if c.Credentials().User != "" {
 		user = c.Credentials().User
@@ -293,7 +294,7 @@ func (s starter) follow(c *driver.Cluster, primary, n *driver.Node) string {
 		user, n.Path(passFile), n.Name, encryption)
 }
 
-// awaitStandbys is nil when a primary has all of its standbys streaming.
+// awaitStandbys returns nil when all standbys of a primary are streaming.
 func awaitStandbys(ctx context.Context, l *link, want int) error {
 	rows, err := l.ask(ctx, "SELECT count(*)::text FROM pg_stat_replication "+
 		"WHERE state = 'streaming' AND sync_state = 'quorum'")

@@ -44,7 +44,7 @@ func TestStartEndsWhenToldTo(t *testing.T) {
 	}
 }
 
-// A machine without the server says which package has it.
+// On a machine without the server the error names its package.
 func TestServerIsMissing(t *testing.T) {
 	_, err := findPrograms([]string{t.TempDir()})
 	systemtest.Refused(t, time.Now(), err, "install the package postgresql")

@@ -21,25 +21,24 @@ const (
 	stTake   = "take"
 )
 
-// source is where a consumer takes messages from: a queue or a log.
+// source is the queue or log from which a consumer takes messages.
 type source interface {
-	// statements are those that the source uses, by name.
+	// statements returns the source's statements, by name.
 	statements() map[string]string
-	// take acknowledges what was handled and takes the next messages into the batch, in one
-	// round trip. empty reports that nothing is there for this consumer now.
+	// take acknowledges the handled messages and takes the next ones into the batch, in one round
+	// trip. empty reports that there are no messages for this consumer now.
 	take(ctx context.Context) (empty bool, err error)
-	// secure has the messages taken never come again: at most once.
+	// secure makes sure that the taken messages are never redelivered: at most once.
 	secure(ctx context.Context) error
 	// handled notes that the batch was handled.
 	handled()
-	// rest acknowledges what was handled, and holds nothing any more.
+	// rest acknowledges the handled messages and releases everything.
 	rest(ctx context.Context) error
-	// lost forgets what was taken: the connection is gone.
+	// lost forgets the taken messages: the connection is lost.
 	lost()
 }
 
-// consumer takes messages over a connection of its own, which one goroutine uses until it
-// ends.
+// consumer takes messages over its own connection, which one goroutine uses until it ends.
 type consumer struct {
 	driver.Receiver
 	of      *cluster
@@ -48,14 +47,14 @@ type consumer struct {
 	batch   *batch
 	closing driver.Closing
 
-	life   context.Context // ends when the consumer is to take no more
+	life   context.Context // ends when the consumer must stop taking messages
 	cancel context.CancelFunc
 	within context.Context // ends when the consumer has no more time
 	abort  context.CancelFunc
 	ended  chan struct{} // closed when run has ended
 }
 
-// OpenConsumer makes the subscription, unless it is there, and takes messages.
+// OpenConsumer creates the subscription, unless it exists, and takes messages.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
@@ -73,8 +72,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	if err != nil {
 		return nil, err
 	}
-	// The planner knows nothing of a table that has just been made, and would read and sort
-	// all of it for a few rows. All statements of a consumer have their index.
+	// The planner has no statistics of a new table, and would read and sort all of it for a few
+	// rows. All statements of a consumer have an index.
 	r.link.parameters = map[string]string{"enable_seqscan": "off", "enable_bitmapscan": "off",
 		"synchronous_commit": synchronousCommit(c.level)}
 	if c.Text(setAcknowledge) == ackOff {
@@ -97,7 +96,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// run takes what arrives until the consumer closes or cannot go on.
+// run takes messages until the consumer closes or cannot go on.
 func (r *consumer) run() {
 	defer close(r.ended)
 	defer r.link.drop()
@@ -109,22 +108,22 @@ func (r *consumer) run() {
 			r.Fail(r.of.explain(err))
 			return
 		default:
-			r.link.drop() // the server gives what it holds to others
+			r.link.drop() // the server gives the held messages to others
 			r.source.lost()
 			clock.Sleep(r.life, driver.RetryPause)
 		}
 	}
-	_ = r.timed(r.source.rest) // what cannot be acknowledged any more comes to others
+	_ = r.timed(r.source.rest) // messages that can no longer be acknowledged go to others
 }
 
-// timed does something within request_timeout.
+// timed calls a function with a context of request_timeout.
 func (r *consumer) timed(do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(r.within, r.of.Duration(setRequest))
 	defer cancel()
 	return do(ctx)
 }
 
-// round takes messages once and handles them, or waits where there are none.
+// round takes messages once and handles them, or waits if there are none.
 func (r *consumer) round() error {
 	empty := false
 	err := r.timed(func(ctx context.Context) error {
@@ -174,32 +173,33 @@ func (r *consumer) idle() error {
 	return nil
 }
 
-// Close takes no more and waits within ctx until what was taken is handled and acknowledged.
-// When ctx ends first, the connection ends, and what was taken comes to others.
+// Close stops taking messages, and waits within ctx until the taken ones are handled and
+// acknowledged. If ctx ends first, the connection ends, and the taken messages go to other
+// consumers.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		err := r.End(ctx, r.cancel, r.ended)
 		r.abort()
 		if err != nil {
-			r.link.sever() // the server takes back what a message still being handled holds
+			r.link.sever() // the server rolls back the rows of messages still being handled
 		}
 		return err
 	})
 }
 
-// batch holds the messages taken, in memory that is used again.
+// batch holds the taken messages, in reused memory.
 type batch struct {
 	bytes []byte
 	all   []taken
 }
 
-// taken is a message's place in the bytes. Without a key, keyEnd is before keyStart.
+// taken holds a message's position in the bytes. Without a key, keyEnd is before keyStart.
 type taken struct {
 	part                  int32
 	keyStart, keyEnd, end int
 }
 
-// The columns of a taken row; a log has further ones.
+// The columns of a taken row; a log has more.
 const (
 	colPart = iota
 	colKey
@@ -221,7 +221,7 @@ func (b *batch) add(row [][]byte) {
 	b.all = append(b.all, m)
 }
 
-// received is a message as Receive takes it.
+// received returns a message for Receive.
 func (b *batch) received(m taken) system.Received {
 	got := system.Received{Partition: m.part, Payload: b.bytes[m.keyEnd:m.end:m.end]}
 	if m.keyStart <= m.keyEnd {
@@ -232,8 +232,7 @@ func (b *batch) received(m taken) system.Received {
 
 func (b *batch) clear() { b.bytes, b.all = b.bytes[:0], b.all[:0] }
 
-// exchange is a round trip of prepared statements. Each transaction has a slot for the rows
-// that it answers.
+// exchange is a round trip of prepared statements. Each transaction has a slot for its rows.
 type exchange struct {
 	link *link
 	pipe *pgconn.Pipeline
@@ -247,7 +246,7 @@ func (l *link) exchange(ctx context.Context) *exchange {
 	return &exchange{link: l, pipe: l.conn.StartPipeline(ctx)}
 }
 
-// add adds statements that end with a synchronization, so that those before BEGIN are a
+// add adds statements and a synchronization, so that the statements before BEGIN form a
 // transaction. read, which may be nil, is called with each row.
 func (x *exchange) add(read func(row [][]byte), name string, values ...[]byte) {
 	x.pipe.SendQueryPrepared(name, values, nil, binaryRows)

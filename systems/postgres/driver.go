@@ -58,18 +58,18 @@ const askWithin = 5 * time.Second
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a primary. Its methods may be called from any goroutine.
+// cluster is the connection to the primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
 	driver.Lacks
 	options  system.Options
 	level    workload.Level
-	primary  string // its address
+	primary  string // the primary's address
 	standbys []string
 	clients  driver.Clients
 
 	mu         sync.Mutex // guards admin
-	admin      *link      // for what is not measured
+	admin      *link      // for requests that are not measured
 	gaugesBusy sync.Mutex // guards gauges
 	gauges     *link
 }
@@ -90,12 +90,12 @@ func (postgresSystem) Connect(ctx context.Context, o system.Options) (system.Clu
 	return c, nil
 }
 
-// server is what a server says of itself.
+// server describes a server by its own answers.
 type server struct {
 	address   string
 	standby   bool
 	follows   string // host and port of a standby's primary
-	identity  string // of the data: a primary and its standbys have the same
+	identity  string // of the data: equal on a primary and its standbys
 	version   string
 	fsync     string
 	pageWrite string // full_page_writes
@@ -107,7 +107,7 @@ const askServer = `SELECT pg_is_in_recovery()::text,
  (SELECT system_identifier::text FROM pg_control_system()),
  current_setting('server_version'), current_setting('fsync'), current_setting('full_page_writes')`
 
-// askAll asks all endpoints at once.
+// askAll queries all endpoints at once.
 func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
 	all := c.options.Endpoints
 	found, errs := make([]server, len(all)), make([]error, len(all))
@@ -127,8 +127,8 @@ func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
 	return found, errs
 }
 
-// askOnce asks a server over a connection of its own, as the administrator where the target
-// names one.
+// askOnce queries a server over a separate connection, as the administrator if the target names
+// one.
 func (c *cluster) askOnce(ctx context.Context, address, query string) ([][]string, error) {
 	as := c.link(nil)
 	as.address = address
@@ -139,8 +139,8 @@ func (c *cluster) askOnce(ctx context.Context, address, query string) ([][]strin
 	return as.ask(ctx, query)
 }
 
-// choosePrimary keeps the only primary among servers that said what they are, or could not,
-// and its standbys.
+// choosePrimary keeps the only primary and its standbys, from the answers and errors of all
+// servers.
 func (c *cluster) choosePrimary(found []server, errs []error) error {
 	var failed error
 	identity := ""
@@ -178,7 +178,7 @@ func (c *cluster) choosePrimary(found []server, errs []error) error {
 	return nil
 }
 
-// ask asks the primary, for what is not measured.
+// ask queries the primary, for requests that are not measured.
 func (c *cluster) ask(ctx context.Context, query string, args ...string) ([][]string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,14 +191,14 @@ func (c *cluster) ask(ctx context.Context, query string, args ...string) ([][]st
 	return rows, nil
 }
 
-// Leader is the primary, as long as it is one and has the topic.
+// Leader returns the primary, if it still is the primary and has the topic.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	rows, err := c.ask(ctx, "SELECT pg_is_in_recovery()::text")
 	if err != nil {
 		return "", err
 	}
 	if rows[0][0] != "false" {
-		return "", fmt.Errorf("%s is the primary no more", c.primary)
+		return "", fmt.Errorf("%s is no longer the primary", c.primary)
 	}
 	have, err := c.tableOf(ctx, t.Name)
 	if err == nil && partition >= have.partitions {
@@ -230,7 +230,8 @@ func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(
 // partition.
 func (postgresSystem) OwnsPartitions(s system.Settings) bool { return s.Text(setShape) == shapeLog }
 
-// RefuseExisting says that readers take messages from a queue, and that a log is two tables.
+// RefuseExisting refuses existing topics: readers take messages out of a queue, and a log is two
+// tables.
 func (postgresSystem) RefuseExisting(s system.Settings) string {
 	if s.Text(setShape) != shapeLog {
 		return system.Destructive

@@ -13,11 +13,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on. A commit is answered when its WAL record is on the primary's disk
-// (synchronous_commit local), and has then been written (remote_write) or synced (on) by as
-// many standbys as synchronous_standby_names asks for. With off it is answered at once.
-// TestAcknowledgementWaitsFor delays syncs and pauses standbys and looks at what the
-// acknowledgement waits for.
+// levels returns the meaning of each level. A commit is answered when its WAL record is on the
+// primary's disk (synchronous_commit local) and, in addition, has been written (remote_write) or
+// synced (on) by as many standbys as synchronous_standby_names requires. With off it is answered
+// at once. TestAcknowledgementWaitsFor proves it with delayed syncs and paused standbys.
 
 func levels() map[workload.Level]system.Guarantee {
 	const (
@@ -36,23 +35,23 @@ func levels() map[workload.Level]system.Guarantee {
 			How: "synchronous_commit local: synced on the primary; standbys follow"},
 		workload.AsyncAsync: {How: "synchronous_commit off: in the memory of the primary, which " +
 			"syncs within three times wal_writer_delay (0.6 s); its end, not only a loss of " +
-			"power, loses what was acknowledged since"},
+			"power, loses the messages acknowledged since"},
 	}
 }
 
-// standbysAwaited is how many standbys a majority of the copies takes.
+// standbysAwaited returns the number of standbys in a majority of the copies.
 func standbysAwaited(s system.Settings) int {
 	return driver.Majority(int(s.Count(setReplication))) - 1 // the primary has it
 }
 
-// awaited is how many standbys a value of synchronous_standby_names waits for.
+// awaited returns the number of standbys that a value of synchronous_standby_names waits for.
 func awaited(names string) int {
 	head, _, listed := strings.Cut(names, "(")
 	switch words := strings.Fields(strings.ToUpper(head)); {
 	case strings.TrimSpace(names) == "":
 		return 0
 	case !listed:
-		return 1 // a list alone means its first
+		return 1 // a plain list means its first standby
 	default:
 		n, _ := strconv.Atoi(words[len(words)-1])
 		return n
@@ -80,8 +79,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	return r.Evidence(), nil
 }
 
-// checkTables holds that the topics' tables are there, have the shape that was asked for,
-// and are written to the WAL.
+// checkTables checks that the topics' tables exist, have the requested shape, and are written to
+// the WAL.
 func (c *cluster) checkTables(ctx context.Context, r *driver.Reading, topics []system.Topic) error {
 	for _, t := range topics {
 		if _, err := c.open(ctx, t); err != nil {
@@ -93,7 +92,7 @@ func (c *cluster) checkTables(ctx context.Context, r *driver.Reading, topics []s
 			return fmt.Errorf("reading how the table %s is kept: %w", t.Name, err)
 		}
 		if kept := rows[0][0]; kept != "p" {
-			return r.Contradicts("a table that is kept (relpersistence p)", "%s has "+
+			return r.Contradicts("a permanent table (relpersistence p)", "%s has "+
 				"relpersistence %s, so that a crash empties it", t.Name, kept)
 		}
 	}
@@ -102,21 +101,21 @@ func (c *cluster) checkTables(ctx context.Context, r *driver.Reading, topics []s
 	return nil
 }
 
-// checkSession holds what the clients' commits wait for.
+// checkSession checks what the clients' commits wait for.
 func (c *cluster) checkSession(ctx context.Context, r *driver.Reading) error {
 	rows, err := c.ask(ctx, "SELECT current_setting('synchronous_commit')")
 	if err != nil {
 		return fmt.Errorf("reading synchronous_commit: %w", err)
 	}
 	has, want := rows[0][0], synchronousCommit(c.level)
-	r.Add("producers", "synchronous_commit", has, "SHOW in a session as producers have it")
+	r.Add("producers", "synchronous_commit", has, "SHOW in a session like the producers'")
 	if has != want {
 		return r.Contradicts("synchronous_commit "+want, "a session has %s", has)
 	}
 	return nil
 }
 
-// checkStandbys holds how many standbys follow, and how many of them a commit waits for.
+// checkStandbys checks how many standbys follow, and how many of them a commit waits for.
 func (c *cluster) checkStandbys(ctx context.Context, r *driver.Reading) error {
 	rows, err := c.askOnce(ctx, c.primary, "SELECT current_setting('synchronous_standby_names'), "+
 		"NULL, NULL UNION ALL SELECT application_name, state, sync_state FROM pg_stat_replication")
@@ -161,7 +160,7 @@ func (c *cluster) checkStandbys(ctx context.Context, r *driver.Reading) error {
 	return nil
 }
 
-// checkServers holds that the servers sync, where the level asks for it.
+// checkServers checks that the servers sync, if the level requires it.
 func (c *cluster) checkServers(ctx context.Context, r *driver.Reading) error {
 	servers, errs := c.askAll(ctx)
 	standbys := 0

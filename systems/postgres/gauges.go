@@ -8,8 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// gauges are what the primary counts of the topics' tables. The statistics of a table are half
-// a second old or so.
+// gauges are the primary's statistics of the topics' tables, which are about half a second old.
 var gauges = []struct {
 	name, unit, query string
 	counter           bool
@@ -25,8 +24,8 @@ var gauges = []struct {
 			"FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid())"},
 }
 
-// ReadGauges reads what VACUUM has to do, over a connection of its own. A figure that is not
-// known, such as the time since an autovacuum that has not happened, is left out.
+// ReadGauges reads VACUUM's pending work over a separate connection. It leaves out unknown
+// figures, such as the time since an autovacuum that has not happened.
 func (c *cluster) ReadGauges(ctx context.Context, topics []system.Topic) ([]system.Gauge, error) {
 	var columns, names []string
 	for _, g := range gauges {

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Handled messages of a queue are dead rows until VACUUM has removed them.
+// Handled messages of a queue are dead rows until VACUUM removes them.
 func TestGaugesShowDeadRows(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync))
 	topic, got := systemtest.Topic(t, c, "gauged", 1), systemtest.NewInbox()

@@ -22,17 +22,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection")
 
-// link is a connection that is made when it is needed, and made again after it broke. One
-// goroutine uses it. It repeats nothing.
+// link is a connection that is opened on demand and reopened after it broke. One goroutine uses
+// it. It repeats no request.
 type link struct {
 	of             *cluster
 	address        string // empty: the primary's
 	user, password string
 	parameters     map[string]string // of the session
-	statements     map[string]string // prepared when the connection is made, by name
+	statements     map[string]string // prepared when the connection is opened, by name
 	channel        string            // to LISTEN to; empty: none
 
 	conn    *pgconn.PgConn
@@ -48,7 +48,7 @@ func (c *cluster) link(statements map[string]string) *link {
 		statements: statements}
 }
 
-// open connects and prepares the statements, unless that is done.
+// open connects and prepares the statements, unless it is connected.
 func (l *link) open(ctx context.Context) error {
 	if l.conn != nil && !l.conn.IsClosed() {
 		return nil
@@ -74,16 +74,16 @@ func (l *link) open(ctx context.Context) error {
 		l.drop()
 		return fmt.Errorf("%w: %w", errNotConnected, err)
 	}
-	l.woken = true // what came before it listened was not announced
+	l.woken = true // messages before LISTEN were not announced
 	return nil
 }
 
-// keepalive has a server end the session of a client that is cut off within half a minute. Until
-// then the session's transaction keeps its rows locked.
+// keepalive makes a server end the session of an isolated client within half a minute. Until then
+// the session's transaction keeps its rows locked.
 var keepalive = map[string]string{"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5",
 	"tcp_keepalives_count": "3", "tcp_user_timeout": "25000"}
 
-// config says how to connect. The environment of this process plays no part in it.
+// config returns the connection's configuration. It ignores the environment of this process.
 func (l *link) config() (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig("host=localhost user=nobody sslmode=disable")
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *link) config() (*pgconn.Config, error) {
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("port %q is no number: correct the endpoint", port)
+		return nil, fmt.Errorf("port %q is not a number: correct the endpoint", port)
 	}
 	config.Host, config.Port = host, uint16(number)
 	config.Database, config.Fallbacks = l.of.Text(setDatabase), nil
@@ -109,7 +109,7 @@ func (l *link) config() (*pgconn.Config, error) {
 	}
 	config.ConnectTimeout = askWithin
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := driver.Dial(ctx, network, address, nil) // the protocol begins TLS by itself
+		conn, err := driver.Dial(ctx, network, address, nil) // the protocol starts TLS itself
 		if err == nil {
 			l.socket.Store(&conn)
 		}
@@ -125,7 +125,7 @@ func (l *link) config() (*pgconn.Config, error) {
 	return config, nil
 }
 
-// plain is the reason without the words in which the library names user and database.
+// plain returns the cause of an error, without the library's text that names user and database.
 func plain(err error) error {
 	var failed *pgconn.ConnectError
 	if errors.As(err, &failed) {
@@ -141,7 +141,7 @@ func (l *link) drop() {
 	}
 	over, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	_ = l.conn.Close(over) // it closes in any case
+	_ = l.conn.Close(over) // it closes even with an error
 	l.conn = nil
 }
 
@@ -152,7 +152,7 @@ func (l *link) sever() {
 	}
 }
 
-// ask sends a query and returns the rows as text. NULL is empty.
+// ask sends a query and returns the rows as text. NULL becomes "".
 func (l *link) ask(ctx context.Context, query string, args ...string) ([][]string, error) {
 	if err := l.open(ctx); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (l *link) ask(ctx context.Context, query string, args ...string) ([][]strin
 	return rows, nil
 }
 
-// execute carries out statements without parameters, all in one transaction.
+// execute executes statements without parameters in one transaction.
 func (l *link) execute(ctx context.Context, statements string) error {
 	if err := l.open(ctx); err != nil {
 		return err
@@ -185,13 +185,13 @@ func (l *link) execute(ctx context.Context, statements string) error {
 	return err
 }
 
-// quoted is an identifier in a statement.
+// quoted quotes an identifier for a statement.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// literal is a text in a statement.
+// literal quotes a text for a statement.
 func literal(text string) string { return `'` + strings.ReplaceAll(text, `'`, `''`) + `'` }
 
-// synchronousCommit is the setting that makes a level.
+// synchronousCommit returns the value of synchronous_commit for a level.
 func synchronousCommit(l workload.Level) string {
 	return map[workload.Level]string{
 		workload.SyncSync: "on", workload.SyncAsync: "remote_write",
@@ -214,7 +214,7 @@ const (
 	classIntervention = "57P"
 )
 
-// state is the SQLSTATE of a server's error; empty: it is none.
+// state returns the SQLSTATE of a server's error, or "" for other errors.
 func state(err error) string {
 	var told *pgconn.PgError
 	if errors.As(err, &told) {
@@ -223,13 +223,13 @@ func state(err error) string {
 	return ""
 }
 
-// ended reports whether the server gave the error as its last word on a connection.
+// ended reports whether the server ended the connection with this error.
 func ended(err error) bool {
 	var told *pgconn.PgError
 	return errors.As(err, &told) && told.SeverityUnlocalized != "ERROR"
 }
 
-// explain says in one sentence why the servers cannot be talked to.
+// explain returns an error that says in one sentence why no server can be reached.
 func (c *cluster) explain(err error) error {
 	peer := driver.Peer{Endpoints: c.options.Endpoints, Protocol: "PostgreSQL",
 		Encrypted: c.options.TLS != nil}
@@ -253,7 +253,7 @@ func (c *cluster) explain(err error) error {
 	return err
 }
 
-// explainState explains what a server answered; nil: it needs no explanation.
+// explainState explains a server's error, or returns nil if it needs no explanation.
 func (c *cluster) explainState(peer driver.Peer, err error) error {
 	says := func(what string) error { return fmt.Errorf("%s %s: %w", peer.At(), what, err) }
 	switch state(err) {
@@ -269,7 +269,7 @@ func (c *cluster) explainState(peer driver.Peer, err error) error {
 		return says("has no database " + c.Text(setDatabase) + ": create it, or correct the " +
 			"setting " + setDatabase)
 	case stateNoRight:
-		return says("does not allow the user what a run needs: grant the right (CREATE on the " +
+		return says("gives the user too few rights: grant the missing one (CREATE on the " +
 			"schema public, pg_monitor), or name another user")
 	case stateNoTable:
 		return says("has no table of the topic: it was deleted")
@@ -286,20 +286,20 @@ func (c *cluster) explainState(peer driver.Peer, err error) error {
 	return nil
 }
 
-// unsent says whether an error came before anything was sent.
+// unsent reports whether an error came before anything was sent.
 func unsent(err error) bool {
 	return errors.Is(err, errNotConnected) || pgconn.SafeToRetry(err)
 }
 
-// passing reports whether an error may end by itself: the primary is away, or starts.
+// passing reports whether an error may pass: the primary is down or starting.
 func passing(err error) bool {
 	code := state(err)
 	return code == "" || strings.HasPrefix(code, classIntervention) || code == stateTooMany ||
 		strings.HasPrefix(code, "40") || strings.HasPrefix(code, "08")
 }
 
-// outcome says what the error of an INSERT means. An error of the statement is a refusal;
-// without an answer, or with a last word while the commit waited, the rows may be there.
+// outcome classifies the error of an INSERT. An error of the statement is a refusal. Without an
+// answer, or if the server ended the connection while the commit waited, the rows may exist.
 func (c *cluster) outcome(err error) error {
 	switch {
 	case err == nil:

@@ -10,23 +10,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// log reads one partition after another, each from the subscription's position on.
+// log reads one partition after another, each from the subscription's position.
 //
-// A position is a pair: the transaction that wrote a row (tx) and the row's number (id). An
-// id alone will not do. It is drawn when a row is written, and rows become visible when
-// their transaction commits, in another order: a reader at id 7 would skip the row 6 that
-// commits later. So a reader takes only rows of transactions below pg_snapshot_xmin, the
-// oldest that is still under way. Everything below has ended: what it wrote is visible now,
-// or never. Ordered by (tx, id), no row can appear below a position.
+// A position is a pair: the transaction that wrote a row (tx) and the row's number (id). An id
+// alone is not enough. It is assigned when a row is written, but rows become visible when their
+// transactions commit, in another order: a reader at id 7 would skip a row 6 that commits later.
+// So a reader takes only rows of transactions below pg_snapshot_xmin, the oldest open transaction.
+// All transactions below it have ended, so their rows are visible now or never. In the order of
+// (tx, id), no row can appear below a position.
 //
-// The price is that a transaction that stays open anywhere on the server, prepared ones
-// included, holds back all readers. The other way is to draw positions under a lock of the
-// partition that is kept until the commit. Then producers of a partition commit one at a
-// time, each waiting for the disk and the standbys.
+// The cost: a transaction that stays open anywhere on the server, even a prepared one, holds back
+// all readers. The alternative is to assign positions under a lock of the partition that is held
+// until the commit. Then producers of a partition commit one at a time, each waiting for the disk
+// and the standbys.
 //
-// An advisory lock of the connection keeps a partition for one consumer of a subscription at
-// a time. A lock of a row would do too, but takes a number as a transaction, and the
-// messages' handling would hold back all readers.
+// An advisory lock of the connection gives a partition to one consumer of a subscription at a
+// time. A row lock would work too, but it needs a transaction, which would hold back all readers
+// while the messages are handled.
 type log struct {
 	link         *link
 	batch        *batch
@@ -36,7 +36,7 @@ type log struct {
 	most         []byte // rows of one take
 
 	next    int    // the partition to take from next
-	idle    int    // partitions in turn that had nothing
+	idle    int    // consecutive partitions without messages
 	held    []byte // the partition that is locked, as text; nil: none
 	tx, id  []byte // of the last row taken, as text
 	pending bool   // the row was handled, and the position is not yet written
@@ -78,10 +78,10 @@ func (g *log) statements() map[string]string {
 	}
 }
 
-// take writes the position, lets the partition go, and reads the next one. The lock and the
-// read are two transactions: the read must see the position that the lock's last holder
-// wrote. A setting of the session tells the read, which is sent together with the lock, whether
-// the partition is held; otherwise the server reads no row.
+// take writes the position, releases the partition, and reads the next one. The lock and the read
+// are two transactions, because the read must see the position that the lock's last holder wrote.
+// Both are sent together: a session setting tells the read whether the lock was obtained; if not,
+// the server reads no row.
 func (g *log) take(ctx context.Context) (empty bool, err error) {
 	g.batch.clear()
 	x := g.link.exchange(ctx)
@@ -111,7 +111,7 @@ func (g *log) take(ctx context.Context) (empty bool, err error) {
 	return true, g.rest(ctx)
 }
 
-// release adds what lets the partition go, after the position is written.
+// release adds the statements that write the position and release the partition.
 func (g *log) release(x *exchange) {
 	if g.pending {
 		x.add(nil, stPosition, g.subscription, g.held, g.tx, g.id)

@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// logOf opens a log of a topic's subscription, which no goroutine reads.
+// logOf opens a log of a topic's subscription that no goroutine reads.
 func logOf(t *testing.T, c *cluster, topic system.Topic) *log {
 	t.Helper()
 	table, err := c.open(t.Context(), topic)
@@ -44,7 +44,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 		}
 		return len(g.batch.all)
 	}
-	// EXPLAIN carries the statement out as the consumer's session would.
+	// EXPLAIN plans the statement as in the consumer's session.
 	executed := func(g *log) string {
 		t.Helper()
 		rows, err := g.link.ask(t.Context(), "EXPLAIN (ANALYZE, TIMING off) "+
@@ -66,7 +66,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 	if plan := executed(first); strings.Contains(plan, "never executed") {
 		t.Errorf("no rows were read for the first consumer: %s", plan)
 	}
-	// It gets them when they were not acknowledged and the partition is free.
+	// It gets them if they were not acknowledged and the partition is free.
 	if err := first.rest(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,7 @@ func needServer(t testing.TB) {
 	})
 }
 
-// clusterOf is a shared cluster. Both give every level; level 1 uses the encrypted one, so
-// that it is used too.
+// clusterOf returns a shared cluster. Both give every level; level 1 uses the encrypted cluster.
 func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
 	t.Helper()
 	needServer(t)
@@ -44,7 +43,7 @@ func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
 	return shared.Get(t)
 }
 
-// optionsOf is how to connect to the shared cluster of a level.
+// optionsOf returns the options for a connection to the shared cluster of a level.
 func optionsOf(t testing.TB, level workload.Level, settings ...string) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, postgresSystem{}, clusterOf(t, level), level, settings...)

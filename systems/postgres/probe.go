@@ -28,7 +28,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	return r, setShape + ": " + shapeLog, err
 }
 
-// OpenShared opens a consumer: those of a queue take rows of each partition.
+// OpenShared opens a consumer. The consumers of a queue take rows of every partition.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -40,7 +40,7 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	return r, setShape + ": " + shapeQueue, err
 }
 
-// insertion is an INSERT of a message without a key to partition 0.
+// insertion returns an INSERT of a message without a key into partition 0.
 func (c *cluster) insertion(topic, payload string) string {
 	t := table{name: topic}
 	if c.isLog() {
@@ -52,7 +52,7 @@ func (c *cluster) insertion(topic, payload string) string {
 
 func hex(payload []byte) string { return fmt.Sprintf(`'\x%x'::bytea`, payload) }
 
-// PublishAcked publishes at the levels of one server and of a standby.
+// PublishAcked publishes with the commit of one server or of a standby.
 func (c *cluster) PublishAcked(
 	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
 ) (string, error) {
@@ -71,7 +71,7 @@ func (c *cluster) PublishAcked(
 	return "the commit was answered, synchronous_commit " + commit, err
 }
 
-// OpenRoutes has a topic for each key.
+// OpenRoutes uses a topic for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -117,7 +117,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	return "the second time: " + answer, condition, err
 }
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Routes: map[system.RouteKind]string{
 		system.RoutePattern: "a consumer takes all rows of its subscription; a WHERE on the key " +
@@ -126,8 +126,8 @@ var lacks = driver.Lacks{
 			"not part of this queue",
 	},
 	Features: map[system.Feature]string{
-		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE that " +
-			"somebody repeats, are not part of this queue",
+		system.FeatureTTL: "a row has no time to live; a column with a time, and a DELETE job " +
+			"are not part of this queue",
 		system.FeatureDelay: "a row can be taken as soon as it is committed; a column with a due " +
 			"time is not part of this queue",
 		system.FeaturePriority: "rows are taken in their order; a column to order by is not part " +

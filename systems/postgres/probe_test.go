@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of PostgreSQL is found by trying it.
+// The probes find the capabilities that PostgreSQL is known to have.
 func TestProbes(t *testing.T) {
 	both := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "at most once": probe.Yes, "at least once": probe.Yes,
@@ -23,7 +23,7 @@ func TestProbes(t *testing.T) {
 		shapeLog:   {"exactly once": probe.Conditional, "replay": probe.Conditional},
 	} {
 		t.Run(shape, func(t *testing.T) {
-			// Not at one time: a queue's consumer that takes its time holds back all logs.
+			// Not in parallel: a slow consumer of a queue holds back all logs.
 			options := optionsOf(t, workload.SyncAsync, setShape, shape)
 			want := maps.Clone(both)
 			maps.Copy(want, own)

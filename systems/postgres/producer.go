@@ -19,11 +19,12 @@ const (
 	stNotify = "notify"
 )
 
-// maxInsert bounds the payload bytes of one INSERT. A batch of large messages is several.
+// maxInsert bounds the payload bytes of one INSERT. A batch of large messages becomes several
+// INSERTs.
 const maxInsert = 8 << 20
 
-// producer sends to one topic over a connection of its own: one INSERT of many rows after
-// another, each committed by itself.
+// producer sends to one topic over its own connection: one INSERT of many rows after another, each
+// in its own transaction.
 type producer struct {
 	*driver.Batches[struct{}]
 	of      *cluster
@@ -32,10 +33,10 @@ type producer struct {
 	closing driver.Closing
 	rows    rows
 	values  [][]byte
-	under   []*driver.Batched[struct{}] // messages of the insert that is under way
+	under   []*driver.Batched[struct{}] // messages of the running INSERT
 }
 
-// insert is the statement of a shape. The arrays are unnested side by side as the rows are
+// insert returns the statement of a shape. The arrays are unnested in parallel while the rows are
 // written, without a copy, so their order is the order of the ids.
 func (t table) insert() string {
 	if t.shape == shapeLog {
@@ -46,15 +47,15 @@ func (t table) insert() string {
 	 SELECT id, unnest($1::int[]), unnest($2::bytea[]), unnest($3::bytea[]) FROM READERS`)
 }
 
-// notification is a transaction of its own after the commit that it announces. Within that
-// commit it would hold a lock of the whole database while the commit waits for standbys, so
-// that no two producers could commit at once.
+// notification returns a separate transaction for after the commit that it announces. Within the
+// commit it would hold a lock of the whole database while the commit waits for standbys, so that
+// no two producers could commit at once.
 func notification(topic string) string {
 	return "SELECT set_config('synchronous_commit', 'off', true), pg_notify(" + literal(topic) +
 		", '')"
 }
 
-// OpenProducer opens a producer with a connection of its own.
+// OpenProducer opens a producer with its own connection.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
@@ -82,8 +83,8 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	return p, nil
 }
 
-// deliver inserts a batch, in parts where its messages are large, and reports the outcome of
-// each message.
+// deliver inserts a batch, in parts if its messages are large, and reports the outcome of each
+// message.
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
 	for len(batch) > 0 {
 		n := p.rows.fill(batch)
@@ -93,7 +94,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{
 	}
 }
 
-// end ends the messages under way, once.
+// end ends the messages of the running INSERT, once.
 func (p *producer) end(err error) {
 	for _, one := range p.under {
 		p.End(one, err)
@@ -101,7 +102,7 @@ func (p *producer) end(err error) {
 	p.under = nil
 }
 
-// insertKept inserts, again when nothing reached the primary, for delivery_timeout.
+// insertKept inserts, and retries for delivery_timeout if nothing reached the primary.
 func (p *producer) insertKept(life context.Context, batch []*driver.Batched[struct{}]) error {
 	deadline := time.Now().Add(p.of.Duration(setDelivery))
 	for {
@@ -115,8 +116,8 @@ func (p *producer) insertKept(life context.Context, batch []*driver.Batched[stru
 	}
 }
 
-// insert inserts once, waits for the commit and ends the messages. The notification follows in
-// the same round trip; the next batch waits for it, and no message does.
+// insert inserts once, waits for the commit and ends the messages. The notification follows in the
+// same round trip. The next batch waits for it, but no message's result does.
 func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}]) error {
 	ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
 	defer cancel()
@@ -141,7 +142,7 @@ func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}
 	if err == nil {
 		p.end(nil)
 	}
-	_ = pipe.Close() // what is left of the answers is the notification's
+	_ = pipe.Close() // only the notification's answer is left
 	return err
 }
 
@@ -167,7 +168,7 @@ func committed(pipe *pgconn.Pipeline) error {
 	}
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		err := p.Batches.Close(ctx)
@@ -176,8 +177,7 @@ func (p *producer) Close(ctx context.Context) error {
 	})
 }
 
-// rows are the three arrays of an INSERT in PostgreSQL's binary form. Their memory is used
-// again.
+// rows holds the three arrays of an INSERT in PostgreSQL's binary format, in reused memory.
 type rows struct{ parts, keys, payloads array }
 
 // array is an array of one dimension in binary form.
@@ -189,14 +189,14 @@ const (
 	oidBytea = 17
 )
 
-// arrayHead is the length of an array's head, and countAt where its count stands.
+// arrayHead is the length of an array's head, and countAt the offset of its count.
 const (
 	arrayHead = 20
 	countAt   = 12
 )
 
-// begin empties the array. Its head says: one dimension, which may hold NULL, of elements of
-// a type, so many, numbered from 1.
+// begin empties the array. Its head says: one dimension, NULL allowed, the elements' type, their
+// number, the first index 1.
 func (a *array) begin(oid uint32) {
 	b := (*a)[:0]
 	for _, word := range [...]uint32{1, 1, oid, 0, 1} {
@@ -214,7 +214,7 @@ func (a *array) add(value []byte) {
 	*a = append(binary.BigEndian.AppendUint32(*a, uint32(len(value))), value...)
 }
 
-// fill takes messages up to maxInsert, one at least, and returns their number.
+// fill takes messages up to maxInsert, at least one, and returns their number.
 func (r *rows) fill(batch []*driver.Batched[struct{}]) int {
 	r.parts.begin(oidInt4)
 	r.keys.begin(oidBytea)
@@ -238,7 +238,7 @@ func (r *rows) fill(batch []*driver.Batched[struct{}]) int {
 	return n
 }
 
-// values are the statement's parameters.
+// values returns the statement's parameters.
 func (r *rows) values(into [][]byte) [][]byte {
 	into[0], into[1], into[2] = r.parts, r.keys, r.payloads
 	return into

@@ -8,26 +8,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// queue takes the oldest rows of a subscription that no other transaction holds, and deletes
-// them. The transaction stays open while they are handled, so that its end, by COMMIT or by
-// the loss of the connection, is their acknowledgement or their return.
+// queue takes and deletes the oldest rows of a subscription that no other transaction holds. The
+// transaction stays open while they are handled: its COMMIT acknowledges them, and the loss of the
+// connection returns them.
 //
-// The other way is a lease: a row is marked as taken until a time, and deleted later. It has
-// two dead rows for each message where this has one, needs a time-out that also takes
-// messages from slow consumers, and returns a dead consumer's messages only after it. The
-// price here is that a transaction is open while messages are handled, and VACUUM can remove
-// nothing that died after it began.
+// The alternative is a lease: a row is marked as taken until a time, and deleted later. A lease
+// makes two dead rows for each message instead of one, needs a time-out that also takes messages
+// from slow consumers, and returns a dead consumer's messages only after the time-out. The cost of
+// the open transaction: while messages are handled, VACUUM cannot remove rows that died after it
+// began.
 type queue struct {
 	link  *link
 	batch *batch
 	table table
 	id    []byte // of the subscription
 	most  []byte // rows of one take
-	open  bool   // a transaction is
+	open  bool   // whether a transaction is open
 }
 
-// subscribe gives the subscription the place that waits for the first one, or else a place of
-// its own, from now on.
+// subscribe returns statements that give the first subscription the topic's initial row of
+// readers, and each further subscription a new row.
 func subscribe(t table, name string) string {
 	n := literal(name)
 	return t.named(`UPDATE READERS SET name = ` + n + ` WHERE name IS NULL
@@ -76,7 +76,7 @@ func (q *queue) take(ctx context.Context) (empty bool, err error) {
 
 func (q *queue) secure(ctx context.Context) error { return q.rest(ctx) }
 
-// handled has nothing to note: the next COMMIT acknowledges.
+// handled does nothing: the next COMMIT acknowledges.
 func (q *queue) handled() {}
 
 func (q *queue) rest(ctx context.Context) error {

@@ -42,7 +42,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {workload.SyncSync, nil, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"read-only standby": {workload.SyncAsync, nil, func(o *system.Options) {
 			o.Endpoints = o.Endpoints[1:2]
 		}, []string{"is a read-only standby of", "name the primary"}},
@@ -59,8 +59,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// otherProtocol is the address of a server that answers as web servers answer what they do
-// not understand.
+// otherProtocol returns the address of a server that answers like a web server to an invalid
+// request.
 func otherProtocol(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,7 +84,8 @@ func otherProtocol(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A topic that exists with other settings, or is none, is refused by those who would use it.
+// A topic that exists with other settings, and a table that is not a topic, are refused by
+// producers and consumers.
 func TestOtherTables(t *testing.T) {
 	queues := connect(t, optionsOf(t, workload.SyncAsync))
 	logs := connect(t, optionsOf(t, workload.SyncAsync, setShape, shapeLog))
@@ -101,7 +102,7 @@ func TestOtherTables(t *testing.T) {
 	}{
 		"another shape": {logs, topic, []string{"has the shape queue", "set shape: queue"}},
 		"other partitions": {queues, system.Topic{Name: topic.Name, Partitions: 3},
-			[]string{"has 2 partitions, and 3 are asked for"}},
+			[]string{"has 2 partitions instead of 3"}},
 		"no topic": {queues, system.Topic{Name: "stranger", Partitions: 1},
 			[]string{"is not a topic of plimsoll"}},
 		"nothing": {queues, system.Topic{Name: "nowhere", Partitions: 1},
@@ -125,7 +126,7 @@ func TestOtherTables(t *testing.T) {
 	systemtest.Refused(t, time.Now(), queues.CreateTopic(t.Context(), long), "choose a shorter one")
 }
 
-// Servers that were changed by hand give away their real level.
+// The real level of servers that were changed by hand is recognised.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		level      workload.Level
@@ -163,8 +164,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	}
 }
 
-// alter changes a server's configuration and waits until it has it; an empty value is any
-// other.
+// alter changes a server's configuration and waits for the change; an empty value means any other.
 func alter(t *testing.T, server *link, change, key, value string) {
 	t.Helper()
 	before, err := server.ask(t.Context(), "SELECT current_setting($1)", key)
@@ -185,7 +185,7 @@ func alter(t *testing.T, server *link, change, key, value string) {
 	t.Fatalf("%s is not %q: %v", key, value, err)
 }
 
-// A level that needs the standbys' disks is refused where they cannot be asked.
+// A level that needs the standbys' disks is refused if the standbys are not among the endpoints.
 func TestStandbysMustBeNamed(t *testing.T) {
 	o := optionsOf(t, workload.SyncSync)
 	o.Endpoints = o.Endpoints[:1]
@@ -200,7 +200,7 @@ func TestStandbysMustBeNamed(t *testing.T) {
 	systemtest.Refused(t, time.Now(), err, "4 copies", "has 2 standbys streaming")
 }
 
-// A user with few rights leaves the reading of the servers to the administrator.
+// If the user lacks rights, the administrator reads the servers' configuration.
 func TestAdministratorReadsTheServers(t *testing.T) {
 	o := optionsOf(t, workload.SyncAsync)
 	admin := connect(t, o)

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// sides are the processes of the primary and of its standbys.
+// sides returns the processes of the primary and of its standbys.
 func sides(c *driver.Cluster) (primary int, standbys []int) {
 	nodes := c.Nodes()
 	for _, n := range nodes[1:] {
@@ -22,8 +22,8 @@ func sides(c *driver.Cluster) (primary int, standbys []int) {
 	return nodes[0].PID, standbys
 }
 
-// It shows what the levels rest on: syncs are delayed on one side and the other, and
-// standbys are paused.
+// The test delays syncs on either side and pauses standbys, to see what an acknowledgement waits
+// for.
 func TestAcknowledgementWaitsFor(t *testing.T) {
 	for level, want := range map[workload.Level]struct{ primary, standbys, answer bool }{
 		workload.SyncSync:   {true, true, true},
@@ -41,8 +41,8 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 			})
 			t.Run("syncs", func(t *testing.T) {
 				systemtest.NeedDelays(t)
-				// One process of a standby writes and syncs in turn, so a message close behind
-				// another would wait for the sync of that one.
+				// One process of a standby writes and syncs in turn, so a message shortly after
+				// another would wait for the other's sync.
 				systemtest.CheckSyncWait(t, p,
 					systemtest.SyncWait{Of: "the primary", PIDs: []int{primary},
 						Waits: want.primary},
@@ -53,8 +53,8 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 	}
 }
 
-// holdsWithPausedStandbys sends while one standby is paused, which costs no level anything,
-// and while both are.
+// holdsWithPausedStandbys sends while one standby is paused, which delays no level, and while both
+// are.
 func holdsWithPausedStandbys(t *testing.T, p system.Producer, standbys []int, needed bool) {
 	for i, pid := range standbys {
 		defer systemtest.Pause(t, pid)()
@@ -73,8 +73,8 @@ func holdsWithPausedStandbys(t *testing.T, p system.Producer, standbys []int, ne
 	}
 }
 
-// A primary that stops waiting for its standbys says so in a warning and answers as if nothing
-// were amiss. Such a message is not acknowledged.
+// A primary that stops waiting for its standbys answers with a success and a warning. Such a
+// message is not acknowledged.
 func TestCancelledWaitIsNoAcknowledgement(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setWake, "poll"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "cancelled", 1), 0, workload.AtLeastOnce)

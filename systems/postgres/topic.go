@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// maxName is how long a table's name may be: PostgreSQL would cut off the rest.
+// maxName is the longest name of a table. PostgreSQL truncates longer ones.
 const maxName = 63
 
 const readersSuffix = ".read"
@@ -24,12 +24,12 @@ type table struct {
 func (t table) messages() string { return quoted(t.name) }
 func (t table) readers() string  { return quoted(t.name + readersSuffix) }
 
-// comment is what a table's comment says, so that a later run knows what the table is.
+// comment returns the table's comment, by which a later run recognises the table.
 func (t table) comment() string { return fmt.Sprintf("plimsoll %s %d", t.shape, t.partitions) }
 
-// create are the statements that create the topic. In a queue's table of readers, the row
-// without a name is the place of the first subscription: a topic keeps its messages before
-// anybody subscribes.
+// create returns the statements that create the topic. In a queue's table of readers, the row
+// without a name is reserved for the first subscription, so that a topic keeps its messages before
+// the first subscription exists.
 func (t table) create() string {
 	statements := []string{
 		`CREATE TABLE MESSAGES (id bigint GENERATED ALWAYS AS IDENTITY, subscription int NOT NULL,
@@ -56,7 +56,7 @@ func (t table) named(statement string) string {
 	return strings.NewReplacer("MESSAGES", t.messages(), "READERS", t.readers()).Replace(statement)
 }
 
-// tableOf reads what table a topic has, and holds its shape against the setting.
+// tableOf reads a topic's table, and compares its shape with the setting.
 func (c *cluster) tableOf(ctx context.Context, name string) (table, error) {
 	rows, err := c.ask(ctx, `SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), ''),
 	 (to_regclass($1) IS NOT NULL)::text`, quoted(name))
@@ -78,11 +78,11 @@ func (c *cluster) tableOf(ctx context.Context, name string) (table, error) {
 	return t, nil
 }
 
-// open is tableOf for a topic that a client opens.
+// open is tableOf for a client, and also checks the number of partitions.
 func (c *cluster) open(ctx context.Context, t system.Topic) (table, error) {
 	have, err := c.tableOf(ctx, t.Name)
 	if err == nil && have.partitions != t.Partitions {
-		err = fmt.Errorf("topic %s has %d partitions, and %d are asked for: delete the topic, or "+
+		err = fmt.Errorf("topic %s has %d partitions instead of %d: delete the topic, or "+
 			"choose another name", t.Name, have.partitions, t.Partitions)
 	}
 	return have, err
@@ -111,7 +111,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return c.DeleteTopics(ctx, []system.Topic{t})
 }
 
-// DeleteTopics deletes the tables that are there.
+// DeleteTopics deletes the existing tables.
 func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
 	var all []string
 	for _, t := range topics {
@@ -120,7 +120,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	return c.change(ctx, "deleting the topics", strings.Join(all, ";\n"))
 }
 
-// change carries out statements in one transaction.
+// change executes statements in one transaction.
 func (c *cluster) change(ctx context.Context, doing, statements string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,8 +143,8 @@ func (c *cluster) change(ctx context.Context, doing, statements string) error {
 	return nil
 }
 
-// unreplicated is the error of a commit that the primary gave up to replicate. It says so
-// in a warning, and then answers as if nothing were amiss.
+// unreplicated returns the error of a commit that the primary stopped replicating: it sends a
+// warning and then answers with a success.
 func (c *cluster) unreplicated(l *link) error {
 	if l.warning == nil || !c.level.Majority() {
 		return nil

@@ -15,8 +15,8 @@ import (
 
 // The tests of this file break the shared cluster, so they run last.
 
-// The process of a primary that is killed costs no acknowledged message: it comes back
-// as the primary, on its data, and clients wait for it.
+// Killing the primary's process loses no acknowledged message: it returns as the primary, with its
+// data, and clients wait for it.
 func TestKilledPrimary(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
@@ -25,7 +25,8 @@ func TestKilledPrimary(t *testing.T) {
 	}
 }
 
-// fetched is what a consumer takes at once, and so what it may receive twice.
+// fetched is the number of messages that a consumer takes at once, and so the number that it may
+// receive twice.
 const fetched = 5
 
 func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
@@ -61,7 +62,7 @@ func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
 	}
 }
 
-// A standby that was killed copies from the primary again.
+// A standby that was killed catches up with the primary.
 func killStandby(t *testing.T, servers *driver.Cluster, c *cluster, topic system.Topic) {
 	t.Helper()
 	standby := servers.Nodes()[1].Name
@@ -86,8 +87,8 @@ func awaitDurable(t *testing.T, c *cluster, topic system.Topic) {
 	}
 }
 
-// A server that is asked to end by its node's signal does so beside connected clients, as the
-// fault restart has it, and costs nothing that was acknowledged.
+// A server that gets its node's signal, as in the fault restart, ends despite connected clients,
+// and no acknowledged message is lost.
 func TestRestartedPrimary(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
@@ -112,13 +113,13 @@ func TestRestartedPrimary(t *testing.T) {
 		if time.Since(asked) > quickEnd {
 			t.Fatalf("the primary runs %s after %s", quickEnd, primary.Quit)
 		}
-		time.Sleep(10 * time.Millisecond) // its end cannot be waited for from here
+		time.Sleep(10 * time.Millisecond) // the test cannot wait for its end
 	}
 	t.Logf("the primary ended after %s", time.Since(asked))
 	if err := servers.Restart(primary.Name); err != nil {
 		t.Fatal(err)
 	}
-	// The first message may have met the end of the old connection.
+	// The first message may have been sent to the old connection.
 	if err := send("at the end"); err != nil && !errors.Is(err, system.ErrUnknown) {
 		t.Error(err)
 	}

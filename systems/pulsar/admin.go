@@ -42,7 +42,7 @@ func parseAdmin(text string) ([]string, error) {
 	return all, nil
 }
 
-// adminOf are the admin addresses that go with the brokers' endpoints.
+// adminOf returns the admin addresses that belong to the brokers' endpoints.
 func adminOf(endpoints []string, text string, encrypted bool) []string {
 	if given, err := parseAdmin(text); err == nil && given != nil {
 		return given
@@ -79,15 +79,15 @@ func newAdmin(endpoints []string, config *tls.Config, token string) *admin {
 }
 
 // follow allows a broker's redirect to the broker that owns the resource. Go removes the token from
-// a redirect to another host. The brokers are one cluster, so follow adds the token again, but
-// never to a connection that is less protected.
+// a redirect to another host. All brokers belong to one cluster, so follow adds the token again,
+// but never on a less protected connection.
 func (a *admin) follow(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return errors.New("the brokers send each other's requests in a circle")
+		return errors.New("the brokers redirect the request in a circle")
 	}
 	if r.URL.Scheme != via[0].URL.Scheme {
 		return fmt.Errorf(
-			"%s sends to %s, which is protected otherwise: correct what the brokers advertise",
+			"%s redirects to %s, which has other protection: correct the advertised address",
 			via[0].URL.Host, r.URL.Host)
 	}
 	a.authorise(r)
@@ -102,13 +102,13 @@ func (a *admin) authorise(r *http.Request) {
 
 func (a *admin) close() { a.Client.CloseIdleConnections() }
 
-// get reads a JSON answer into a value; nil: it is not looked at.
+// get reads a JSON answer into a value; nil: ignored.
 func (a *admin) get(ctx context.Context, path string, into any) error {
 	return a.do(ctx, http.MethodGet, path, nil, into)
 }
 
-// do asks one broker after another until one answers. Brokers read a body from every
-// request, so nothing is null.
+// do asks one broker after another until one answers. Brokers expect a body in every request, so
+// an empty one is sent as null.
 func (a *admin) do(ctx context.Context, method, path string, body, into any) error {
 	if body == nil {
 		body = json.RawMessage("null")
@@ -116,8 +116,8 @@ func (a *admin) do(ctx context.Context, method, path string, body, into any) err
 	return a.Do(ctx, method, path, body, into)
 }
 
-// bookieHTTP asks bookies, which ask for no credential and get none. It keeps
-// no connections: each bookie is asked once in a while.
+// bookieHTTP queries bookies, without credentials. It keeps no connections, because each bookie is
+// queried rarely.
 var bookieHTTP = &http.Client{
 	Timeout: 5 * time.Second,
 	Transport: &http.Transport{

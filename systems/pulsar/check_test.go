@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Check finds before anything starts what would fail then, all at once.
+// Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
 	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
 	give := func(name, value string) target.Setting {
@@ -27,8 +27,8 @@ func TestCheck(t *testing.T) {
 			system.Check{Durability: workload.AsyncAsync, Delivery: workload.AtMostOnce}, nil, ""},
 		{"exactly once", system.Check{Durability: workload.SyncAsync,
 			Delivery: workload.ExactlyOnce, Nodes: 3}, nil,
-			"delivery exactly_once: it is not offered for Pulsar, because transactions of its Go " +
-				"client were not found to hold: take at_least_once"},
+			"delivery exactly_once: not offered for Pulsar: no test has shown that transactions " +
+				"of its Go client hold: take at_least_once"},
 		{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 			`setting "ensemble": asks for 3 bookies, and the testbed has 1: ask for more nodes, such as testbed: {nodes: 3}`},
 		{"one process", system.Check{Durability: workload.SyncAsync, Nodes: 1},

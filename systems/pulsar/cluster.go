@@ -24,13 +24,13 @@ import (
 const (
 	pulsarVersion = "4.0.6"
 	clusterName   = "plimsoll"
-	// askLimit bounds one look at a server; a broker's health check sends a
-	// message and reads it again.
+	// askLimit bounds one check of a server. A broker's health check sends a message and reads it
+	// back.
 	askLimit = 10 * time.Second
 
 	zooKeeperName  = "zookeeper"
 	standaloneName = "standalone"
-	bookieNames    = "bookie-" // and a number
+	bookieNames    = "bookie-" // followed by a number
 	brokerNames    = "broker-"
 
 	zooKeeperClass  = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -40,34 +40,32 @@ const (
 	standaloneClass = "org.apache.pulsar.PulsarStandaloneStarter"
 )
 
-// servers is how Pulsar's servers start, fail and stop. Seven Javas that share
-// two cores are there after half a minute, and a machine busy with other things
-// takes several times as long. To stop, the servers of a stage hand over what
-// they own and close their files.
+// servers describes how Pulsar's servers start, fail and stop. Seven servers on two cores start in
+// half a minute, and take several times as long on a busy machine. Servers that stop hand over
+// their topics or ledgers and close their files.
 var servers = driver.Servers{
 	StartWithin: 3 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: askLimit,
 	LastComplaint: maven.LastComplaint,
 }
 
-// Distribution is the servers, and the tools that come with them.
+// Distribution is the server software with its tools.
 var Distribution = maven.Archive{
 	Name:        "pulsar-" + pulsarVersion,
 	Coordinates: "org.apache.pulsar:pulsar-server-distribution:" + pulsarVersion + ":tar.gz:bin",
 }
 
-// Fetch brings the servers to this machine, unless they are there already.
-// Provision does so too; a caller of Fetch can say what takes so long, and is not
-// held to the time that a start may take.
+// Fetch downloads the servers, unless they are on this machine. Provision does so too; with Fetch
+// the caller can show progress, and the bound of a start does not apply.
 func (pulsarSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, Distribution, progress)
 	return err
 }
 
-// FindSoftware looks for Java, and for Maven while the servers are not on this machine.
+// FindSoftware looks for Java, and for Maven if the servers are not downloaded yet.
 func (pulsarSystem) FindSoftware(system.Settings) error { return driver.FindJava(Distribution) }
 
-// NodeNames are the names of the servers, in the order in which they start.
+// NodeNames returns the names of the servers, in the order in which they start.
 func (pulsarSystem) NodeNames(p system.Provision) []string {
 	if p.Settings.Text(setTopology) == standalone {
 		return []string{standaloneName}
@@ -78,8 +76,8 @@ func (pulsarSystem) NodeNames(p system.Provision) []string {
 }
 
 // Provision starts ZooKeeper, bookies and brokers as processes of this machine,
-// each node on a loopback address of its own. It returns when every broker can
-// write a message and read it again.
+// each node on a loopback address of its own. It returns when every broker can write a message and
+// read it back.
 func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	java, err := driver.FetchJava(ctx, Distribution, nil)
 	if err != nil {
@@ -104,8 +102,8 @@ type starter struct {
 	bookies, brokers []string // their hosts
 }
 
-// newStarter finds a host for each node, and makes what the servers show each
-// other. Pulsar's servers know one another by host, so they cannot share one.
+// newStarter finds a host for each node, and creates the servers' credentials. Pulsar's servers
+// identify each other by host, so they cannot share one.
 func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*starter, error) {
 	bookies, brokers := bookiesOf(p.Settings, p.Nodes), brokersOf(p.Settings, p.Nodes)
 	n, firstBookie := max(bookies, brokers), 0
@@ -175,13 +173,13 @@ func (s *starter) start(ctx context.Context) error {
 	return err
 }
 
-// kind is servers that differ in nothing but their place.
+// kind describes servers that differ only in their address.
 type kind struct {
 	class  string
 	port   int // that others connect to
 	memory memory
 	conf   func(*driver.Node) (*driver.Properties, error)
-	args   []string                    // before the path of the configuration
+	args   []string                    // arguments before the configuration's path
 	more   func(*driver.Node) []string // arguments after it; nil: none
 	ready  func(context.Context, *driver.Node) error
 }
@@ -227,7 +225,7 @@ func (s *starter) initialise(ctx context.Context) error {
 		web = append(web, driver.At(host, s.config.webPort()))
 	}
 	services, webs := serviceURL(service, s.config.encrypted), scheme+strings.Join(web, ",")
-	// The first two must be given, also where nobody listens without TLS.
+	// The first two are required even if no server listens without TLS.
 	args := []string{"--web-service-url", webs, "--broker-service-url", services}
 	if s.config.encrypted {
 		args = append(args, "--web-service-url-tls", webs, "--broker-service-url-tls", services)
@@ -236,7 +234,7 @@ func (s *starter) initialise(ctx context.Context) error {
 	args = append(args, "--cluster", clusterName,
 		"--metadata-store", store, "--configuration-metadata-store", store)
 	n := s.cluster.Members()[0]
-	// It runs for seconds, too briefly for an optimising compiler.
+	// Without the optimising compiler: the process runs for only seconds.
 	options := s.config.javaOptions(s.java, n, memory{heap: 128 << 20})
 	command := s.java.Command(append(options, "-XX:TieredStopAtLevel=1"), initClass, args...)
 	return s.cluster.Run(ctx, n, "initialising the cluster", command)
@@ -259,7 +257,7 @@ func isBookieReady(ctx context.Context, n *driver.Node) error {
 	return nil
 }
 
-// isBrokerHealthy has a broker send a message to itself and read it.
+// isBrokerHealthy makes a broker send a message to itself and read it.
 func (s *starter) isBrokerHealthy(ctx context.Context, n *driver.Node) error {
 	at := []string{driver.At(n.Host, s.config.webPort())}
 	a := newAdmin(at, s.cluster.TLS(), s.cluster.Credentials().Password)
@@ -267,25 +265,25 @@ func (s *starter) isBrokerHealthy(ctx context.Context, n *driver.Node) error {
 	return a.get(ctx, "/admin/v2/brokers/health", nil)
 }
 
-// Roles that a provisioned cluster knows. Both may do everything: the bench's
-// makes namespaces, and the brokers' is what they show one another.
+// Roles that a provisioned cluster knows. Both may do everything: the bench's role creates
+// namespaces, and brokers use theirs towards each other.
 const (
 	benchRole  = "plimsoll"
 	brokerRole = "broker"
 )
 
-// newSecret is the key that a cluster's tokens are signed with.
+// newSecret returns a key to sign a cluster's tokens.
 func newSecret() []byte {
 	key := make([]byte, 32)
 	rand.Read(key) // it never fails: it ends the program instead
 	return key
 }
 
-// signToken is a JSON Web Token for a role, signed with HMAC-SHA256, which
-// never expires: its key is gone with the cluster.
+// signToken returns a JSON Web Token for a role, signed with HMAC-SHA256. It never expires, but
+// its key is deleted with the cluster.
 func signToken(secret []byte, role string) string {
 	encode := base64.RawURLEncoding.EncodeToString
-	claims, _ := json.Marshal(map[string]string{"sub": role}) // strings always can be
+	claims, _ := json.Marshal(map[string]string{"sub": role}) // strings can always be marshalled
 	signed := encode([]byte(`{"alg":"HS256"}`)) + "." + encode(claims)
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(signed))

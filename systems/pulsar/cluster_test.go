@@ -56,7 +56,7 @@ func TestTieredCluster(t *testing.T) {
 			}
 		}
 	}
-	// The file is what others verify by.
+	// Other clients verify the servers with this file.
 	pem, err := os.ReadFile(c.CAFile())
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestTieredCluster(t *testing.T) {
 	}
 }
 
-// resident is the memory that a process holds, as the kernel writes it.
+// resident returns a process's resident memory in the kernel's notation.
 func resident(pid int) string {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(raw), "VmRSS:")
@@ -92,7 +92,7 @@ func resident(pid int) string {
 	return strings.TrimSpace(line)
 }
 
-// Whatever a server listens on, it is loopback, and it is on what it must be.
+// Every server listens only on loopback, and on the expected addresses.
 func TestEverythingListensOnLoopback(t *testing.T) {
 	must := map[string][]int{"zookeeper": {zooKeeperPort}, "bookie": {bookiePort, bookieHTTPPort},
 		"broker": {servicePort, webPort}}
@@ -111,8 +111,8 @@ func TestEverythingListensOnLoopback(t *testing.T) {
 	}
 }
 
-// listening are the addresses that a process listens on, and fails the test for
-// each that is not loopback's.
+// listening returns the addresses that a process listens on, and fails the test if one is not
+// loopback.
 func listening(t *testing.T, pid int) []string {
 	t.Helper()
 	fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -147,8 +147,8 @@ func listening(t *testing.T, pid int) []string {
 	return all
 }
 
-// readAddress reads an address as the kernel writes it: words in the machine's
-// byte order, which is little-endian wherever this runs.
+// readAddress reads an address in the kernel's notation: words in the machine's byte order,
+// assumed little-endian.
 func readAddress(t *testing.T, text string) string {
 	t.Helper()
 	address, port, _ := strings.Cut(text, ":")
@@ -163,8 +163,8 @@ func readAddress(t *testing.T, text string) string {
 	return net.JoinHostPort(net.IP(raw).String(), strconv.FormatUint(number, 10))
 }
 
-// The brokers ask for a token, both ways in, and the secrets are nowhere but in
-// files that their owner alone may read.
+// The brokers require a token at both of their ports, and the secrets are only in files that only
+// their owner may read.
 func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
 	for _, token := range []string{"", signToken(newSecret(), benchRole)} {
@@ -204,7 +204,7 @@ func TestSecretsStayInTheirFiles(t *testing.T) {
 	systemtest.KeepsSecrets(t, c.Nodes(), secrets...)
 }
 
-// One process gives the levels that ask for no second copy, and no others.
+// One process gives only the levels that need no second copy.
 func TestStandalone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server, for about 15 s")
@@ -233,8 +233,8 @@ func TestStandalone(t *testing.T) {
 	}
 }
 
-// A server that cannot run is told of at once, in its own words, and nothing
-// stays.
+// When a server cannot run, the error comes at once and quotes its own message, and nothing is
+// left behind.
 func TestServerThatCannotStart(t *testing.T) {
 	fetched(t)
 	began := time.Now()
@@ -254,7 +254,7 @@ func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	systemtest.StartEndsWhenToldTo(t, pulsarSystem{})
 }
 
-// fetched has the distribution on this machine, which may take its time.
+// fetched downloads the distribution, which may take long.
 func fetched(t *testing.T) {
 	t.Helper()
 	needJava(t)

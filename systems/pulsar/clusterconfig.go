@@ -14,7 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Ports of the servers, as Pulsar has them.
+// Pulsar's default ports.
 const (
 	servicePort    = 6650
 	serviceTLSPort = 6651
@@ -32,8 +32,7 @@ const (
 	dataFolder  = "data"
 )
 
-// loggingConfig has every server write to its standard output. The pattern is
-// the distribution's.
+// loggingConfig makes every server log to its standard output, with the distribution's pattern.
 const loggingConfig = `status = error
 appender.console.type = Console
 appender.console.name = Console
@@ -43,9 +42,8 @@ rootLogger.level = info
 rootLogger.appenderRef.console.ref = Console
 `
 
-// shippedConf reads one of the distribution's files, to set ours in place of what
-// is there. The shipped files hold keys twice and end without a line end, so that
-// adding to them would not do.
+// shippedConf reads one of the distribution's files, to replace values in it. Appending would not
+// work: the files hold some keys twice and end without a newline.
 func shippedConf(dir, name string) (*driver.Properties, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "conf", name))
 	if err != nil {
@@ -68,8 +66,8 @@ type serverConfig struct {
 	system.Settings
 	level     workload.Level
 	dist      string // folder of the distribution
-	zooKeeper string // its address
-	secret    []byte // what tokens are signed with; nil: nobody shows any
+	zooKeeper string // ZooKeeper's address
+	secret    []byte // the key that signs tokens; nil: no tokens
 	broker    string // the brokers' own token
 	encrypted bool
 	copies    config
@@ -98,7 +96,7 @@ func (c serverConfig) zooKeeperConf(n *driver.Node) (*driver.Properties, error) 
 	p.Set("dataDir", n.Path(dataFolder))
 	p.Set("clientPort", zooKeeperPort)
 	p.Set("clientPortAddress", n.Host)
-	// Either would listen on every interface.
+	// Both would listen on every interface.
 	p.Set("admin.enableServer", false)
 	p.Set("metricsProvider.className", "org.apache.zookeeper.metrics.impl.DefaultMetricsProvider")
 	return p, nil
@@ -111,14 +109,14 @@ func (c serverConfig) bookieConf(n *driver.Node) (*driver.Properties, error) {
 	}
 	p.Set("advertisedAddress", n.Host)
 	p.Set("bookiePort", bookiePort)
-	// BookKeeper's own driver, as in the file that is shipped, and not Pulsar's: a
-	// bookie that comes back before the session of its dead self has ended waits
-	// for that. With Pulsar's it gives up at once, and its process stays, useless.
+	// BookKeeper's own driver, as in the shipped file, not Pulsar's: a bookie that restarts before
+	// the session of its dead process has ended waits for the end. With Pulsar's driver it gives
+	// up at once, and its process stays without function.
 	p.Set("metadataServiceUri", "zk+null://"+c.zooKeeper+"/ledgers")
 	p.Set("journalDirectory", n.Path(dataFolder, "journal"))
 	p.Set("ledgerDirectories", n.Path(dataFolder, "ledgers"))
 	p.Set("indexDirectories", n.Path(dataFolder, "index"))
-	// A testbed has no bookie to lose for good.
+	// A testbed's bookies always come back.
 	p.Set("autoRecoveryDaemonEnabled", false)
 	c.bookieCommon(p, n)
 	return p, nil
@@ -126,8 +124,7 @@ func (c serverConfig) bookieConf(n *driver.Node) (*driver.Properties, error) {
 
 // bookieCommon holds the configuration that bookies and the standalone server share.
 func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
-	// Only with an interface named does a bookie listen on its own address
-	// alone.
+	// A bookie listens only on its own address if its interface is named.
 	p.Set("listeningInterface", loopbackInterface())
 	p.Set("allowLoopback", true)
 	c.journal(p)
@@ -135,7 +132,7 @@ func (c serverConfig) bookieCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("httpServerHost", n.Host)
 	p.Set("httpServerPort", bookieHTTPPort)
 	p.Set("prometheusStatsHttpEnable", false) // the HTTP server has the metrics too
-	// The run itself reports a disk that fills up.
+	// The run itself reports a full disk.
 	p.Set("diskUsageThreshold", "0.99")
 	p.Set("diskUsageWarnThreshold", "0.98")
 	p.Set("diskUsageLwmThreshold", "0.98")
@@ -160,12 +157,12 @@ func (c serverConfig) brokerConf(n *driver.Node) (*driver.Properties, error) {
 	return p, nil
 }
 
-// brokerCommon holds the configuration that brokers and the standalone server share.
+// brokerCommon holds the common configuration of brokers and the standalone server.
 func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("clusterName", clusterName)
 	p.Set("bindAddress", n.Host)
 	p.Set("advertisedAddress", n.Host)
-	// Namespaces have their own; this is for what Pulsar keeps for itself.
+	// For Pulsar's own data; namespaces have their own values.
 	p.Set("managedLedgerDefaultEnsembleSize", c.copies.ensemble)
 	p.Set("managedLedgerDefaultWriteQuorum", c.copies.writeQuorum)
 	p.Set("managedLedgerDefaultAckQuorum", driver.Majority(c.copies.writeQuorum))
@@ -173,7 +170,7 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 		c.Duration(setNewEntriesDelay).Milliseconds())
 	p.Set("activeConsumerFailoverDelayTimeMillis", c.Duration(setFailoverDelay).Milliseconds())
 	p.Set("bookkeeperNumberOfChannelsPerBookie", c.Count(setChannels))
-	// All servers stand in one rack.
+	// All servers are in one rack.
 	p.Set("bookkeeperClientMinNumRacksPerWriteQuorum", 1)
 	p.Set("acknowledgmentAtBatchIndexLevelEnabled", true)
 	balances := c.Bool(setLoadBalancing)
@@ -208,7 +205,7 @@ func (c serverConfig) brokerCommon(p *driver.Properties, n *driver.Node) {
 	p.Set("brokerClientAuthenticationParameters", "token:"+c.broker)
 }
 
-// loopbackInterface is the name of the interface that the servers listen on.
+// loopbackInterface returns the name of the interface that the servers listen on.
 func loopbackInterface() string {
 	all, err := net.Interfaces()
 	if err == nil {

@@ -22,8 +22,8 @@ import (
 
 const (
 	dialWithin = 3 * time.Second
-	// probeWithin bounds each try of the first connection. The library tries
-	// again until it is over and lets the last try take as long once more.
+	// probeWithin bounds each try of the first connection. The library retries until it is over,
+	// and its last try may take as long again.
 	probeWithin = 2500 * time.Millisecond
 	askWithin   = 10 * time.Second
 	// closeWithin bounds the wait for the library to close what is open.
@@ -39,8 +39,7 @@ func serviceURL(endpoints []string, encrypted bool) string {
 	return scheme + strings.Join(endpoints, ",")
 }
 
-// newClient is a client of its own, which has connections of its own. Changes
-// are made to the library's options last.
+// newClient returns a client with its own connections. change edits the library's options last.
 func newClient(o system.Options, c config, changes ...func(*client.ClientOptions)) (client.Client,
 	*memo, error) {
 	said := &memo{}
@@ -48,8 +47,7 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 		URL:               serviceURL(o.Endpoints, o.TLS != nil),
 		ConnectionTimeout: dialWithin, OperationTimeout: c.operationTimeout,
 		KeepAliveInterval: c.keepAlive,
-		// An idle connection is not for the library to close: the next message
-		// would wait for a new one.
+		// The library must not close idle connections: the next message would wait for a new one.
 		ConnectionMaxIdleTime:   -1,
 		MaxConnectionsPerBroker: c.connections, MemoryLimitBytes: c.memoryLimit,
 		Logger: said,
@@ -74,9 +72,9 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 	return made, said, nil
 }
 
-// probe finds that one endpoint answers and takes the credentials, within
-// driver.ConnectWithin. The library says only that there was a connection error, so
-// what can be found out without it is.
+// probe checks, within driver.ConnectWithin, that one endpoint answers and accepts the
+// credentials. The library only reports "connection error", so probe finds the cause without it
+// where possible.
 func probe(ctx context.Context, o system.Options, c config) error {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
@@ -102,8 +100,8 @@ func probe(ctx context.Context, o system.Options, c config) error {
 	return said.cause(err)
 }
 
-// isAnswer reports whether a broker has answered, be it with a refusal: that a
-// namespace is not there yet, say.
+// isAnswer reports whether a broker has answered, even with a refusal, such as a namespace that
+// does not exist yet.
 func isAnswer(err error) bool {
 	text := err.Error()
 	for _, code := range []string{"MetadataError", "NotFound", "AuthorizationError",
@@ -115,7 +113,7 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// dialAny returns the first endpoint that takes connections.
+// dialAny returns the first endpoint that accepts a connection.
 func dialAny(ctx context.Context, o system.Options) (string, error) {
 	var failed error
 	for _, endpoint := range o.Endpoints {
@@ -137,8 +135,8 @@ func dial(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, e
 	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", endpoint)
 }
 
-// within runs work that takes no context. When ctx ends first, the work goes on in the background
-// until it ends, at the latest by the library's own timeouts, and undo is called with its result.
+// within runs work that takes no context. If ctx ends first, the work continues in the background,
+// bounded by the library's own timeouts, and undo is called with its result.
 func within[T any](ctx context.Context, work func() (T, error), undo func(T)) (T, error) {
 	type outcome struct {
 		value T
@@ -206,14 +204,14 @@ func explain(err error, o system.Options) error {
 	return err
 }
 
-// memo is a client's log. It keeps the last error, because the log is the only place where the
-// library says why a connection failed.
+// memo is a client's log. It keeps the last error, because only the log says why a connection
+// failed.
 type memo struct {
 	mu   sync.Mutex
 	last error
 }
 
-// cause is what the log said of an error, or the error when it said nothing.
+// cause returns the log's reason for an error, or the error itself if the log has none.
 func (m *memo) cause(err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -223,8 +221,8 @@ func (m *memo) cause(err error) error {
 	return oneLine{m.last}
 }
 
-// oneLine is an error whose text is one sentence: the library joins those of
-// several tries with line ends.
+// oneLine makes an error's text one sentence, because the library joins the errors of several
+// tries with newlines.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", ": ") }
@@ -251,8 +249,7 @@ func (m *memo) Infof(string, ...any)             {}
 func (m *memo) Warnf(format string, args ...any) { m.complain(format, args...) }
 func (m *memo) Errorf(string, ...any)            {}
 func (m *memo) complain(format string, args ...any) {
-	// The one complaint without an error that says why: a broker's word on the
-	// credentials.
+	// The only message whose reason is not in the error: a broker's refusal of the credentials.
 	if strings.HasPrefix(format, "Failed to establish connection") {
 		m.keep(fmt.Errorf("AuthenticationError: "+format, args...))
 	}

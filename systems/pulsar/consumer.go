@@ -13,8 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// mostEarly is how many messages at most once acknowledges together before
-// they are handled.
+// mostEarly bounds the messages that at most once acknowledges together before they are handled.
 const mostEarly = 1000
 
 // consumer is one consumer of a subscription, with a client of its own.
@@ -34,9 +33,8 @@ type consumer struct {
 // shares are the partitions in which each consumer of a failover subscription is active.
 type shares = driver.Shares[*consumer]
 
-// OpenConsumer opens a consumer on connections of its own. A subscription that
-// is not there is made and begins at the earliest message; when this returns it
-// is there in every partition.
+// OpenConsumer opens a consumer on its own connections. It creates a missing subscription, which
+// begins at the earliest message and exists in every partition when OpenConsumer returns.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	lib, said, err := newClient(c.options, c.cfg)
@@ -66,7 +64,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.ConsumerOptions {
 	options := client.ConsumerOptions{
 		Topic: c.fullName(o.Topic.Name), SubscriptionName: o.Subscription,
-		// Brokers share partitions out in the order of the names.
+		// Brokers assign partitions in the order of the consumers' names.
 		Name:                        fmt.Sprintf("plimsoll-%06d", o.Index),
 		Type:                        c.cfg.subscription,
 		SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
@@ -82,7 +80,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.
 		options.EventListener = r
 	}
 	if r.early {
-		// What is acknowledged together is waited for, and may end amid a batch.
+		// Acknowledgements of several messages are waited for, and may end within a batch.
 		options.AckWithResponse, options.EnableBatchIndexAcknowledgment = true, true
 		options.MessageChannel = make(chan client.ConsumerMessage, mostEarly)
 	}
@@ -96,7 +94,7 @@ func (*ending) BeforeConsume(client.ConsumerMessage)                   {}
 func (*ending) OnAcknowledge(client.Consumer, client.MessageID)        {}
 func (*ending) OnNegativeAcksSend(client.Consumer, []client.MessageID) {}
 
-// OnConsumerClose fails the consumer unless it was closed by us.
+// OnConsumerClose fails the consumer unless the driver closed it.
 func (e *ending) OnConsumerClose(_ client.Consumer, err error) {
 	if err != nil {
 		e.of.Fail(e.of.of.explain(err))
@@ -126,8 +124,8 @@ func (r *consumer) run() {
 	}
 }
 
-// take handles a message and acknowledges it. An acknowledgement that is
-// refused or lost has the message delivered again, as it must be.
+// take handles a message and acknowledges it. If the acknowledgement is refused or lost, the
+// message is redelivered, as it must be.
 func (r *consumer) take(m client.Message) {
 	if r.Handle(received(m)) {
 		_ = r.lib.AckID(m.ID())
@@ -165,7 +163,7 @@ func (r *consumer) takeEarly(all []client.Message) error {
 	return nil
 }
 
-// received is a message as Receive takes it. The key's bytes are the library's string.
+// received returns a message for Receive. The key shares its bytes with the library's string.
 func received(m client.Message) system.Received {
 	one := system.Received{Payload: m.Payload(), Partition: m.ID().PartitionIdx()}
 	if key := m.Key(); key != "" {
@@ -175,8 +173,8 @@ func received(m client.Message) system.Received {
 }
 
 // Close stops receiving, sends the acknowledgements that were gathered and
-// leaves the subscription. It is idempotent. When ctx ends first, a Receive
-// that is still running is left to end by itself; none begins.
+// leaves the subscription. It is idempotent. If ctx ends first, a running Receive is left to end
+// by itself, and no other begins.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		r.Stop()
@@ -186,8 +184,7 @@ func (r *consumer) Close(ctx context.Context) error {
 	})
 }
 
-// BecameActive and BecameInactive take the broker's word, on the library's
-// goroutines.
+// BecameActive and BecameInactive record the broker's notice, on the library's goroutines.
 func (r *consumer) BecameActive(_ client.Consumer, _ string, partition int32) {
 	r.group.Change(r, true, partition)
 }
@@ -197,8 +194,8 @@ func (r *consumer) BecameInactive(_ client.Consumer, _ string, partition int32) 
 	r.group.Change(r, false, partition)
 }
 
-// AwaitAssignment waits until the partitions are shared out evenly among the consumers
-// of the subscription. A broker waits a second before it makes another consumer the active one.
+// AwaitAssignment waits until the partitions are assigned evenly to the consumers of the
+// subscription. A broker waits a second before it makes another consumer the active one.
 func (r *consumer) AwaitAssignment(ctx context.Context) error {
 	if r.of.cfg.subscription != client.Failover {
 		return nil

@@ -25,7 +25,7 @@ func New() driver.CompleteSystem { return pulsarSystem{} }
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
 		Name: "pulsar",
-		Summary: "Apache Pulsar: brokers that keep nothing, and bookies that keep ledgers with a " +
+		Summary: "Apache Pulsar: stateless brokers, and bookies that keep ledgers with a " +
 			"quorum of copies",
 		Client: "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),
 		Terms: driver.Terms{
@@ -45,20 +45,20 @@ func (pulsarSystem) Describe() system.Description {
 	}
 }
 
-// Check returns everything that is wrong with a request, before anything starts.
+// Check returns all violations of a request before anything starts.
 func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	if c.Delivery == workload.ExactlyOnce {
 		bad = append(bad, strict.Violation{
-			Message: "delivery exactly_once: it is not offered for Pulsar, because transactions " +
-				"of its Go client were not found to hold: take at_least_once"})
+			Message: "delivery exactly_once: not offered for Pulsar: no test has shown that " +
+				"transactions of its Go client hold: take at_least_once"})
 	}
 	return bad.Err()
 }
 
-// Connect reaches the brokers at the endpoints, and their admin API. It returns
-// within ten seconds.
+// Connect connects to the brokers at the endpoints, and to their admin API. It returns within ten
+// seconds.
 func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	if err := driver.CheckOptions(o, problems, "broker-1:6650"); err != nil {
 		return nil, err
@@ -92,18 +92,17 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to running brokers. Its methods may be called from
-// any goroutine.
+// cluster is the connection to the brokers. Its methods may be called from any goroutine.
 type cluster struct {
 	cfg     config
 	options system.Options
 	level   workload.Level
-	client  client.Client // for what is not measured
+	client  client.Client // for requests that are not measured
 	admin   *admin
 
 	clients driver.Clients
 	groups  driver.Groups[shares]
-	made    atomic.Bool // this connection made the namespace
+	made    atomic.Bool // this connection created the namespace
 }
 
 // explainAdmin is explain for errors of the admin API.
@@ -140,9 +139,8 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// Close closes every producer and consumer that is open, deletes the namespace
-// when this connection made it and nothing is left in it, and closes the
-// connections.
+// Close closes every open producer and consumer, deletes the namespace if this connection created
+// it and it is empty, and closes the connections.
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error {
 		defer c.admin.close()
@@ -150,16 +148,16 @@ func (c *cluster) Close(ctx context.Context) error {
 	})
 }
 
-// closeClient closes a client and what it opened. The library waits for the
-// brokers' answers, each for operation_timeout at most; what takes longer than
-// closeWithin is left to end by itself.
+// closeClient closes a client with its producers and consumers. The library waits for each
+// broker's answer for at most operation_timeout; after closeWithin the closing is left to end by
+// itself.
 func closeClient(ctx context.Context, lib client.Client) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
 	_, err := within(ctx, func() (struct{}, error) { lib.Close(); return struct{}{}, nil }, nil)
 	if err != nil {
 		return fmt.Errorf(
-			"the brokers did not answer the closing within %s: see whether they still run: %w",
+			"the brokers did not answer the close within %s: check that they still run: %w",
 			closeWithin, err)
 	}
 	return nil
@@ -184,12 +182,12 @@ func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 	case s.Bool(setLoadBalancing):
 		return system.Redelivery{
 			Why: "with " + setLoadBalancing + " brokers may move a bundle at any time; its " +
-				"consumers connect anew and get again what was handled within " +
+				"consumers reconnect and get messages again that were handled within " +
 				setAckGroupTime + " (" + s.Text(setAckGroupTime) + ")"}
 	}
 	return system.Redelivery{Never: true,
 		Why: "the Go client has no ackTimeout and plimsoll sends no negative acknowledgement; " +
-			"a broker delivers again only to a consumer that connects anew"}
+			"a broker redelivers only to a consumer that reconnects"}
 }
 
 // OwnsPartitions reports whether the type of subscription gives each partition to one
@@ -200,17 +198,17 @@ func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
 }
 
 const (
-	// switchFrequency is for how many publish delays the Java client stays with a
+	// switchFrequency is the number of publish delays for which the Java client stays with a
 	// partition: batchingPartitionSwitchFrequencyByPublishDelay, by default.
 	switchFrequency = 10
-	// leastStay is the shortest time that it stays: its clock is in milliseconds.
+	// leastStay is the shortest such time: the client's clock is in milliseconds.
 	leastStay = time.Millisecond
 )
 
-// Spread is the Java client's default, the routing mode RoundRobinPartition, which is what the
-// OpenMessaging Benchmark runs as well. The Go client that plimsoll drives would go on after one
-// batching_max_publish_delay, or with a batch that is full; here plimsoll gives it the partition of
-// every message.
+// Spread is the Java client's default, the routing mode RoundRobinPartition, which the
+// OpenMessaging Benchmark uses too. plimsoll's Go client would take the next partition after one
+// batching_max_publish_delay, or when a batch is full; so plimsoll gives it the partition of every
+// message.
 func (pulsarSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Source: "RoundRobinPartitionMessageRouterImpl of the Java client " +

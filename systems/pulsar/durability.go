@@ -18,18 +18,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on, as Pulsar 4.0 and BookKeeper 4.17 do it.
+// How Pulsar 4.0 and BookKeeper 4.17 give the levels:
 //
 // A broker sends each entry to write-quorum bookies and answers the producer
 // when ack-quorum of them have answered. A bookie with journalSyncData answers
 // when the entry is synced with the journal, without it when the entry is
 // written and not synced.
 //
-// So the ack quorum is the replication half of a level, and a namespace's
-// persistence policy sets it; the journal is the local half, and every bookie
-// has one for all topics, so that levels 1 and 3 need other bookies than 2 and
-// 4. TestAcknowledgementWaitsForSync delays the syncs of one bookie, of two and
-// of all three and looks at what the acknowledgement waits for.
+// So the ack quorum decides a level's replication, and a namespace's persistence policy sets it.
+// The journal decides the sync, and a bookie has one journal for all topics, so levels 1 and 3
+// need other bookies than levels 2 and 4. TestAcknowledgementWaitsForSync proves it with delayed
+// syncs of one, two and three bookies.
 
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
@@ -46,7 +45,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// persistence is the namespace's policy that makes the level.
+// persistence is the namespace's policy, which decides the level's replication.
 func (c *cluster) persistence() *persistence {
 	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1,
 		MarkDeleteRate: 1}
@@ -56,7 +55,7 @@ func (c *cluster) persistence() *persistence {
 	return &p
 }
 
-// levelProblems is why the settings cannot give the level.
+// levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	if bad := driver.CheckLevel(l); bad != nil {
 		return bad
@@ -123,7 +122,7 @@ func (r *reading) policy(namespace string, p persistence) error {
 	return r.holds("the namespace", p)
 }
 
-// holds returns the difference between quorums and the level's.
+// holds returns an error if quorums differ from the level's.
 func (r *reading) holds(what string, p persistence) error {
 	if p.Ensemble != r.want.Ensemble || p.WriteQuorum != r.want.WriteQuorum ||
 		p.AckQuorum != r.want.AckQuorum {
@@ -133,19 +132,18 @@ func (r *reading) holds(what string, p persistence) error {
 }
 
 const (
-	// mostRead bounds the partitions whose ledgers are read; of more, so many
-	// are read, spread over all.
+	// mostRead bounds the partitions whose ledgers are read: a sample spread over all partitions.
 	mostRead = 64
 	readers  = 8 // requests at one time
 )
 
-// ledger is what of a ledger's metadata the level rests on.
+// ledger holds the part of a ledger's metadata that decides the level.
 type ledger struct {
 	quorums persistence
 	bookies []string
 }
 
-// readLedgers reads the ledger that each partition writes to now.
+// readLedgers reads the current ledger of each partition.
 func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) error {
 	n := min(t.Partitions, mostRead)
 	found, errs := make([]ledger, n), make([]error, n)
@@ -203,8 +201,7 @@ func (c *cluster) readLedger(ctx context.Context, t system.Topic, partition int)
 	return parseLedger(stats.Ledgers[len(stats.Ledgers)-1].Metadata)
 }
 
-// parseLedger reads what the admin API shows of a ledger's metadata, which is
-// text for people.
+// parseLedger reads a ledger's metadata, which the admin API gives as text for people.
 func parseLedger(metadata string) (ledger, error) {
 	number := func(re *regexp.Regexp) int {
 		if m := re.FindStringSubmatch(metadata); m != nil {
@@ -216,7 +213,7 @@ func parseLedger(metadata string) (ledger, error) {
 	l := ledger{quorums: persistence{Ensemble: number(ensembleSize),
 		WriteQuorum: number(writeQuorum), AckQuorum: number(ackQuorum)}}
 	if l.quorums.Ensemble == 0 || l.quorums.WriteQuorum == 0 || l.quorums.AckQuorum == 0 {
-		return ledger{}, errors.New("its ledger's metadata does not tell the quorums")
+		return ledger{}, errors.New("its ledger's metadata lacks the quorums")
 	}
 	if m := ensembles.FindStringSubmatch(metadata); m != nil {
 		for _, one := range ensembleOf.FindAllStringSubmatch(m[1], -1) {
@@ -226,9 +223,8 @@ func parseLedger(metadata string) (ledger, error) {
 	return l, nil
 }
 
-// readJournals asks every bookie that may hold a ledger for its configuration.
-// A bookie tells what its file says; the defaults of what is not in it are
-// BookKeeper's.
+// readJournals reads the configuration of every bookie that may hold a ledger. A bookie shows the
+// values in its file; missing ones have BookKeeper's defaults.
 func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 	for _, b := range c.allBookies(ctx) {
 		r.bookies[b] = true
@@ -241,7 +237,7 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 		}
 	})
 	if len(all) == 0 && r.Level.Synced() {
-		return r.Contradicts("journalSyncData=true", "the cluster does not tell its bookies: "+
+		return r.Contradicts("journalSyncData=true", "the cluster does not name its bookies: "+
 			"take level %d", r.Level+1)
 	}
 	for _, bookie := range all {

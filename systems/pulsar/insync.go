@@ -9,9 +9,9 @@ import (
 
 var _ system.SyncReader = (*cluster)(nil)
 
-// InSync returns nil when every broker is active and every bookie takes writes. What was written
-// while a bookie was away is complete on the ack quorum and stays away from that bookie: nothing
-// in the testbed copies it later.
+// InSync returns nil when every broker is active and every bookie accepts writes. Entries written
+// while a bookie was down are complete on the ack quorum and stay missing on that bookie, because
+// the testbed does not copy them later.
 func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	var active []string
 	if err := c.admin.get(ctx, "/admin/v2/brokers", &active); err != nil {

@@ -16,15 +16,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The library leaves this goroutine behind when a producer ends by itself while it
-	// reconnects to a topic that was deleted meanwhile. Closing the producer does not end it.
+	// The library leaves this goroutine behind when a producer ends while it reconnects to a
+	// deleted topic. Closing the producer does not end it.
 	left := goleak.IgnoreTopFunction(
 		"github.com/apache/pulsar-client-go/pulsar.(*partitionProducer).runEventsLoop.func1")
 	os.Exit(systemtest.Main(m, []interface{ Stop() error }{unsyncedServers, syncedServers}, left))
 }
 
-// Bookies sync or do not, so two clusters are needed for the four levels. The
-// second one differs in whatever else a cluster can differ in.
+// A bookie syncs always or never, so the four levels need two clusters. The second also differs in
+// every other respect.
 var (
 	unsyncedServers = &systemtest.Servers[*driver.Cluster]{
 		System: pulsarSystem{}, Level: workload.SyncAsync,
@@ -41,8 +41,7 @@ var (
 	}
 )
 
-// needJava skips a test, by name and loudly, where the real servers cannot be
-// had.
+// needJava skips a test where the real servers cannot run, and names the missing software.
 func needJava(t testing.TB) {
 	t.Helper()
 	if err := maven.Available(); err != nil {
@@ -51,7 +50,7 @@ func needJava(t testing.TB) {
 }
 
 // sharedCluster is the colocated cluster of three nodes at level 2, with default
-// settings. Topics are a test's own; who stops a server or changes one uses
+// settings. Each test uses its own topics. A test that stops or changes a server uses
 // provisionWith.
 func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
@@ -67,7 +66,7 @@ func syncedCluster(t testing.TB) *driver.Cluster {
 	return syncedServers.Get(t)
 }
 
-// clusterAt is the shared cluster that can give a level.
+// clusterAt returns the shared cluster that can give a level.
 func clusterAt(t testing.TB, l workload.Level) *driver.Cluster {
 	t.Helper()
 	if l.Synced() {
@@ -76,21 +75,20 @@ func clusterAt(t testing.TB, l workload.Level) *driver.Cluster {
 	return sharedCluster(t)
 }
 
-// ofKind are the servers of one kind, by what their names begin with.
+// ofKind returns the servers whose names have a prefix.
 func ofKind(c *driver.Cluster, prefix string) []*driver.Node {
 	other := func(n *driver.Node) bool { return !strings.HasPrefix(n.Name, prefix) }
 	return slices.DeleteFunc(c.Members(), other)
 }
 
-// provisionWith is a cluster of the test's own, with settings as name and value
-// in turn.
+// provisionWith returns a cluster for one test, with alternating names and values of settings.
 func provisionWith(t testing.TB, level workload.Level, settings ...string) *driver.Cluster {
 	t.Helper()
 	needJava(t)
 	return systemtest.Provision[*driver.Cluster](t, pulsarSystem{}, level, settings...)
 }
 
-// optionsOf is how to connect to a cluster of ours.
+// optionsOf returns the options for a connection to a test cluster.
 func optionsOf(
 	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
 ) system.Options {

@@ -140,7 +140,7 @@ func ombLogin(d *omb.DriverFile, plugin, data string) {
 		return
 	}
 	if !strings.Contains(strings.ToLower(plugin), "token") {
-		d.Note("the authentication plugin is none that plimsoll has: it shows a token, from the " +
+		d.Note("the authentication plugin is not supported: plimsoll uses a token, from the " +
 			"environment variable")
 	}
 	d.Secret("client.authentication.data", false)
@@ -155,7 +155,7 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		if copies.n >= 3 {
 			d.Set(copies.name, strconv.FormatInt(copies.n, 10))
 		} else {
-			d.Note("%s %d cannot be had: every durability level has 3 copies or more, so 3 are "+
+			d.Note("%s %d is not supported: every durability level has 3 copies or more, so 3 are "+
 				"asked for", copies.key, copies.n)
 		}
 	}
@@ -169,12 +169,12 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 	}
 	d.SetLevel(level, fmt.Sprintf("ackQuorum is %d of %d, and bookies sync their journal unless "+
 		"they are told otherwise", q.AckQuorum, q.WriteQuorum))
-	d.Note("what bookies are told is not in a driver file: with journalSyncData=false it is "+
+	d.Note("the bookies' configuration is not in a driver file: with journalSyncData=false it is "+
 		"level %d", unsynced)
 }
 
-// OMB says how OMB's driver of Pulsar is translated. That of Kafka on Pulsar, which
-// speaks another protocol, is refused.
+// OMB says how to translate OMB's driver of Pulsar. It refuses the driver of Kafka on Pulsar,
+// which speaks another protocol.
 func (pulsarSystem) OMB() omb.Dialect {
 	return omb.Dialect{
 		Title: "Pulsar",

@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// policyWithin bounds the wait for a topic's policy, which goes to its broker
-// through a topic of its own.
+// policyWithin bounds the wait for a topic's policy, which reaches the broker through a system
+// topic.
 const policyWithin = 20 * time.Second
 
 // OpenReplay resets the subscription's cursor to the earliest message.
@@ -27,8 +27,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 		return nil, "", fmt.Errorf("reset the subscription's cursor: %w", c.explainAdmin(err))
 	}
 	k, err := c.OpenConsumer(ctx, o)
-	return k, "retention in the namespace's policies; without it what all subscriptions " +
-		"acknowledged is deleted", err
+	return k, "retention in the namespace's policies; without it messages that all subscriptions " +
+		"acknowledged are deleted", err
 }
 
 func (c *cluster) subscriptionPath(topic, subscription string) string {
@@ -46,7 +46,7 @@ func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (syste
 		Topic: c.fullName(o.Topic.Name), SubscriptionName: o.Subscription + ".shared",
 	}, func(k client.Consumer, m client.Message) {
 		o.Receive(received(m))
-		_ = k.Ack(m) // lost, the message comes again
+		_ = k.Ack(m) // if this is lost, the message is redelivered
 	})
 	if err != nil {
 		return nil, "", errors.Join(err, b.Close(context.Background()))
@@ -54,7 +54,7 @@ func (c *cluster) OpenShared(_ context.Context, o system.ConsumerOptions) (syste
 	return b, "a subscription of type shared, which keeps no order", nil
 }
 
-// setPolicy sets a policy of a topic and waits until try says that it holds.
+// setPolicy sets a policy of a topic and waits until try reports that it has taken effect.
 func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any,
 	try func() error) error {
 	if err := c.admin.do(ctx, http.MethodPost, c.adminPath(topic)+"/"+policy, value,
@@ -73,21 +73,21 @@ func (c *cluster) setPolicy(ctx context.Context, topic, policy string, value any
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the topic's policy %s does not take hold within %s: %w", policy,
+			return fmt.Errorf("the topic's policy %s does not take effect within %s: %w", policy,
 				policyWithin, err)
 		}
 	}
 }
 
-// PublishAcked publishes and waits for the receipt. What it waits for is the
-// namespace's ack quorum.
+// PublishAcked publishes and waits for the receipt. The namespace's ack quorum decides what the
+// receipt waits for.
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
 	payload []byte) (string, error) {
 	switch {
 	case kind == system.AckNone:
 		return "", &system.NotSupported{
 			Reason: "brokers answer every message with a receipt; a publisher may go on without " +
-				"looking at it"}
+				"waiting for it"}
 	case kind == system.AckOne && c.level.Majority():
 		return "", &system.NotSupported{
 			Reason: "the ack quorum is a policy of the namespace, which is a majority here, and " +
@@ -111,7 +111,7 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 		c.persistence().AckQuorum), b.Close(ctx)
 }
 
-// refused publishes to a topic that was terminated.
+// refused publishes to a terminated topic.
 func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, err error) {
 	t.Name += ".ended"
 	b, err := c.openBox(ctx, t)
@@ -131,17 +131,17 @@ func (c *cluster) refused(ctx context.Context, t system.Topic) (answer string, e
 		return fmt.Sprintf("%v, for a message to a topic that was terminated",
 			oneLine{refused}), nil
 	case refused == nil:
-		return "", errors.New("a terminated topic took a message")
+		return "", errors.New("a terminated topic accepted a message")
 	}
-	// The broker may have closed the producer before it sent; then it says why
-	// when there is to be another.
+	// The broker may have closed the producer before it sent. Then the broker gives the reason to
+	// the next producer.
 	again := b.produce(client.ProducerOptions{Topic: c.fullName(t.Name)})
 	if again == nil || !strings.Contains(again.Error(), "TopicTerminated") {
 		return "", fmt.Errorf("a terminated topic did not refuse a message as such: %w",
 			errors.Join(refused, again))
 	}
 	return fmt.Sprintf(
-		"%v, for a message to a topic that was terminated; asked again, the broker says %v",
+		"%v, for a message to a topic that was terminated; a new producer gets %v",
 		oneLine{refused}, oneLine{again}), nil
 }
 
@@ -187,8 +187,8 @@ func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (p s
 		"reading; a backlog quota refuses producers, which brokers check once a minute", err
 }
 
-// PublishTwice publishes with the same sequence id, from one producer and from
-// another that takes its name.
+// PublishTwice publishes with the same sequence id from one producer and from another of the same
+// name.
 func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []byte) (answer,
 	condition string, err error) {
 	err = c.setPolicy(ctx, t.Name, "deduplicationEnabled", true,
@@ -219,7 +219,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 			"and sequence ids that they keep", nil
 }
 
-// deduplicates asks whether the topic's broker has begun to compare messages.
+// deduplicates checks that the topic's broker has begun to compare messages.
 func (c *cluster) deduplicates(ctx context.Context, t system.Topic) error {
 	var stats struct {
 		Status string `json:"deduplicationStatus"`
@@ -233,7 +233,7 @@ func (c *cluster) deduplicates(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// Transact publishes in a transaction, where the brokers have a coordinator.
+// Transact publishes in a transaction, if the brokers have a coordinator.
 func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byte,
 	commit bool) (condition string, err error) {
 	const enabled = "transactionCoordinatorEnabled on the brokers, whose metadata is made " +

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of Pulsar is found by trying it.
+// The probes find the capabilities that Pulsar is known to have.
 func TestProbes(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
 	options := optionsOf(t, sharedCluster(t), workload.SyncAsync)

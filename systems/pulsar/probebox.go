@@ -15,23 +15,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// boxReader is the subscription of a box.
+// boxReader is the name of a box's subscription.
 const boxReader = "reader"
 
-// box is what one probe opened, with a client of its own, and the topics that
-// it made.
+// box holds the client of one probe, and the topics and consumers that the probe opened.
 type box struct {
 	of       *cluster
 	lib      client.Client
 	producer client.Producer
 	topics   []system.Topic
 	life     context.Context
-	stop     context.CancelFunc // ends the receiving
+	stop     context.CancelFunc // stops receiving
 	reading  sync.WaitGroup
-	before   func(ctx context.Context) error // done before Open; nil: nothing
+	before   func(ctx context.Context) error // called before Open; may be nil
 }
 
-// newBox is a box without a topic.
+// newBox returns a box without a topic.
 func (c *cluster) newBox() (*box, error) {
 	lib, _, err := newClient(c.options, c.cfg)
 	if err != nil {
@@ -42,7 +41,7 @@ func (c *cluster) newBox() (*box, error) {
 	return b, nil
 }
 
-// postBox is a box that publishes to a topic which exists.
+// postBox returns a box that publishes to an existing topic.
 func (c *cluster) postBox(t system.Topic) (*box, error) {
 	b, err := c.newBox()
 	if err != nil {
@@ -54,7 +53,7 @@ func (c *cluster) postBox(t system.Topic) (*box, error) {
 	return b, nil
 }
 
-// openBox is a box with a topic of its own.
+// openBox returns a box with its own topic.
 func (c *cluster) openBox(ctx context.Context, t system.Topic) (*box, error) {
 	if err := c.CreateTopic(ctx, t); err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic) (*box, error) {
 	return b, nil
 }
 
-// produce opens a producer. What looks for timeouts outlives it in the library,
-// so the caller's context bounds the sending.
+// produce opens a producer without a send timeout, because the library's timeout goroutine
+// outlives the producer. The caller's context bounds the sending.
 func (b *box) produce(o client.ProducerOptions) error {
 	o.DisableBatching, o.SendTimeout = true, -1
 	p, err := b.lib.CreateProducer(o)
@@ -101,16 +100,16 @@ func (b *box) Open(ctx context.Context, receive func(payload []byte)) error {
 		Topic: b.of.fullName(b.topics[0].Name), SubscriptionName: boxReader,
 	}, func(k client.Consumer, m client.Message) {
 		receive(m.Payload())
-		_ = k.Ack(m) // lost, the message comes again
+		_ = k.Ack(m) // if this is lost, the message is redelivered
 	})
 }
 
-// consume receives, through a shared subscription that begins at the earliest
-// message, until the box closes.
+// consume receives through a shared subscription from the earliest message on, until the box
+// closes.
 func (b *box) consume(o client.ConsumerOptions,
 	handle func(client.Consumer, client.Message)) error {
 	o.Type, o.SubscriptionInitialPosition = client.Shared, client.SubscriptionPositionEarliest
-	// Few at a time, so that all consumers that share a subscription get some.
+	// Few at a time, so that every consumer of a shared subscription gets some.
 	o.ReceiverQueueSize = 5
 	k, err := b.lib.Subscribe(o)
 	if err != nil {
@@ -128,7 +127,7 @@ func (b *box) consume(o client.ConsumerOptions,
 	return nil
 }
 
-// Close ends the client and deletes the topics that the box made.
+// Close ends the client and deletes the topics that the box created.
 func (b *box) Close(ctx context.Context) error {
 	b.stop()
 	b.reading.Wait()
@@ -142,14 +141,14 @@ func (b *box) Close(ctx context.Context) error {
 // timeToLive is how long messages of a mailbox with FeatureTTL live.
 const timeToLive = 2 * time.Second
 
-// OpenMailbox makes a topic. Each message says how long it waits; a time to live is the topic's,
-// and brokers check it only every five minutes, so the probe asks them to check it.
+// OpenMailbox creates a topic. Each message carries its own delay. A time to live belongs to the
+// topic, and brokers check it only every five minutes, so the probe requests the check.
 func (c *cluster) OpenMailbox(
 	ctx context.Context, t system.Topic, f system.Feature,
 ) (m system.Mailbox, condition string, err error) {
 	if f == system.FeaturePriority {
 		return nil, "", &system.NotSupported{Reason: "a topic is a log read in its order, and " +
-			"priority levels are of consumers and not of messages; urgent messages take a topic " +
+			"priority levels are for consumers, not for messages; urgent messages take a topic " +
 			"of their own"}
 	}
 	b, err := c.openBox(ctx, t)
@@ -166,11 +165,11 @@ func (c *cluster) OpenMailbox(
 	}
 	b.before = b.expire
 	return b, fmt.Sprintf("a time to live for all messages of a namespace or topic; brokers look "+
-		"every 5m (messageExpiryCheckIntervalInMinutes) and were told here to expire what is "+
+		"every 5m (messageExpiryCheckIntervalInMinutes), and the probe made them expire those "+
 		"older than %s", timeToLive), nil
 }
 
-// expire has the broker expire what is older, and waits until it has.
+// expire makes the broker expire older messages, and waits until it has.
 func (b *box) expire(ctx context.Context) error {
 	topic := b.topics[0].Name
 	if err := b.of.admin.do(ctx, http.MethodPost, fmt.Sprintf("%s/expireMessages/%d",
@@ -197,7 +196,7 @@ func (b *box) expire(ctx context.Context) error {
 	return nil // the message is still there, and the probe will see it
 }
 
-// OpenRejecting has the client library put aside what was rejected.
+// OpenRejecting makes the client library put rejected messages aside.
 func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected,
 	dead func(payload []byte)) (system.Publisher, string, error) {
 	b, err := c.openBox(ctx, t)
@@ -228,10 +227,10 @@ func (c *cluster) OpenRejecting(ctx context.Context, t system.Topic, rejected,
 		return nil, "", errors.Join(err, b.Close(ctx))
 	}
 	return b, "the client library's dead letter policy, with a subscription of type shared: it " +
-		"publishes to another topic what was delivered too often", nil
+		"publishes messages that were delivered too often to another topic", nil
 }
 
-// routes are topics in place of keys.
+// routes uses topics in place of keys.
 type routes struct {
 	*box
 	driver.KeyTopics
@@ -244,8 +243,8 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (system.Publ
 	error) {
 	if r.Kind == system.RouteHeaders {
 		return nil, "", &system.NotSupported{
-			Reason: "a subscription gets all of its topic; what properties say takes a topic of " +
-				"its own, or an entry filter, which is a plugin of the brokers"}
+			Reason: "a subscription gets its whole topic; to select by properties, use topics of " +
+				"their own, or an entry filter, which is a plugin of the brokers"}
 	}
 	b, err := c.newBox()
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout,
 	system.ErrUnknown)
 
-// producer sends to one topic with a client of its own. At most slots messages
-// are in the library's hands; Send waits for a free one.
+// producer sends to one topic with its own client. The library holds at most as many messages as
+// there are slots; Send waits for a free slot.
 //
-// The library tells a message's end when the broker has answered, and not at all when it is closed
-// with messages still queued or its topic is deleted. Its own send timeout would leave a goroutine
-// behind for as long, and it does not look at messages that wait for a connection. So a message's
-// time is watched here. A message that timed out is reported as unanswered, and the library goes on
-// trying it; its slot is free again when the library releases it.
+// The library reports a message's result when the broker has answered, but not when it is closed
+// with queued messages or when its topic is deleted. Its own send timeout leaves a goroutine
+// behind for that time, and ignores messages that wait for a connection. So the producer watches
+// the time of each message itself. A message that timed out is reported as unanswered while the
+// library goes on trying it; its slot becomes free when the library releases it.
 type producer struct {
 	client     client.Client
 	lib        client.Producer
@@ -35,19 +35,18 @@ type producer struct {
 	slots      *driver.Slots[slot]
 	closing    driver.Closing
 	life       context.Context
-	stop       context.CancelFunc // ends a Send that waits in the library
+	stop       context.CancelFunc // ends a Send that is blocked in the library
 	finished   chan struct{}      // closed when watch has ended
 
-	// sending is held while the library takes a message: the library panics when its producer is
-	// closed at the same time.
+	// sending is held while the library takes a message, because the library panics when its
+	// producer is closed at the same time.
 	sending sync.Mutex
-	next    int  // partition of the message that is handed over
+	next    int  // partition of the message being handed over
 	stopped bool // nothing may be handed over
 }
 
-// slot is one message in the library's hands. It holds a copy, because a
-// message that timed out goes back to whoever sent it while the library may
-// still read it.
+// slot is one message that the library holds. It keeps a copy, because a timed-out message returns
+// to its sender while the library may still read it.
 type slot struct {
 	m        atomic.Pointer[system.Message]
 	message  client.ProducerMessage
@@ -59,28 +58,26 @@ type slot struct {
 	state atomic.Int64
 }
 
-// began is the zero of the slots' time.
+// began is the start of the slots' time.
 var began = time.Now()
 
 func now() int64 { return int64(time.Since(began)) + 1 }
 
-// fill copies the message. Nothing is allocated once the slot has held one as
-// large.
+// fill copies the message. It allocates only if the slot never held one as large.
 func (s *slot) fill(m *system.Message) {
 	s.m.Store(m)
 	s.payload = append(s.payload[:0], m.Payload...)
 	s.key = append(s.key[:0], m.Key...)
 	s.message.Payload = s.payload
-	// The key's bytes stay as they are until the library has let go of the
-	// slot, as a string's must.
+	// The key's bytes do not change until the library has released the slot, as a string requires.
 	s.message.Key = unsafe.String(unsafe.SliceData(s.key), len(s.key))
 }
 
-// claim changes the state of a slot that has been in flight since a moment, and
-// returns the message, which the caller must end; nil: it is no longer so.
+// claim changes the state of a slot that has been in flight since a given time, and returns the
+// message, which the caller must end; nil: the slot's state has changed meanwhile.
 func (s *slot) claim(since, state int64) *system.Message {
-	// Read first: whoever frees the slot next may put another one here. While
-	// the state is unchanged none did.
+	// Read first: the goroutine that frees the slot may store another message. While the state is
+	// unchanged, none did.
 	m := s.m.Load()
 	if since <= 0 || !s.state.CompareAndSwap(since, state) {
 		return nil
@@ -120,8 +117,7 @@ func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.
 	options := client.ProducerOptions{
 		Topic:       c.fullName(o.Topic.Name),
 		SendTimeout: -1, // watch has it
-		// Sending waits when as many are unanswered, and the wait is charged to
-		// the system.
+		// Sending waits when this many are unanswered, and the wait is charged to the system.
 		MaxPendingMessages: c.cfg.maxPending,
 		CompressionType:    c.cfg.compression,
 		DisableBatching:    !c.cfg.batching, BatchingMaxPublishDelay: c.cfg.batchingDelay,
@@ -130,14 +126,14 @@ func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.
 		MessageRouter: func(*client.ProducerMessage, client.TopicMetadata) int { return p.next },
 	}
 	if c.cfg.subscription == client.KeyShared {
-		// Consumers get whole batches, so those of several keys cannot be.
+		// Consumers get whole batches, so a batch must not mix keys.
 		options.BatcherBuilderType = client.KeyBasedBatchBuilder
 	}
 	return options
 }
 
 // Send hands the message to the client library. It blocks while every slot is
-// in flight, and while the library waits for answers of its partition.
+// in flight, and while the library waits for answers of the partition.
 func (p *producer) Send(m *system.Message) {
 	if err := driver.CheckPartition(m, p.partitions); err != nil {
 		m.Done(err)
@@ -153,7 +149,7 @@ func (p *producer) Send(m *system.Message) {
 	p.handOver(s, m)
 }
 
-// handOver gives the message to the library.
+// handOver hands the message to the library.
 func (p *producer) handOver(s *slot, m *system.Message) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
@@ -168,9 +164,8 @@ func (p *producer) handOver(s *slot, m *system.Message) {
 	p.lib.SendAsync(p.life, &s.message, s.answered)
 }
 
-// survive ends a message whose partition the library closed by itself, which
-// it does when the topic is deleted, at the moment when it was handed over: the
-// library then writes to a closed channel.
+// survive ends a message that was handed over while the library closed its partition because the
+// topic was deleted. The library then panics, because it writes to a closed channel.
 func (p *producer) survive(s *slot) {
 	switch caught := recover().(type) {
 	case nil:
@@ -184,8 +179,7 @@ func (p *producer) survive(s *slot) {
 	}
 }
 
-// answered takes the library's word on a message, which ends here unless its
-// time is over already.
+// answered handles the library's result of a message, which ends here unless it has timed out.
 func (p *producer) answered(s *slot, err error) {
 	m := s.claim(s.state.Load(), 0)
 	if m == nil {
@@ -197,8 +191,7 @@ func (p *producer) answered(s *slot, err error) {
 	p.slots.End(s)
 }
 
-// refusals are the errors after which the library has not sent the message and
-// will not.
+// refusals are the errors that say that the library has not sent the message and will not.
 var refusals = []error{
 	client.ErrMessageTooLarge, client.ErrMetaTooLarge, client.ErrInvalidMessage, client.ErrSchema,
 	client.ErrSendQueueIsFull,
@@ -207,7 +200,8 @@ var refusals = []error{
 }
 
 // outcome returns a message's result from the client library's error.
-// Whatever is no plain refusal may have been written, by an earlier try too.
+// After any error other than a refusal, the message may have been written, perhaps by an earlier
+// attempt.
 func outcome(err error) error {
 	switch {
 	case err == nil:
@@ -254,9 +248,8 @@ func (p *producer) expire(moment int64, err error) {
 	}
 }
 
-// Close refuses further messages, waits within ctx for the answers under way,
-// and ends the rest with an error. It is idempotent and safe to call while Send
-// runs.
+// Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
+// messages with an error. It is idempotent and safe to call while Send runs.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error { return p.close(ctx) })
 }
@@ -271,13 +264,13 @@ func (p *producer) close(ctx context.Context) error {
 	<-p.finished
 	closed := closeClient(ctx, p.client)
 	p.expire(now(), driver.ErrUnanswered)
-	// The library tells of the last ones on goroutines of its own.
+	// The library reports the last results on its own goroutines.
 	_ = p.slots.Drain(context.Background())
 	return errors.Join(err, closed)
 }
 
-// flush sends what is gathered and waits for every message's end. Without a
-// deadline the messages' own bounds it.
+// flush sends gathered messages and waits for every message's result. Without a deadline the
+// messages' own timeout bounds it.
 func (p *producer) flush(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.of.cfg.sendTimeout+mostWatch)
 	defer cancel()

@@ -43,8 +43,8 @@ func TestTLSToAPlaintextPort(t *testing.T) {
 	systemtest.Refused(t, began, err, "remove tls from the target")
 }
 
-// TestEncryptedListener talks to a real TLS listener with one thing wrong
-// after another. That it works with all right the conformance suite shows.
+// TestEncryptedListener connects to a real TLS listener with one wrong option after another. The
+// conformance suite covers the correct options.
 func TestEncryptedListener(t *testing.T) {
 	right := optionsOf(t, syncedCluster(t), workload.SyncSync)
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestEncryptedListener(t *testing.T) {
 		says  []string
 	}{
 		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() },
-			[]string{"nobody trusted has signed", "tls.ca_file"}},
+			[]string{"without a trusted signature", "tls.ca_file"}},
 		"another name": {
 			func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{
 				"does not fit", "tls.server_name"}},
@@ -100,7 +100,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 	})
 }
 
-// Whoever changes what makes the level after the topic was made is found out.
+// A change of the level's configuration after the topic's creation is recognised.
 func TestLevelThatWasChanged(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setNamespace, "changed"))
 	topic := systemtest.Topic(t, c, "changed", 1)
@@ -119,8 +119,8 @@ func TestLevelThatWasChanged(t *testing.T) {
 		"journalSyncData=false", "bookie")
 }
 
-// Bookies that cannot be asked prove nothing: the levels that wait for the disk
-// are refused, the others are said to be not readable.
+// Bookies that cannot be queried prove nothing: the levels that wait for the disk are refused, and
+// for the others the fact says "not readable".
 func TestBookiesThatCannotBeAsked(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setBookieHTTPPort, "1"))
@@ -147,8 +147,8 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 	systemtest.Refused(t, began, err, "opening the consumer", setSubscriptionType)
 }
 
-// Brokers that stop answering make messages unanswered in time, and none ends
-// twice when they come back.
+// When brokers stop answering, messages end as unanswered in time, and none ends twice when the
+// brokers return.
 func TestBrokersThatStopAnswering(t *testing.T) {
 	servers := sharedCluster(t)
 	c := connect(t, optionsOf(t, servers, workload.SyncAsync, setSendTimeout, "1s"))
@@ -184,7 +184,7 @@ func TestBrokersThatStopAnswering(t *testing.T) {
 	if err := third.Await(t); err != nil && !errors.Is(err, system.ErrUnknown) {
 		t.Error(err)
 	}
-	// Whatever counted as unanswered may arrive, and here it does.
+	// Messages that counted as unanswered may still arrive, and here they do.
 	got.Await(t, 3)
 	if err := p.Close(soon(t)); err != nil {
 		t.Error(err)

@@ -9,8 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Names of the servers' settings, in Pulsar's and BookKeeper's own words where
-// they have one.
+// Names of the servers' settings, in Pulsar's and BookKeeper's own words where they have them.
 const (
 	setTopology         = "topology"
 	setBookies          = "bookies"
@@ -50,7 +49,7 @@ const (
 // the distribution's own.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 topology text colocated colocated|tiered|standalone
-    colocated: a broker and a bookie on each node; tiered: brokers on nodes of their own,
+    colocated: a broker and a bookie on each node; tiered: brokers on separate nodes,
     which on one machine changes nothing but the addresses; standalone: all in one process,
     with one copy, so levels 3 and 4 only
 bookies count 0 0..20
@@ -59,15 +58,15 @@ bookies count 0 0..20
 brokers count 0 0..20
     number of brokers; 0: as many as nodes
 security text token token|token_tls|plaintext
-    what clients show the brokers: a token, a token over TLS, or nothing (Pulsar's default);
-    bookies and ZooKeeper ask for nothing and listen on loopback alone
+    how clients authenticate: a token, a token over TLS, or nothing (Pulsar's default);
+    bookies and ZooKeeper require nothing and listen on loopback only
 gc text g1 g1|serial|zgc
     Java's garbage collector (Pulsar's scripts take zgc, which needs more memory than the
     defaults here leave it)
 broker_heap bytes 512MB 64MB..: with less a server does not start
     each broker's Java heap (Pulsar's scripts take 2GB)
 broker_direct_memory bytes 512MB 64MB..: with less a server does not start
-    each broker's memory outside of the heap; a fifth of it caches what was just written
+    each broker's memory outside of the heap; a fifth of it caches recent writes
     (Pulsar's scripts take 4GB)
 bookie_heap bytes 256MB 64MB..: with less a server does not start
     each bookie's Java heap (Pulsar's scripts take 2GB)
@@ -89,7 +88,7 @@ bookkeeper_number_of_channels_per_bookie count 16 1..1000
     connections of each broker to each bookie (bookkeeperNumberOfChannelsPerBookie; one study
     took 64)
 managed_ledger_new_entries_check_delay duration 0s 0s..1m
-    how long a broker waits before it looks for new entries for a reader that has read all
+    how long a broker waits before it looks for new entries for a reader that is at the end
     (managedLedgerNewEntriesCheckDelayInMillis; Pulsar's default is 10ms)
 active_consumer_failover_delay duration 0s 0s..1m
     how long a broker waits before another consumer of a failover subscription gets a
@@ -100,8 +99,8 @@ load_balancing bool false
     (Pulsar's default is true)
 `))
 
-// checkNodes returns everything that is wrong with the servers to start. nodes is their
-// number, 0 when they run already.
+// checkNodes returns the violations of the settings of servers to start. nodes is their number, or
+// 0 when they run already.
 func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -115,7 +114,7 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 	return append(bad.Violations, checkCopies(s, nodes)...)
 }
 
-// checkCopies holds the copies against the bookies.
+// checkCopies compares the copies with the number of bookies.
 func checkCopies(s system.Settings, nodes int) strict.Violations {
 	if s.Text(setTopology) == standalone {
 		return nil

@@ -55,7 +55,7 @@ const (
 // declared holds every setting of clients, topics and servers.
 var declared = slices.Concat(clientSettings, serverSettings)
 
-// clientSettings are those of producers, consumers, connections and topics.
+// clientSettings are the settings of producers, consumers, connections and topics.
 var clientSettings = system.MustSettings(`
 batching_enabled bool true
     gather the messages of a partition into batches
@@ -77,10 +77,10 @@ memory_limit bytes 0
 compression_type text none none|lz4|zlib|zstd|snappy
     how batches are compressed
 send_timeout duration 30s 1s..1h
-    after how long without an answer a message counts as unanswered; the client goes on trying
+    after this time without an answer a message counts as unanswered; the client goes on trying
     it until the producer closes
 subscription_type text failover exclusive|failover|shared|key_shared
-    who of a subscription's consumers gets a message: failover gives each partition to one of
+    which consumer of a subscription gets a message: failover gives each partition to one of
     them and keeps its order, shared deals messages out in turn and keeps none, key_shared
     keeps the order of each key, exclusive allows one consumer (the client's default)
 receiver_queue_size count 1000 1..1000000
@@ -94,21 +94,21 @@ connections_per_broker count 1 1..100
 operation_timeout duration 10s 1s..1h
     how long opening, closing and lookups may take (the client's default is 30s)
 keep_alive_interval duration 30s 1s..1h
-    how often an idle connection is asked whether it lives; one that is silent for twice as
-    long is given up
+    how often an idle connection is checked; one that is silent for twice as long is
+    closed
 admin_endpoints text auto
     where the brokers' admin API is, as host:port with commas between; auto: port 8080 of the
     endpoints' hosts, with TLS 8443
 bookie_http_port count 8000 1..65535
-    port at which the bookies tell their configuration over HTTP; levels 1 and 3 are read back
+    port at which bookies show their configuration over HTTP; levels 1 and 3 are read back
     there
 tenant text public
-    tenant of the topics; it must be there
+    tenant of the topics; it must exist
 namespace text plimsoll
-    namespace of the topics; -level-1 to -level-4 is put behind it, because a namespace's
-    persistence policy makes the level
+    namespace of the topics; -level-1 to -level-4 is appended, because a namespace's
+    persistence policy decides the level
 bundles count 12 1..1024
-    bundles of the namespace, which are what brokers share out among them (Pulsar's default,
+    bundles of the namespace, which are distributed over the brokers (Pulsar's default,
     4, gives one of three brokers half of the load)
 ensemble count 3
     bookies that each ledger is spread over, 3 or more; with as many as there are bookies a
@@ -146,7 +146,7 @@ type config struct {
 	bookieHTTPPort        int
 }
 
-// readConfig reads settings in which problems has found nothing.
+// readConfig reads settings that passed problems.
 func readConfig(s system.Settings) config {
 	c := config{
 		batching: s.Bool(setBatching), batchingDelay: s.Duration(setBatchingDelay),
@@ -167,7 +167,7 @@ func readConfig(s system.Settings) config {
 		bookieHTTPPort: int(s.Count(setBookieHTTPPort)),
 	}
 	if c.memoryLimit == 0 {
-		c.memoryLimit = -1 // the client library's way of saying none
+		c.memoryLimit = -1 // the client library's value for none
 	}
 	if s.Text(setTopology) == standalone {
 		c.ensemble, c.writeQuorum = 1, 1
@@ -185,8 +185,7 @@ var subscriptionTypes = map[string]client.SubscriptionType{
 	keyShared: client.KeyShared,
 }
 
-// problems returns everything that is wrong with the settings at a level. It makes no
-// connection.
+// problems returns the violations of the settings at a level. It makes no connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckRanges(s, clientSettings)
 	for _, name := range []string{setTenant, setNamespace} {
@@ -200,7 +199,7 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	return append(bad.Violations, levelProblems(s, l)...)
 }
 
-// validName reports whether a name can be a part of a topic's and of a path.
+// validName reports whether a name can be part of a topic's name and of a path.
 func validName(name string) bool {
 	for _, r := range name {
 		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Messages go through with every kind of setting that shapes their way.
+// Messages arrive with every kind of setting that affects their way.
 func TestWaysOfAMessage(t *testing.T) {
 	servers := sharedCluster(t)
 	for i, settings := range [][]string{
@@ -66,8 +66,7 @@ func TestWaysOfAMessage(t *testing.T) {
 	}
 }
 
-// Consumers that are there share the partitions evenly once they have settled,
-// and anew when one has left.
+// Connected consumers share the partitions evenly, and again after one has left.
 func TestSettle(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync))
 	topic := system.Topic{Name: "settles", Partitions: 5}
@@ -101,7 +100,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A topic that is deleted under its producer ends every message and no more.
+// When a topic is deleted while its producer sends, every message ends, exactly once.
 func TestTopicThatIsDeletedAmidSending(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setSendTimeout, "2s"))
 	topic := systemtest.Topic(t, c, "vanishes", 1)

@@ -6,8 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// standalone is the one process that is broker, bookie and metadata store at
-// once. Its memory is that of a broker and a bookie.
+// standalone is a single process with broker, bookie and metadata store. It gets the memory of a
+// broker and a bookie.
 func (s *starter) standalone() kind {
 	c := s.config
 	return kind{

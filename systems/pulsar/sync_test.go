@@ -11,9 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// TestAcknowledgementWaitsForSync delays the syncs of one, two and all three of
-// the bookies that hold a partition's ledger, and looks at how many of them the
-// acknowledgement waits for. It shows what the levels rest on.
+// TestAcknowledgementWaitsForSync delays the syncs of one, two and all three bookies of a
+// partition's ledger, to see how many of them an acknowledgement waits for.
 func TestAcknowledgementWaitsForSync(t *testing.T) {
 	needJava(t)
 	systemtest.NeedDelays(t)
@@ -43,8 +42,7 @@ func TestAcknowledgementWaitsForSync(t *testing.T) {
 	}
 }
 
-// ensemblePIDs are the processes of the bookies that hold the partition's
-// ledger.
+// ensemblePIDs returns the processes of the bookies that hold the partition's ledger.
 func ensemblePIDs(t *testing.T, c *cluster, servers *driver.Cluster, topic system.Topic) []int {
 	t.Helper()
 	l, err := c.readLedger(soon(t), topic, 0)

@@ -17,30 +17,29 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// settleWithin bounds the making and deleting of a topic; thousands of
-// partitions take their time.
+// settleWithin bounds the creation and the deletion of a topic, also with thousands of partitions.
 const settleWithin = time.Minute
 
-// settlePoll is how often it is looked whether something has come about.
+// settlePoll is the interval between checks of a condition.
 const settlePoll = 50 * time.Millisecond
 
-// namespace is that of the connection's level.
+// namespace returns the namespace of the connection's level.
 func (c *cluster) namespace() string {
 	return fmt.Sprintf("%s/%s-level-%d", c.cfg.tenant, c.cfg.namespace, c.level)
 }
 
-// fullName is the topic's name with its namespace.
+// fullName returns the topic's name with its namespace.
 func (c *cluster) fullName(topic string) string {
 	return "persistent://" + c.namespace() + "/" + safeName(topic)
 }
 
-// adminPath is where the admin API has the topic.
+// adminPath returns the topic's path in the admin API.
 func (c *cluster) adminPath(topic string) string {
 	return "/admin/v2/persistent/" + c.namespace() + "/" + safeName(topic)
 }
 
-// safeName is a topic's name as a path can hold it. Pulsar reads a name that
-// ends like a partition's as one, so such an end is written otherwise.
+// safeName returns a topic's name in a form that is safe in a path. Pulsar takes a name with a
+// partition's suffix for a partition, so such a suffix is changed.
 func safeName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ReplaceAll(name, "-partition-", "-partition.") {
@@ -53,7 +52,7 @@ func safeName(name string) string {
 	return b.String()
 }
 
-// policies is what of a namespace's policies is ours to set and to compare.
+// policies holds the namespace policies that the driver sets and compares.
 type policies struct {
 	Persistence *persistence    `json:"persistence,omitempty"`
 	Bundles     bundles         `json:"bundles"`
@@ -88,14 +87,13 @@ type inactiveTopics struct {
 	Delete  bool   `json:"deleteWhileInactive"`
 }
 
-// wanted are the policies of the level's namespace.
+// wanted returns the policies of the level's namespace.
 func (c *cluster) wanted() policies {
 	p := policies{
 		Persistence: c.persistence(), Bundles: bundles{c.cfg.bundles}, Retention: &retention{},
-		// A client that comes back would make a topic that was deleted, with one
-		// partition.
+		// A client that reconnects would recreate a deleted topic, with one partition.
 		AutoTopics: &autoTopics{},
-		// A topic between two of its clients is not to vanish.
+		// A topic must not vanish while it has no clients.
 		Inactive: &inactiveTopics{Mode: "delete_when_no_subscriptions", Seconds: 60},
 	}
 	if c.cfg.keep {
@@ -104,7 +102,7 @@ func (c *cluster) wanted() policies {
 	return p
 }
 
-// ensureNamespace makes the namespace, or finds that it is as it must be.
+// ensureNamespace creates the namespace, or checks an existing one.
 func (c *cluster) ensureNamespace(ctx context.Context) error {
 	path := "/admin/v2/namespaces/" + c.namespace()
 	err := c.admin.do(ctx, http.MethodPut, path, c.wanted(), nil)
@@ -113,7 +111,7 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		c.made.Store(true)
 		return nil
 	case driver.HasStatus(err, http.StatusNotFound):
-		return fmt.Errorf("there is no tenant %s: make it, or name another as %s: %w", c.cfg.tenant,
+		return fmt.Errorf("no tenant %s: create it, or set %s to another: %w", c.cfg.tenant,
 			setTenant, err)
 	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
@@ -123,7 +121,7 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		return fmt.Errorf("reading namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	if err := c.compare(have); err != nil {
-		return fmt.Errorf("namespace %s is there and %w: delete it, or name another as %s",
+		return fmt.Errorf("namespace %s exists and %w: delete it, or name another as %s",
 			c.namespace(), err, setNamespace)
 	}
 	return nil
@@ -153,8 +151,7 @@ func (p persistence) String() string {
 		p.AckQuorum)
 }
 
-// removeNamespace deletes the namespace that this connection made, unless
-// topics are in it.
+// removeNamespace deletes the namespace that this connection created, unless it has topics.
 func (c *cluster) removeNamespace(ctx context.Context) error {
 	if !c.made.Swap(false) || ctx.Err() != nil {
 		return nil
@@ -166,7 +163,7 @@ func (c *cluster) removeNamespace(ctx context.Context) error {
 		&topics); err != nil || len(topics) > 0 {
 		return nil
 	}
-	// Whoever makes a topic in it at this moment keeps it.
+	// A client that creates a topic in it at this moment keeps the namespace.
 	_ = c.admin.do(ctx, http.MethodDelete, "/admin/v2/namespaces/"+c.namespace(), nil, nil)
 	return nil
 }
@@ -238,14 +235,14 @@ func splitList(text string) []string {
 	return all
 }
 
-// owner is a broker's answer about the owner of a topic.
+// owner is a broker's answer that names the owner of a topic.
 type owner struct {
 	BrokerURL    string `json:"brokerUrl"`
 	BrokerURLTLS string `json:"brokerUrlTls"`
 }
 
-// Leader is where clients reach the broker that owns the partition. A partition
-// that no broker owns gets one by this question.
+// Leader returns the address of the broker that owns the partition. The lookup assigns an owner if
+// there is none.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -258,7 +255,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 	return told.address(c.options.TLS != nil)
 }
 
-// address is host and port of the owner.
+// address returns host and port of the owner.
 func (o owner) address(encrypted bool) (string, error) {
 	at := o.BrokerURL
 	if encrypted {
@@ -266,7 +263,7 @@ func (o owner) address(encrypted bool) (string, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil {
-		return "", fmt.Errorf("reading where the owner is: %w", err)
+		return "", fmt.Errorf("reading the owner's address: %w", err)
 	}
 	if u.Host == "" {
 		return "", errors.New("no broker owns the partition now")

@@ -48,7 +48,7 @@ func TestExchangeTypes(t *testing.T) {
 	}
 }
 
-// A message that no queue takes comes back and is a failure, not a success.
+// A message that no queue takes is returned and counts as a failure.
 func TestReturnedMessageFails(t *testing.T) {
 	c := connect(t, optionsOf(t, sharedCluster(t), workload.AsyncAsync, setChannels, "2"))
 	topic := systemtest.Topic(t, c, "returned", 2)
@@ -74,8 +74,8 @@ func TestReturnedMessageFails(t *testing.T) {
 	}
 }
 
-// Settle shares the partitions out evenly, and what a consumer leaves goes to
-// the others, in order.
+// AwaitAssignment shares the partitions evenly, and the partitions of a closed consumer go to the
+// others, in order.
 func TestConsumersShareThePartitions(t *testing.T) {
 	for _, kind := range []struct {
 		name  string

@@ -14,7 +14,7 @@ import (
 
 var aPlace = target.Place{File: "t.yaml", Line: 3, Column: 5}
 
-// at is how a sentence about a setting begins that was given there.
+// at returns the beginning of a sentence about a given setting.
 const at = `t.yaml:3:5: setting `
 
 func give(name, value string) target.Setting {
@@ -61,8 +61,8 @@ var checks = []struct {
 		[]target.Setting{give(setQueueType, streamed)}, ""},
 	{"exactly once", system.Check{Durability: workload.SyncSync, Delivery: workload.ExactlyOnce},
 		nil,
-		"RabbitMQ has no transactions over several queues that its confirms go with: take " +
-			"delivery at_least_once or at_most_once"},
+		"RabbitMQ's confirms do not cover transactions over several queues: take delivery " +
+			"at_least_once or at_most_once"},
 	{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 		`setting "replicas": asks for 3 copies of each queue, and the testbed has 1 nodes: ask for more nodes, such as testbed: {nodes: 3}`},
 	{"one node with one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, nil, ""},
@@ -72,7 +72,7 @@ var checks = []struct {
 	{"an address of a cluster that does not run",
 		system.Check{Durability: workload.SyncSync,
 			Nodes: 3}, []target.Setting{give(setManagement, "http://rabbit:15672")},
-		at + `"management": says where a cluster that runs already is, and plimsoll starts this one: remove it, or give endpoints`},
+		at + `"management": is for a cluster that runs already, and plimsoll starts this one: remove it, or give endpoints`},
 	{"all at once", system.Check{Durability: workload.SyncSync, Nodes: 3},
 		[]target.Setting{give(setReplicas, "1"), give(setAckBatch, "1000"),
 			give(setHeartbeat, "1ms"), give(setMemory, "1MB")},
@@ -88,7 +88,7 @@ var checks = []struct {
 		at + `"management": holds a user or password: give them as credentials, so that they stay out of results`},
 }
 
-// Check finds before anything starts what would fail then, all at once.
+// Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,8 +26,8 @@ const (
 	streamTLSPort     = 5551
 )
 
-// servers is how RabbitMQ's servers start, fail and stop. Servers that share two
-// cores take twenty seconds. To stop, they close their files.
+// servers describes how RabbitMQ's servers start, fail and stop. Servers on two cores take twenty
+// seconds to start. Servers that stop close their files.
 var servers = driver.Servers{
 	StartWithin: 100 * time.Second, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
 	LastComplaint: lastComplaint,
@@ -36,11 +36,11 @@ var servers = driver.Servers{
 	},
 }
 
-// searchPath is where the server's script finds the shell's tools and Erlang.
+// searchPath is the PATH on which the server's script finds Erlang and the shell's tools.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// serverScripts are where packages put the script that starts a server. Not
-// /usr/sbin/rabbitmq-server: there a wrapper changes the user and reads the
+// serverScripts are the packages' paths of the script that starts a server.
+// /usr/sbin/rabbitmq-server is not among them: it is a wrapper that changes the user and reads the
 // configuration of the machine's own server.
 var serverScripts = []string{
 	"/usr/lib/rabbitmq/bin/rabbitmq-server",
@@ -48,11 +48,11 @@ var serverScripts = []string{
 	"/opt/rabbitmq/sbin/rabbitmq-server",
 }
 
-// installation is the programs that a cluster is made of.
+// installation holds the programs of a cluster.
 type installation struct{ server, epmd string }
 
-// findInstallation says which programs to run, or how to get them. The server's script is the
-// first of the scripts that exists.
+// findInstallation returns the programs to run, or an error that says how to get them. The
+// server's script is the first of the scripts that exists.
 func findInstallation(scripts []string) (installation, error) {
 	found := installation{server: driver.FindProgram(scripts...), epmd: lookUp("epmd")}
 	if found.server == "" || found.epmd == "" || lookUp("erl") == "" {
@@ -71,8 +71,7 @@ func Installed() error {
 	return err
 }
 
-// lookUp finds a program where the server's script will; empty: it is not
-// there.
+// lookUp finds a program where the server's script will find it, or returns "".
 func lookUp(program string) string {
 	var places []string
 	for _, dir := range filepath.SplitList(searchPath) {
@@ -81,13 +80,13 @@ func lookUp(program string) string {
 	return driver.FindProgram(places...)
 }
 
-// NodeNames are the names of the servers.
+// NodeNames returns the names of the servers.
 func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
 
 // Provision starts a cluster of p.Nodes servers as processes of this machine,
-// each on a loopback address of its own. It returns when every server says that
-// all run. What runs here already is not touched: names, ports, cookie and the
-// names' server are the cluster's own.
+// each on a loopback address of its own. It returns when every server reports that all run. It
+// does not touch other servers on this machine: the cluster has its own names, ports, cookie and
+// name server (epmd).
 func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	programs, err := findInstallation(serverScripts)
 	if err != nil {
@@ -103,10 +102,9 @@ type starter struct {
 	plan      plan
 }
 
-// build starts the names' server, epmd, and the servers. epmd listens at
-// 127.0.0.1 besides the addresses that it is given, and before a server listens
-// at its own it makes sure that its port is free at all: so the ports of both are
-// free at every address.
+// build starts the name server, epmd, and the servers. Besides its given addresses epmd listens at
+// 127.0.0.1, and a server requires that its port is free at every address. So build chooses ports
+// that are free at every address.
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	config := serverConfig{
 		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: driver.Secret(),
@@ -134,7 +132,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	if err := s.furnish(c, epmd, config); err != nil {
 		return nil, err
 	}
-	// A server would start one by itself, as a daemon that outlives it.
+	// Otherwise a server would start epmd as a daemon that outlives it.
 	err = c.Launch([]*driver.Node{epmd}, func(*driver.Node) process.Spec {
 		return process.Spec{
 			Path: s.programs.epmd, Env: []string{"PATH=" + searchPath},
@@ -155,8 +153,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	return c, c.Await(ctx, func(ctx context.Context) error { return ask(ctx, c) })
 }
 
-// furnish fills the servers' folders, and that of epmd with the secret that the
-// servers show each other.
+// furnish fills the servers' folders, and epmd's folder with the servers' shared secret.
 func (s starter) furnish(c *driver.Cluster, epmd *driver.Node, config serverConfig) error {
 	if err := c.Furnish(epmd, map[string]string{cookieFile: driver.Secret()}); err != nil {
 		return err
@@ -176,8 +173,8 @@ func (s starter) furnish(c *driver.Cluster, epmd *driver.Node, config serverConf
 	return nil
 }
 
-// ask asks every server whether all run and none is cut off from the others, and
-// for a connection.
+// ask checks that every server knows all servers as running, none is partitioned, and each accepts
+// a connection.
 func ask(ctx context.Context, c *driver.Cluster) error {
 	members := c.Members()
 	for i, n := range members {
@@ -202,7 +199,7 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 		}
 		conn, err := at.dial(ctx, i, "plimsoll start", nil)
 		if err != nil {
-			return fmt.Errorf("%s takes no clients: %w", n.Name, err)
+			return fmt.Errorf("%s accepts no clients: %w", n.Name, err)
 		}
 		if err := hangUp(ctx, conn); err != nil {
 			return err
@@ -211,9 +208,8 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 	return nil
 }
 
-// lastComplaint is why a server's log says that it did not start, or the last
-// error in it, or the last line: the script and Erlang themselves write without
-// a level.
+// lastComplaint returns the log's reason for a failed start, or else its last error, or else its
+// last line: the script and Erlang write lines without a level.
 func lastComplaint(path string) string {
 	var why, complaint, last string
 	for text := range process.TailLines(path) {
@@ -227,8 +223,8 @@ func lastComplaint(path string) string {
 	return process.Said(cmp.Or(why, complaint, last))
 }
 
-// worthSaying reports whether a log line is the beginning of an error and not the
-// middle of a report that Erlang makes of it.
+// worthSaying reports whether a log line begins an error, and is not from the middle of Erlang's
+// report.
 func worthSaying(said string) bool {
 	_, text, is := strings.Cut(said, "> ")
 	return is && !strings.HasPrefix(text, " ") && strings.Trim(text, "=-") != ""

@@ -24,8 +24,7 @@ func TestProvisionedCluster(t *testing.T) {
 	}
 }
 
-// The password and the servers' own secret are nowhere but in files that their
-// owner alone may read.
+// The password and the servers' own secret are only in files that only their owner may read.
 func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
 	home := filepath.Join(filepath.Dir(c.Members()[0].Dir), "epmd")

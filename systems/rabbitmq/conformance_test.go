@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	}{
 		{classic, []workload.Level{workload.AsyncSync, workload.AsyncAsync}},
 		{mirrored, []workload.Level{workload.SyncSync, workload.SyncAsync}},
-		// The servers of level 2 are others: TestQuorumWithoutSync.
+		// Level 2 needs other servers: TestQuorumWithoutSync.
 		{quorum, []workload.Level{workload.SyncSync}},
 		{streamed, []workload.Level{workload.SyncAsync}},
 	} {

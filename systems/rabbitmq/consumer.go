@@ -15,7 +15,7 @@ import (
 )
 
 // reader is the common part of consumers of queues and of streams: the functions that receive
-// messages and failures, and the taps, one for each partition that the consumer has.
+// messages and failures, and a tap for each of the consumer's partitions.
 type reader struct {
 	of      *cluster
 	group   *group
@@ -34,11 +34,11 @@ type reader struct {
 	taps    map[int]*tap
 }
 
-// tap is a partition that a reader receives.
+// tap is one partition of a reader.
 type tap struct {
 	partition int
-	leave     chan struct{} // closed when the partition goes to another
-	ready     chan struct{} // closed when the first message could come
+	leave     chan struct{} // closed when the partition goes to another consumer
+	ready     chan struct{} // closed when messages can arrive
 	ended     chan struct{} // closed when nothing more is handled
 }
 
@@ -51,7 +51,7 @@ func (c *cluster) newReader(o system.ConsumerOptions) *reader {
 	}
 }
 
-// open notes a partition that the reader is to receive; nil: it closes.
+// open adds a tap for a partition that the reader must receive; nil: the reader is closing.
 func (r *reader) open(partition int) *tap {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +65,8 @@ func (r *reader) open(partition int) *tap {
 	return t
 }
 
-// begin has the consumer that the reader is of join its group, and waits until messages
-// can come; otherwise it closes the consumer. place makes the subscription's queues.
+// begin lets the reader's consumer join its group, and waits until messages can arrive; on an
+// error it closes the consumer. place creates the subscription's queues.
 func (r *reader) begin(ctx context.Context, all member, place func() error) error {
 	err := r.group.join(all, place)
 	if err == nil {
@@ -86,8 +86,8 @@ func (r *reader) done(t *tap) {
 
 func (r *reader) place() int { return r.Options.Index }
 
-// leave makes the reader stop receiving a partition, and waits until the messages that it received
-// from it are handled.
+// leave makes the reader stop receiving a partition, and waits until the partition's received
+// messages are handled.
 func (r *reader) leave(ctx context.Context, partition int) error {
 	r.mu.Lock()
 	t := r.taps[partition]
@@ -105,7 +105,7 @@ func (r *reader) leave(ctx context.Context, partition int) error {
 	}
 }
 
-// awaitReady waits until messages can come on every tap.
+// awaitReady waits until messages can arrive on every tap.
 func (r *reader) awaitReady(ctx context.Context) error {
 	r.mu.Lock()
 	var all []*tap
@@ -126,8 +126,8 @@ func (r *reader) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// AwaitAssignment shares the partitions out evenly among the consumers of the
-// subscription that this connection has opened.
+// AwaitAssignment shares the partitions evenly among the subscription's consumers that this
+// connection has opened.
 func (r *reader) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
@@ -137,14 +137,14 @@ func (r *reader) AwaitAssignment(ctx context.Context) error {
 	return r.awaitReady(ctx)
 }
 
-// take hands a message to Receive. It is not handled when the reader closes.
+// take hands a message to Receive, unless the reader is closing.
 func (r *reader) take(m system.Received) (handled, back bool) {
 	r.handling.Lock()
 	defer r.handling.Unlock()
 	return r.Take(m)
 }
 
-// fail tells of an error after which nothing more will come.
+// fail reports an error that ends the reader.
 func (r *reader) fail(err error) {
 	r.mu.Lock()
 	if !r.Stopped() && r.failure == nil {
@@ -171,7 +171,7 @@ func (r *reader) stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	// They end by themselves, unless a message is still being handled.
+	// The taps end by themselves, unless a message is still being handled.
 	select {
 	case <-ended:
 		return nil
@@ -180,9 +180,9 @@ func (r *reader) stop(ctx context.Context) error {
 	}
 }
 
-// retry runs attempt until the tap is to end, pausing longer after each one
-// that fails at once. After reconnect_timeout without success the reader fails.
-// attempt reports whether it came to receive.
+// retry runs attempt until the tap must end, with a longer pause after each attempt that fails at
+// once. After reconnect_timeout without success the reader fails. attempt reports whether it began
+// to receive.
 func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 	tries := newTries(r.of.cfg.patience)
 	for {
@@ -208,16 +208,16 @@ func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 	}
 }
 
-// consumer receives queues, each on a channel of its own, on one connection.
+// consumer receives queues on one connection, each on its own channel.
 type consumer struct {
 	*reader
-	linking sync.Mutex // guards what follows, and the making of a connection
+	linking sync.Mutex // guards the following fields, and opening a connection
 	conn    *amqp.Connection
 	number  int // of the endpoint
 }
 
-// OpenConsumer makes the subscription's queues where they do not exist, and begins to receive from
-// the queues that no other consumer has.
+// OpenConsumer creates the subscription's missing queues, and begins to receive the queues that no
+// other consumer has.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	if c.cfg.kind == streamed {
@@ -229,8 +229,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	})
 }
 
-// placeSubscription makes a subscription's queues, and then deletes those that
-// held messages for nobody: from now on somebody reads.
+// placeSubscription creates a subscription's queues, and then deletes the queues that held
+// messages before the first subscription.
 func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,
 	subscription string) error {
 	if err := c.declareQueues(ctx, t, subscription); err != nil {
@@ -250,7 +250,7 @@ func (r *consumer) assign(partition int) {
 	}()
 }
 
-// link is a connection that lives.
+// link returns a live connection.
 func (r *consumer) link() (*amqp.Connection, error) {
 	r.linking.Lock()
 	defer r.linking.Unlock()
@@ -259,7 +259,7 @@ func (r *consumer) link() (*amqp.Connection, error) {
 	}
 	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name,
 		nil)
-	r.number++ // the next one, when this one is lost or cannot be had
+	r.number++ // the endpoint of the next attempt
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	stop()
 	if err != nil {
 		if ch != nil {
-			_ = ch.Close() // it says no more than err
+			_ = ch.Close() // its error adds nothing to err
 		}
 		return false, fmt.Errorf("receiving queue %s: %w", tag, err)
 	}
@@ -297,7 +297,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	}
 	f := flow{r: r, t: t, channel: ch, deliveries: deliveries, tag: tag}
 	f.run()
-	_ = ch.Close() // what was handled is acknowledged as far as it can be
+	_ = ch.Close() // handled messages are acknowledged as far as possible
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
 }
 
@@ -312,8 +312,7 @@ type flow struct {
 	pending    int    // messages handled and not acknowledged
 }
 
-// run handles what comes, and acknowledges it when a batch is full and when
-// nothing waits.
+// run handles deliveries, and acknowledges when a batch is full or no message waits.
 func (f *flow) run() {
 	defer f.acknowledge()
 	leave := f.t.leave
@@ -327,7 +326,7 @@ func (f *flow) run() {
 			select {
 			case d, is = <-f.deliveries:
 			case <-leave:
-				// What has come is handled below, until the library closes
+				// Messages that have arrived are handled below, until the library closes
 				// deliveries.
 				leave = nil
 				if f.channel.Cancel(f.tag, false) != nil {
@@ -341,7 +340,7 @@ func (f *flow) run() {
 		if !is {
 			return
 		}
-		// The queue is the partition, and no key comes with a message.
+		// The queue is the partition, and messages carry no key.
 		handled, back := f.r.take(system.Received{
 			Payload: d.Body, Partition: int32(f.t.partition),
 		})
@@ -363,8 +362,8 @@ func (f *flow) run() {
 	}
 }
 
-// acknowledge acknowledges all messages that were handled. When the acknowledgement does not reach
-// the server, the server delivers them again, as it must.
+// acknowledge acknowledges all messages that were handled. If the acknowledgement does not reach
+// the server, the server redelivers them, as it must.
 func (f *flow) acknowledge() {
 	if f.pending > 0 {
 		_ = f.channel.Ack(f.last, true)
@@ -372,9 +371,9 @@ func (f *flow) acknowledge() {
 	}
 }
 
-// Close stops receiving, acknowledges what was handled, and leaves the queues
-// to others, within ctx and at least closeGrace. It is idempotent. When ctx ends
-// first, a Receive that is still running is left to end by itself; none begins.
+// Close stops receiving, acknowledges handled messages, and leaves the queues to other consumers.
+// It takes until ctx ends, or closeGrace if that is longer. It is idempotent. If ctx ends first, a
+// running Receive is left to end by itself, and no other begins.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
 }

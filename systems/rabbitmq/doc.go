@@ -8,9 +8,9 @@
 // topic.subscription.partition and bound by the partition's routing key or headers. The
 // acknowledgement of a publish is a publisher confirm. Until the first subscription opens,
 // queues named topic.partition hold the messages, because the servers return messages
-// that no queue takes. The first subscription deletes these queues. With streams there
-// are no others: every subscription reads them from the start, or from the offset stored
-// under its name.
+// that no queue takes. The first subscription deletes these queues. With streams the topic has
+// only these: every subscription reads them from the start, or from the offset stored under its
+// name.
 //
 // Messages without a key go to the partitions in turn. A publisher names the routing key
 // of each message, so the client libraries have no rule for messages without a key, and
@@ -20,17 +20,17 @@
 //
 // Each queue has one consumer of its subscription, so a partition's messages stay in
 // order. The first consumer has all queues, AwaitAssignment distributes them evenly, and
-// the queues of a consumer that closes go to the others. Another process that opens the
-// same subscription shares the queues as RabbitMQ's consumers do, message by message and
-// without order. Each queue has a channel of its own on its consumer's connection,
-// because an acknowledgement of many messages covers all earlier ones of the channel.
+// the queues of a consumer that closes go to the others. Another process that opens the same
+// subscription shares the queues like ordinary RabbitMQ consumers, message by message and without
+// order. Each queue has a channel of its own on its consumer's connection, because an
+// acknowledgement of many messages covers all earlier ones of the channel.
 //
 // # Producers
 //
 // Each producer has connections of its own, one by default, and publishes with the
-// mandatory flag. A message that is returned or refused (basic.nack) is a failure. The
-// producer takes confirms as they arrive. The library reports them in the order of
-// publishing, in which a slow queue would add to the latency of the others.
+// mandatory flag. A message that is returned or refused (basic.nack) is a failure. The producer
+// reads confirms as they arrive. The library reports them in the order of publishing, so that a
+// slow queue would add to the latency of the others.
 //
 // When a connection is lost, producers and consumers continue at another endpoint, and
 // unconfirmed messages end with an unknown outcome. When the server blocks producers
@@ -41,10 +41,9 @@
 //
 // At most once is basic.consume without acknowledgements, for which RabbitMQ has no
 // prefetch. At least once acknowledges up to ack_batch messages together, and at once when
-// no message waits. A stream's position is stored every stream_offset_interval, at most
-// once before each chunk. A queue delivers a message again that its consumer has not
-// acknowledged within the server's consumer_timeout, half an hour by default. A stream
-// never does (driver.go).
+// no message waits. A stream's position is stored every stream_offset_interval; with at most once
+// before each chunk. A queue redelivers a message that its consumer has not acknowledged within
+// the server's consumer_timeout, half an hour by default. A stream never redelivers (driver.go).
 //
 // # Durability
 //

@@ -58,14 +58,14 @@ func (rabbitSystem) Describe() system.Description {
 	}
 }
 
-// Check returns everything that is wrong with a request, before anything starts.
+// Check returns all violations of a request before anything starts.
 func (rabbitSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
 	if c.Delivery == workload.ExactlyOnce {
 		bad = append(bad,
 			strict.Violation{
-				Message: "RabbitMQ has no transactions over several queues that its confirms go " +
-					"with: take delivery at_least_once or at_most_once"})
+				Message: "RabbitMQ's confirms do not cover transactions over several queues: " +
+					"take delivery at_least_once or at_most_once"})
 	}
 	bad = append(bad, checkNodes(c.Settings, planOf(c.Settings, c.Durability), c.Nodes)...)
 	return bad.Err()
@@ -95,8 +95,7 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to running servers. Its methods may be called from
-// any goroutine.
+// cluster is the connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
 	cfg     config
 	options system.Options
@@ -104,13 +103,13 @@ type cluster struct {
 	dialer  dialer
 
 	asking sync.Mutex         // guards conns, and the making of new ones
-	conns  []*amqp.Connection // for what is not measured, by endpoint; nil: there is none
+	conns  []*amqp.Connection // for requests that are not measured, by endpoint; nil: there is none
 
 	clients driver.Clients
 	groups  driver.Groups[group]
 }
 
-// checkServer refuses what the servers' version no longer has.
+// checkServer refuses settings that the servers' version no longer supports.
 func (c *cluster) checkServer() error {
 	version := ""
 	for _, conn := range c.conns {
@@ -127,8 +126,8 @@ func (c *cluster) checkServer() error {
 	return nil
 }
 
-// connection is one for what is not measured, to the endpoint of that number
-// where it answers and to another one where not.
+// connection returns a connection for requests that are not measured, to the endpoint with a
+// number, or to another if that one does not answer.
 func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()
@@ -191,10 +190,10 @@ func (c *cluster) Close(ctx context.Context) error {
 	return errors.Join(err, errors.Join(errs...))
 }
 
-// Redelivery says that nothing comes again while its channel is open: acknowledgements
-// are not lost on one. A server takes messages back from a consumer that has not
-// acknowledged them for consumer_timeout, but it does so by closing the channel, which
-// fails the run, and plimsoll acknowledges each message as it is received.
+// Redelivery says that nothing is redelivered while a channel is open, because an open channel
+// loses no acknowledgement. After consumer_timeout without an acknowledgement a server takes
+// messages back by closing the channel, which fails the run; plimsoll acknowledges each message as
+// it is received.
 func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	switch {
 	case s.Text(setQueueType) == streamed:
@@ -206,11 +205,11 @@ func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 				"it sends it"}
 	}
 	return system.Redelivery{Never: true,
-		Why: "a message that was acknowledged does not come again while its channel is open, and " +
+		Why: "an acknowledged message is not redelivered while its channel is open, and " +
 			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
 }
 
-// RefuseReturns says that consumers of a queue can give messages back, and those of a stream
+// RefuseReturns says that consumers of a queue can give messages back, and consumers of a stream
 // cannot.
 func (rabbitSystem) RefuseReturns(s system.Settings) string {
 	if s.Text(setQueueType) == streamed {
@@ -219,24 +218,21 @@ func (rabbitSystem) RefuseReturns(s system.Settings) string {
 	return ""
 }
 
-// OwnsPartitions says that each queue or stream is dealt to one consumer of a
-// subscription.
+// OwnsPartitions says that each queue or stream is assigned to one consumer of a subscription.
 func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }
 
 const (
 	connectWithin = 8 * time.Second // the contract allows ten
 	dialWithin    = 3 * time.Second
 	askWithin     = 10 * time.Second
-	// closeGrace is what closing takes at most beyond the time that was given,
-	// for what cannot be left undone.
+	// closeGrace is the most time that closing takes beyond its bound, for work that must be done.
 	closeGrace = time.Second
-	// firstPause is the wait before a lost connection is tried again; it
-	// doubles up to longestPause.
+	// firstPause is the pause before a reconnection. It doubles up to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
 
-// checkURL holds that text is where a management API can be.
+// checkURL checks that text can be the URL of a management API.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -259,9 +255,9 @@ type dialer struct {
 	heartbeat   time.Duration
 }
 
-// dial connects to the endpoint of that number, counted round. heard, when it
-// is not nil, is called each time before the library waits for the server: all
-// that came before has by then been dealt with.
+// dial connects to the endpoint with a number, modulo their count. heard, if not nil, is called
+// each time before the library waits for the server, when it has processed everything received so
+// far.
 func (d dialer) dial(
 	ctx context.Context, number int, name string, heard func(),
 ) (*amqp.Connection, error) {
@@ -282,7 +278,7 @@ func (d dialer) dial(
 			if err != nil {
 				return nil, err
 			}
-			// The library removes it when the handshake is done.
+			// The library removes the deadline after the handshake.
 			if err := raw.SetDeadline(deadline); err != nil {
 				raw.Close()
 				return nil, err
@@ -301,7 +297,7 @@ func (d dialer) dial(
 			config.TLSClientConfig.ServerName = host
 		}
 	}
-	// The address is dialled above; this one carries no secret.
+	// The address is dialled above; this URL carries no secret.
 	conn, err := amqp.DialConfig(scheme+"://"+endpoint, config)
 	if err != nil {
 		return nil, d.explain(err, endpoint)
@@ -309,8 +305,8 @@ func (d dialer) dial(
 	return conn, nil
 }
 
-// dialAll connects to every endpoint side by side, and returns those
-// connections that came about, by the endpoints' order, or why there is none.
+// dialAll connects to all endpoints in parallel, and returns the connections in the endpoints'
+// order, or an error if there is none.
 func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, error) {
 	conns := make([]*amqp.Connection, len(d.endpoints))
 	errs := make([]error, len(d.endpoints))

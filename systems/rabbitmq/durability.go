@@ -16,27 +16,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on, as RabbitMQ 3.10 does it. Each was found by delaying
-// syncs on one node and the other and looking at what the confirm waits for;
-// TestConfirmWaitsForSync holds it.
+// How RabbitMQ 3.10 gives the levels. Delayed syncs on each node showed what a confirm waits for;
+// TestConfirmWaitsForSync repeats the proof.
 //
-// A quorum queue confirms when a majority of its members has the message in
-// the Raft log. Each member syncs that log before it counts, unless the server's
-// configuration sets ra's wal_sync_method to none: that is level 2, and it is
-// for all quorum queues of the server.
+// A quorum queue confirms when a majority of its members has the message in the Raft log. Each
+// member syncs that log first, unless the server's configuration sets ra's wal_sync_method to
+// none: that is level 2, for all quorum queues of the server.
 //
 // A stream confirms when a majority of its members has written the message,
 // and never syncs.
 //
-// A classic queue of version 1 confirms a persistent message when it is synced
-// and a transient one when it is in memory. One that is mirrored confirms when
-// every mirror has done so too. Version 2 confirms before it syncs.
+// A classic queue of version 1 confirms a persistent message when it is synced, and a transient
+// message when it is in memory. A mirrored queue confirms when every mirror has done so too.
+// Version 2 confirms before it syncs.
 //
-// No queue type copies its messages behind the acknowledgement, as the
-// asynchronous replication of levels 3 and 4 does elsewhere. A classic queue is
-// what comes closest, and no weaker at the moment of the acknowledgement: one
-// node has the message, synced or not. Nobody ever gets a copy, so the queue is
-// away with its node and comes back with it.
+// No queue type replicates asynchronously, as levels 3 and 4 do elsewhere. A classic queue comes
+// closest, and is no weaker at the moment of the acknowledgement: one node has the message, synced
+// or not. But there is never a copy, so the queue is down while its node is down.
 
 // plan is the kind of topic that follows from settings and level.
 type plan struct {
@@ -85,7 +81,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// levelProblems is why the settings cannot give the level.
+// levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	if bad := driver.CheckLevel(l); bad != nil {
 		return bad
@@ -166,8 +162,8 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 }
 
 // readServers compares the servers' own configuration with the level, where the level depends on
-// it. The management API reports a server that has just started bit by bit, so readServers repeats
-// the question.
+// it. The management API reports a newly started server bit by bit, so readServers repeats the
+// request.
 func (c *cluster) readServers(ctx context.Context, r *reading) error {
 	if c.cfg.kind != quorum {
 		return nil
@@ -180,8 +176,8 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 		if slices.ContainsFunc(nodes, func(n nodeReport) bool {
 			return n.Running && n.ConfigFiles == nil
 		}) {
-			return true, errors.New("reading the servers' configuration: a server does not tell " +
-				"which files it has read: see whether it is still starting")
+			return true, errors.New("reading the servers' configuration: a server does not show " +
+				"which files it has read: check whether it is still starting")
 		}
 		return false, r.raft(nodes)
 	})
@@ -195,7 +191,7 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
 		var refused *driver.Refused
 		if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
-			return false, err // a server fails while it asks a queue that just started
+			return false, err // a server fails while it queries a queue that just started
 		}
 		if err == nil && c.cfg.kind == streamed {
 			err = c.streamCopies(ctx, queues)
@@ -224,13 +220,13 @@ func unsettled(t system.Topic, queues []queueReport) error {
 	return nil
 }
 
-// copied reports whether the queue has copies that the servers report.
+// copied reports whether the servers report copies of the queue.
 func (q queueReport) copied() bool { return q.Type != classic || q.mirrored() }
 
 func (q queueReport) mirrored() bool { _, is := q.definition["ha-mode"]; return is }
 
-// copies is how many the queue has, and how many of them are up to date or at
-// least there.
+// copies returns the number of the queue's copies, and how many of them are in sync or at least
+// online.
 func (q queueReport) copies() (all, inSync int) {
 	if q.Type == classic {
 		return 1 + len(q.Mirrors), 1 + len(q.InSync)
@@ -238,7 +234,7 @@ func (q queueReport) copies() (all, inSync int) {
 	return len(q.Members), len(q.Online)
 }
 
-// leads is the node where the queue's leader is.
+// leads returns the node of the queue's leader.
 func (q queueReport) leads() string {
 	if q.Leader != "" {
 		return q.Leader
@@ -262,10 +258,10 @@ const (
 	fromQueues = "management API, queues"
 )
 
-// raft holds the servers' configuration files against the level. The API does
-// not tell wal_sync_method, but which files a server has read: it is set in an
-// advanced configuration or nowhere. A server that syncs more than was asked is
-// slower, and never less durable than reported.
+// raft compares the servers' configuration files with the level. The API does not show
+// wal_sync_method, but it names the files that a server has read, and only an advanced
+// configuration can set it. A server that syncs more than requested is slower, and never less
+// durable than reported.
 func (r *reading) raft(nodes []nodeReport) error {
 	for _, n := range nodes {
 		if !n.Running {
@@ -280,7 +276,7 @@ func (r *reading) raft(nodes []nodeReport) error {
 		switch {
 		case r.config.level == workload.SyncSync && advanced != "":
 			return fmt.Errorf(
-				"durability level 1 asks for a Raft log that is synced, which is RabbitMQ's "+
+				"durability level 1 needs a synced Raft log, which is RabbitMQ's "+
 					"default, and %s has an advanced configuration (%s) that may set "+
 					"wal_sync_method otherwise: remove it, or take level 2", n.Name, advanced)
 		case r.config.level == workload.SyncAsync && advanced == "":
@@ -298,7 +294,7 @@ func (r *reading) raft(nodes []nodeReport) error {
 	return nil
 }
 
-// topic holds a topic's queues against the level.
+// topic compares a topic's queues with the level.
 func (r *reading) topic(t system.Topic, queues []queueReport) error {
 	leaders := make(map[string]int)
 	fewest, fewestInSync := 0, 0
@@ -365,7 +361,7 @@ func (r *reading) queue(q queueReport) error {
 	return nil
 }
 
-// argument of a queue, as text.
+// argument returns an argument of a queue as text.
 func argument(q queueReport, name string) string {
 	value, has := q.Arguments[name]
 	if !has {
@@ -382,7 +378,7 @@ func policyValue(q queueReport, name string) string {
 	return fmt.Sprint(value)
 }
 
-// counted is "n1: 2, n2: 1", by name.
+// counted prints counts like "n1: 2, n2: 1", sorted by name.
 func counted(all map[string]int) string {
 	var names []string
 	for name := range all {

@@ -9,34 +9,33 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// member is a consumer that can be given partitions and told to leave them.
+// member is a consumer to which partitions can be assigned, and from which they can be taken.
 type member interface {
-	// assign has the member receive a partition, from now until leave; it does
-	// not wait.
+	// assign lets the member receive a partition until leave. It does not wait.
 	assign(partition int)
-	// leave makes the member stop receiving a partition, and waits until the messages that it
-	// received from it are handled.
+	// leave makes the member stop receiving a partition, and waits until the partition's received
+	// messages are handled.
 	leave(ctx context.Context, partition int) error
 	Close(ctx context.Context) error
 	place() int // among the consumers of the subscription
 }
 
-// group is the consumers of one subscription that this connection has opened, and how the
-// partitions are shared among them: each belongs to one consumer, so that its messages stay in
-// order. The first consumer has all of them until AwaitAssignment. The partitions of a consumer
-// that closes go to the remaining consumers, or to the next one that opens. Where other
-// connections have consumers too, each partition belongs to a consumer by their numbers.
+// group holds one subscription's consumers that this connection has opened, and assigns the
+// partitions to them. Each partition belongs to one consumer, so that its messages stay in order.
+// The first consumer has all partitions until AwaitAssignment. The partitions of a consumer that
+// closes go to the remaining consumers, or to the next one that opens. If other connections have
+// consumers too, the consumers' numbers decide their partitions.
 type group struct {
 	subscription string
-	all          int // consumers, some of another connection; 0: all are here
+	all          int // consumers of all connections; 0: there are no others
 
 	mu      sync.Mutex
-	placed  bool // the queues are there
+	placed  bool // the queues exist
 	members []member
-	owners  []member // by partition; nil: nobody
+	owners  []member // by partition; nil: none
 
-	// positions are the offsets at which the subscription continues in each stream; -1: only the
-	// server knows. Only the owner of a partition changes its position.
+	// positions are the offsets from which the subscription continues in each stream; -1: use the
+	// server's. Only the owner of a partition changes its position.
 	positions []atomic.Int64
 }
 
@@ -53,8 +52,8 @@ func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	})
 }
 
-// join adds a member and gives it the partitions that are nobody's. place makes
-// the queues, the first time.
+// join adds a member and gives it the unassigned partitions. The first join calls place to create
+// the queues.
 func (g *group) join(m member, place func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,7 +74,7 @@ func (g *group) join(m member, place func() error) error {
 	return nil
 }
 
-// quit takes out a member, which receives nothing more, and shares its partitions among the others.
+// quit removes a member that has stopped receiving, and shares its partitions among the others.
 func (g *group) quit(m member) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +94,7 @@ func (g *group) quit(m member) {
 	}
 }
 
-// settle shares the partitions out evenly.
+// settle shares the partitions evenly.
 func (g *group) settle(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,16 +115,16 @@ func (g *group) settle(ctx context.Context) error {
 	return nil
 }
 
-// next is where the subscription goes on in a stream, if that is known here.
+// next returns the offset from which the subscription continues in a stream, if it is known here.
 func (g *group) next(partition int) (offset int64, known bool) {
 	offset = g.positions[partition].Load()
 	return offset, offset >= 0
 }
 
-// moveTo says where the subscription goes on in a stream.
+// moveTo sets the offset from which the subscription continues in a stream.
 func (g *group) moveTo(partition int, offset int64) { g.positions[partition].Store(offset) }
 
-// advance is moveTo, unless somebody else has moved it from where it was.
+// advance is moveTo, unless another consumer has changed the offset meanwhile.
 func (g *group) advance(partition int, from, to int64) {
 	g.positions[partition].CompareAndSwap(from, to)
 }

@@ -9,8 +9,8 @@ import (
 
 var _ system.SyncReader = (*cluster)(nil)
 
-// InSync asks the management API for running servers and for the members of the topics' queues
-// that are online. It does not tell how far a member's log has come.
+// InSync checks through the management API that all servers run and all members of the topics'
+// queues are online. The API does not show how far a member's log has come.
 func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	nodes, err := c.api.nodes(ctx)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 			return fmt.Errorf("%s does not run", n.Name)
 		}
 		if len(n.Partitions) > 0 {
-			return fmt.Errorf("%s is cut off from %v", n.Name, n.Partitions)
+			return fmt.Errorf("%s is partitioned from %v", n.Name, n.Partitions)
 		}
 	}
 	if have, want := len(nodes), len(c.options.Endpoints); have < want {

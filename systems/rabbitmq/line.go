@@ -14,22 +14,20 @@ import (
 )
 
 const (
-	// sweeps is how many times in confirm_timeout a line looks for messages
-	// that waited too long; a timeout is at most this part of it late.
+	// sweeps is the number of times per confirm_timeout that a line looks for messages that waited
+	// too long. So a timeout is late by at most 1/sweeps of confirm_timeout.
 	sweeps = 20
-	// renewEvery is how often channels on which messages were refused are made
-	// anew at most.
+	// renewEvery is the shortest time between two reopenings of channels on which messages were
+	// refused.
 	renewEvery = time.Second
 )
 
-// line is one connection of a producer and what comes after it when it is
-// lost. Its goroutine, run, takes the confirms; the lock of p.slots guards what is changed.
+// line is one connection of a producer, reopened when it is lost. Its goroutine, run, reads the
+// confirms; the lock of p.slots guards its fields.
 //
-// The client library tells of confirms in the order of publishing, so that a
-// queue that is slow would hold up the answers of all others. It marks each
-// message's own confirmation as it comes, though, and waits for the server when
-// it has dealt with all that came: that is when run looks at the messages in
-// flight.
+// The client library reports confirms in the order of publishing, so a slow queue would delay the
+// answers of all others. But it marks each message's own confirmation on arrival, and waits for
+// the server when it has processed everything received: then run looks at the messages in flight.
 type line struct {
 	p       *producer
 	number  int
@@ -38,15 +36,15 @@ type line struct {
 	blocks  chan amqp.Blocking
 	wake    chan struct{} // holds one note that confirms may have come
 	ended   chan struct{} // closed when run has ended
-	spare   []*slot       // run's, to collect what has ended
-	renewed time.Time     // run's, when the channels were last made anew
+	spare   []*slot       // run's, to collect ended messages
+	renewed time.Time     // run's, when the channels were last reopened
 
 	lanes   []*lane
 	up      bool
 	blocked bool   // the server holds producers back
-	stale   bool   // the channels are to be made anew, when nothing is in flight
+	stale   bool   // the channels must be reopened when nothing is in flight
 	given   error  // not nil: no server was reached for too long
-	lost    error  // what messages of the last connection that was lost end with
+	lost    error  // the error of the messages of the last lost connection
 	losses  int    // connections lost so far
 	now     uint32 // sweeps since the beginning
 }
@@ -58,17 +56,17 @@ type lane struct {
 	closes   chan *amqp.Error
 	returns  chan amqp.Return
 	inFlight []*slot // in the order of publishing
-	dead     bool    // the channel is of a connection that was given up
+	dead     bool    // the channel belongs to a lost connection
 }
 
 func newLine(p *producer, number int) *line {
 	return &line{p: p, number: number, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// ready reports whether messages can be published. The slots are locked.
+// ready reports whether messages can be published. The caller holds the slots' lock.
 func (l *line) ready() bool { return l.up && !l.blocked && !l.stale }
 
-// poke has run look at the messages in flight soon.
+// poke makes run look at the messages in flight soon.
 func (l *line) poke() {
 	select {
 	case l.wake <- struct{}{}:
@@ -76,14 +74,13 @@ func (l *line) poke() {
 	}
 }
 
-// connect makes the connection and its channels, at the endpoint of the line's
-// number.
+// connect opens the connection and its channels, at the endpoint with the line's number.
 func (l *line) connect(ctx context.Context) error {
 	conn, err := l.p.of.dialer.dial(ctx, l.number, "plimsoll producer of "+l.p.exchange, l.poke)
 	if err != nil {
 		return err
 	}
-	// As many as there can be, so that the library never waits for us.
+	// Room for all of them, so that the library never waits for us.
 	blocks := conn.NotifyBlocked(make(chan amqp.Blocking, 64))
 	closes := conn.NotifyClose(make(chan *amqp.Error, 1))
 	stop := guard(ctx, conn)
@@ -115,13 +112,12 @@ func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
 	}
 	one := &lane{line: l, channel: ch, inFlight: make([]*slot, 0, l.p.slots.Most())}
 	one.closes = ch.NotifyClose(make(chan *amqp.Error, 1))
-	// No more can be returned than are in flight.
+	// No more messages can be returned than are in flight.
 	one.returns = ch.NotifyReturn(make(chan amqp.Return, l.p.slots.Most()))
 	return one, nil
 }
 
-// run takes confirms, and connects anew when the connection is lost, until the
-// producer closes.
+// run reads confirms, and reconnects when the connection is lost, until the producer closes.
 func (l *line) run() {
 	defer close(l.ended)
 	ticker := time.NewTicker(max(l.p.of.cfg.confirmTimeout/sweeps, time.Millisecond))
@@ -160,7 +156,7 @@ func (l *line) run() {
 	}
 }
 
-// hold stops producers, or lets them go on, as the server asks.
+// hold stops the producer, or lets it continue, as the server requests.
 func (l *line) hold(blocked bool) {
 	l.p.slots.Lock()
 	l.blocked = blocked
@@ -168,8 +164,8 @@ func (l *line) hold(blocked bool) {
 	l.p.slots.Wake()
 }
 
-// look ends the messages that were confirmed, returned or refused. The error is
-// why the connection cannot be used any more.
+// look ends the messages that were confirmed, returned or refused. The error says why the
+// connection cannot be used any more.
 func (l *line) look() error {
 	l.p.slots.Lock()
 	ended, late, closed := l.spare[:0], false, false
@@ -185,9 +181,8 @@ func (l *line) look() error {
 		}
 		clear(one.inFlight[len(left):])
 		one.inFlight = left
-		// What was returned came before the confirm that was just seen, and a
-		// channel that closes says so before it marks all that is open as
-		// refused.
+		// A returned message arrives before its confirm, and a closing channel reports the close
+		// before it marks all open messages as refused.
 		one.takeReturns()
 		closed = closed || one.channel.IsClosed()
 	}
@@ -215,10 +210,9 @@ func (l *line) look() error {
 	return l.renew(refused)
 }
 
-// renew makes the channels anew after messages were refused: a channel that was
-// opened while a quorum queue had no leader refuses all messages to that queue
-// for as long as it is open (RabbitMQ 3.10). It waits until nothing is in
-// flight, so that messages stay in order.
+// renew reopens the channels after messages were refused: a channel that was opened while a quorum
+// queue had no leader refuses all messages to that queue while it is open (RabbitMQ 3.10). renew
+// waits until nothing is in flight, so that messages stay in order.
 func (l *line) renew(refused bool) error {
 	l.p.slots.Lock()
 	if refused && time.Since(l.renewed) > renewEvery {
@@ -248,20 +242,20 @@ func (l *line) renew(refused bool) error {
 	}
 	l.p.slots.Lock()
 	for i, one := range old {
-		// A Send may have been under way; its answer is with what it published.
+		// A Send may have been running; its message's answer is in the confirmation.
 		one.dead = true
 		lanes[i].inFlight = append(lanes[i].inFlight, one.inFlight...)
 		one.inFlight = nil
 	}
 	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
-	l.lost = fmt.Errorf("the channel was made anew before the server confirmed: %w",
+	l.lost = fmt.Errorf("the channel was reopened before the server confirmed: %w",
 		system.ErrUnknown)
 	l.p.slots.Unlock()
 	l.p.slots.Wake()
 	return nil
 }
 
-// outcome is what a message's confirmation says. The slots are locked.
+// outcome returns the result in a message's confirmation. The caller holds the slots' lock.
 func (one *lane) outcome(s *slot) error {
 	one.takeReturns()
 	switch {
@@ -270,13 +264,13 @@ func (one *lane) outcome(s *slot) error {
 	case s.confirm.Acked():
 		return nil
 	case one.channel.IsClosed():
-		// The library marks all that is open as refused when it closes.
+		// The library marks all open messages as refused when it closes.
 		return one.line.lost
 	}
 	return errNacked
 }
 
-// takeReturns marks the messages that came back. The slots are locked.
+// takeReturns marks the returned messages. The caller holds the slots' lock.
 func (one *lane) takeReturns() {
 	for {
 		select {
@@ -319,8 +313,8 @@ func (l *line) reason() error {
 	return errors.New("it was closed")
 }
 
-// lose gives the connection up: nobody publishes on it any more, and what is in
-// flight ends without an answer.
+// lose gives up the connection: nothing is published on it any more, and messages in flight end
+// without an answer.
 func (l *line) lose(why error) {
 	l.p.slots.Lock()
 	l.up, l.losses = false, l.losses+1
@@ -332,7 +326,7 @@ func (l *line) lose(why error) {
 	// Closing also ends a Send that waits for the server to read.
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = hangUp(over, l.conn) // it is given up, whatever is wrong with it
+	_ = hangUp(over, l.conn) // it is given up in any case
 	l.endAll(l.lost)
 }
 
@@ -341,8 +335,7 @@ func (l *line) endpoint() string {
 	return all[l.number%len(all)]
 }
 
-// endAll ends what is in flight: with its answer where there is one, and with
-// err where not.
+// endAll ends the messages in flight: with their answer if there is one, and otherwise with err.
 func (l *line) endAll(err error) {
 	l.p.slots.Lock()
 	var ended []*slot
@@ -365,9 +358,8 @@ func (l *line) endAll(err error) {
 	}
 }
 
-// reconnect tries one endpoint after the other until one answers. After
-// reconnect_timeout messages are refused meanwhile. False: the producer has
-// closed.
+// reconnect tries one endpoint after another until one answers. After reconnect_timeout, messages
+// are refused meanwhile. It returns false if the producer has closed.
 func (l *line) reconnect() bool {
 	tries := newTries(l.p.of.cfg.patience)
 	for {
@@ -397,6 +389,6 @@ func (l *line) finish() {
 	l.p.slots.Lock()
 	l.up = false
 	l.p.slots.Unlock()
-	_ = hangUp(l.p.life, l.conn) // all that matters has been answered or will not be
+	_ = hangUp(l.p.life, l.conn) // all messages have been answered or never will be
 	l.endAll(driver.ErrUnanswered)
 }

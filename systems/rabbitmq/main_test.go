@@ -14,20 +14,19 @@ func TestMain(m *testing.M) {
 	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared, secured}))
 }
 
-// shared is the one cluster that all tests use which need no special one:
-// three nodes, default settings, a Raft log that is synced. It is started by the
-// first and stopped by TestMain.
+// shared is the cluster of all tests that need no special one: three nodes, default settings, a
+// synced Raft log. The first test starts it and TestMain stops it.
 var shared = &systemtest.Servers[*driver.Cluster]{
 	System: rabbitSystem{}, Level: workload.SyncSync, Mounted: []string{"n1", "n2"},
 }
 
-// needServer skips a test, by name, where the real servers cannot be had.
+// needServer skips a test where the real servers cannot run, and names the missing software.
 func needServer(t testing.TB) {
 	t.Helper()
 	systemtest.NeedPackage(t, "rabbitmq-server", Installed)
 }
 
-// sharedCluster is the cluster that tests share. Topics are a test's own.
+// sharedCluster returns the cluster that tests share. Each test uses its own topics.
 func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
 	needServer(t)
@@ -46,7 +45,7 @@ func securedCluster(t testing.TB) *driver.Cluster {
 	return secured.Get(t)
 }
 
-// optionsOf is how to connect to a cluster of ours.
+// optionsOf returns the options for a connection to a test cluster.
 func optionsOf(
 	t testing.TB, c *driver.Cluster, level workload.Level, settings ...string,
 ) system.Options {

@@ -21,11 +21,11 @@ const requestWithin = 5 * time.Second
 // errNotThere is the error of the API for an object that does not exist.
 var errNotThere = errors.New("it is not there")
 
-// management asks the servers through their HTTP API. Its methods may be
-// called from any goroutine.
+// management sends requests to the servers' HTTP API. Its methods may be called from any
+// goroutine.
 type management struct{ api driver.API }
 
-// newManagement is the API of a cluster at the endpoints.
+// newManagement returns a client of the API of a cluster at the endpoints.
 func newManagement(o system.Options, address string) *management {
 	port, scheme := managementPort, "http"
 	if o.TLS != nil {
@@ -48,7 +48,7 @@ func newManagement(o system.Options, address string) *management {
 }
 
 func managementAt(bases []string, user, password string, encrypted *tls.Config) *management {
-	// Without kept connections there is nothing to close.
+	// Without keep-alive there is no connection to close.
 	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: requestWithin,
 		TLSHandshakeTimeout: dialWithin}
 	transport.DialContext = (&net.Dialer{Timeout: dialWithin}).DialContext
@@ -62,7 +62,8 @@ func managementAt(bases []string, user, password string, encrypted *tls.Config) 
 	}}
 }
 
-// call asks the first server that answers. path comes escaped; body and into may be nil.
+// call sends a request to the first server that answers. path is escaped; body and into may be
+// nil.
 func (m *management) call(ctx context.Context, method, path string, body, into any) error {
 	err := m.api.Do(ctx, method, path, body, into)
 	var refused *driver.Refused
@@ -73,7 +74,7 @@ func (m *management) call(ctx context.Context, method, path string, body, into a
 		return fmt.Errorf("the management API does not answer: enable it with: rabbitmq-plugins "+
 			"enable rabbitmq_management, or say where it is in %s: %w", setManagement, err)
 	case refused.Status == http.StatusUnauthorized, refused.Status == http.StatusForbidden:
-		return fmt.Errorf("the management API refuses the user: give one that is a monitor, or an "+
+		return fmt.Errorf("the management API refuses the user: give a monitoring user, or an "+
 			"administrator for mirrored queues, as admin_user and admin_password: %w", err)
 	case refused.Status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w", errNotThere, err)
@@ -90,7 +91,7 @@ type nodeReport struct {
 	Applications []struct{ Name, Version string }
 }
 
-// version of an application of the server; empty: it does not tell.
+// version returns the version of an application of the server, or "" if unknown.
 func (n nodeReport) version(application string) string {
 	for _, a := range n.Applications {
 		if a.Name == application {
@@ -123,7 +124,7 @@ type queueReport struct {
 	definition map[string]any // of the policy
 }
 
-// queues are those of the virtual host that the exchange routes to.
+// queues returns the queues of the virtual host to which the exchange routes.
 func (m *management) queues(ctx context.Context, vhost, exchange string) ([]queueReport, error) {
 	host := url.PathEscape(vhost)
 	var bindings []struct {
@@ -149,8 +150,8 @@ func (m *management) queues(ctx context.Context, vhost, exchange string) ([]queu
 	for _, p := range policies {
 		definitions[p.Name] = p.Definition
 	}
-	// Without statistics the servers tell how things are; those are gathered
-	// every few seconds.
+	// Without statistics the servers report the current state; statistics are gathered every few
+	// seconds.
 	var all, ours []queueReport
 	if err := m.call(ctx, http.MethodGet,
 		"/api/queues/"+host+"?disable_stats=true&enable_queue_totals=true", nil, &all); err != nil {
@@ -173,7 +174,7 @@ func policyPath(vhost, name string) string {
 	return "/api/policies/" + url.PathEscape(vhost) + "/" + url.PathEscape(name)
 }
 
-// setPolicy makes the policy of queues whose name matches the pattern.
+// setPolicy sets the policy of queues whose names match the pattern.
 func (m *management) setPolicy(ctx context.Context, vhost, name, pattern string,
 	definition map[string]any) error {
 	return m.call(ctx, http.MethodPut, policyPath(vhost, name), map[string]any{
@@ -181,7 +182,7 @@ func (m *management) setPolicy(ctx context.Context, vhost, name, pattern string,
 	}, nil)
 }
 
-// deletePolicy deletes a policy that may not be there.
+// deletePolicy deletes a policy if it exists.
 func (m *management) deletePolicy(ctx context.Context, vhost, name string) error {
 	err := m.call(ctx, http.MethodDelete, policyPath(vhost, name), nil, nil)
 	if errors.Is(err, errNotThere) {

@@ -57,11 +57,11 @@ func translateOMB(d *omb.DriverFile) {
 	d.Note("OMB's exchange is a fanout, so that topics have one partition: partitionsPerTopic " +
 		"must be 1, or remove exchange_type")
 	d.Note("OMB's consumers acknowledge automatically and without a bound, which is delivery: " +
-		"at_most_once in a workload; at_least_once acknowledges what was handled")
+		"at_most_once in a workload; at_least_once acknowledges handled messages")
 	for _, key := range []string{"producerCreationDelay", "producerCreationBatchSize",
 		"consumerCreationDelay", "consumerCreationBatchSize"} {
 		if d.Has(key) {
-			d.Note("%s is left out: the load begins when all clients are there", key)
+			d.Note("%s is left out: the load begins when all clients are open", key)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func ombURI(d *omb.DriverFile, uri string) {
 	d.Endpoint(host)
 }
 
-// OMB says how OMB's driver of RabbitMQ is translated.
+// OMB says how to translate OMB's driver of RabbitMQ.
 func (rabbitSystem) OMB() omb.Dialect {
 	return omb.Dialect{
 		Title:   "RabbitMQ",

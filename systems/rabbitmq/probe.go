@@ -17,29 +17,29 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Variant is the type of queue.
+// Variant returns the type of queue.
 func (rabbitSystem) Variant(
 	o system.Options) string {
 	return planOf(o.Settings, o.Durability).kind
 }
 
-// OpenShared has no other consumers to open.
+// OpenShared opens nothing: consumers of a queue share it anyway.
 func (c *cluster) OpenShared(
 	context.Context, system.ConsumerOptions,
 ) (system.Consumer, string, error) {
 	if c.cfg.kind == streamed {
-		return nil, "", &system.NotSupported{Reason: "every reader of a stream gets all of it; " +
-			"those of one name can take turns (single active consumer, RabbitMQ 3.11 or later)"}
+		return nil, "", &system.NotSupported{Reason: "every reader of a stream gets it all; " +
+			"readers of one name can take turns (single active consumer, RabbitMQ 3.11 or later)"}
 	}
 	return nil, "", &system.NotSupported{Reason: "the consumers of a queue share it as they are"}
 }
 
-// OpenReplay has a subscription begin again at a stream's first message.
+// OpenReplay lets a subscription begin again at a stream's first message.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
 	if c.cfg.kind != streamed {
 		return nil, "", &system.NotSupported{
-			Reason: "a queue deletes what was acknowledged; a stream keeps it (queue type stream)"}
+			Reason: "a queue deletes acknowledged messages; queue type stream keeps them"}
 	}
 	g := c.groupOf(o)
 	for partition := range o.Topic.Partitions {
@@ -49,8 +49,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (sys
 	return k, "", err
 }
 
-// PublishAcked publishes with and without a publisher confirm. What a confirm
-// waits for is the queue type's to say.
+// PublishAcked publishes with and without a publisher confirm. The queue type decides what a
+// confirm waits for.
 func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.AckKind,
 	payload []byte) (string, error) {
 	replicated := c.cfg.replicated()
@@ -110,7 +110,7 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 	return answer, err
 }
 
-// PublishBeyond fills a queue that refuses further messages when it is full.
+// PublishBeyond fills a queue that refuses messages when it is full.
 func (c *cluster) PublishBeyond(ctx context.Context, t system.Topic, n int) (system.BackPressure,
 	string, error) {
 	limit := n / 2
@@ -162,7 +162,7 @@ func (c *cluster) Transact(ctx context.Context, t system.Topic, payloads [][]byt
 		return "", &system.NotSupported{Reason: fmt.Sprintf(
 			"tx on a %s queue: the server answers %d %s", c.cfg.kind, refused.Code, refused.Reason)}
 	}
-	return "tx.select on a channel in place of confirms, which the protocol makes atomic for one " +
+	return "tx.select on a channel instead of confirms, which the protocol makes atomic for one " +
 		"queue only", err
 }
 
@@ -180,7 +180,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		"publishers of the stream protocol with a name and publishing ids that they keep", err
 }
 
-// refusal is what a server said to a declaration that it does not take.
+// refusal returns a *system.NotSupported for a declaration that a server refuses.
 func (c *cluster) refusal(what string, err error) error {
 	var refused *amqp.Error
 	if !errors.As(err, &refused) || !refused.Server {
@@ -190,20 +190,20 @@ func (c *cluster) refusal(what string, err error) error {
 		refused.Code, strings.TrimSpace(refused.Reason))}
 }
 
-// box holds the declarations of a probe, on a connection of its own.
+// box holds the declarations of a probe, on its own connection.
 type box struct {
 	of       *cluster
 	topic    system.Topic
 	conn     *amqp.Connection
-	channel  *amqp.Channel // of what is published, in confirm mode
+	channel  *amqp.Channel // for publishing, in confirm mode
 	exchange string        // empty: the default one
-	key      string        // where messages without one go
-	delayed  string        // where those with a delay go
+	key      string        // routing key of messages without a key
+	delayed  string        // queue of messages with a delay
 	queues   []string
 	reading  sync.WaitGroup
 }
 
-// newBox is a box without a queue.
+// newBox returns a box without a queue.
 func (c *cluster) newBox(ctx context.Context, t system.Topic) (*box, error) {
 	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe", nil)
 	if err != nil {
@@ -224,8 +224,8 @@ func (c *cluster) newBox(ctx context.Context, t system.Topic) (*box, error) {
 	return b, nil
 }
 
-// openBox is a box with a queue of the topic's name and the settings' type,
-// and further arguments. What the server says to them is a *system.NotSupported.
+// openBox returns a box with a queue of the topic's name, the settings' type, and further
+// arguments. If the server refuses them, the error is a *system.NotSupported.
 func (c *cluster) openBox(ctx context.Context, t system.Topic, further amqp.Table) (*box, error) {
 	b, err := c.newBox(ctx, t)
 	if err != nil {
@@ -238,7 +238,7 @@ func (c *cluster) openBox(ctx context.Context, t system.Topic, further amqp.Tabl
 	return b, nil
 }
 
-// declare makes a queue, on a channel of its own: a refusal closes it.
+// declare creates a queue, on its own channel, because a refusal closes the channel.
 func (b *box) declare(name string, further amqp.Table) error {
 	arguments := b.of.cfg.arguments()
 	maps.Copy(arguments, further)
@@ -293,15 +293,15 @@ func (b *box) Post(ctx context.Context, l system.Envelope) error {
 	return err
 }
 
-// Open receives the box's queue.
+// Open receives from the box's queue.
 func (b *box) Open(_ context.Context, receive func(payload []byte)) error {
 	return b.consume(b.key, func(d amqp.Delivery) {
 		receive(d.Body)
-		_ = d.Ack(false) // lost, the message comes again
+		_ = d.Ack(false) // if this is lost, the message is redelivered
 	})
 }
 
-// consume receives a queue until the connection closes.
+// consume receives from a queue until the connection closes.
 func (b *box) consume(queue string, handle func(d amqp.Delivery)) error {
 	ch, err := b.conn.Channel()
 	if err == nil {
@@ -375,8 +375,8 @@ func (c *cluster) OpenMailbox(
 	return b, condition, nil
 }
 
-// park declares another queue, for delayed messages, until they expire there and go to
-// the box's own as dead letters.
+// park declares a queue for delayed messages. They expire there and go to the box's queue as dead
+// letters.
 func (b *box) park() error {
 	b.delayed = b.key + ".parked"
 	return b.declareAs(b.delayed, "a parking queue", amqp.Table{
@@ -384,8 +384,8 @@ func (b *box) park() error {
 	})
 }
 
-// delayedExchange asks whether there is the plugin for delays, on a connection
-// of its own, because the server closes it when there is not.
+// delayedExchange checks for the plugin for delays. It uses a separate connection, because the
+// server closes the connection if there is no plugin.
 func (c *cluster) delayedExchange(ctx context.Context, name string) (said string, err error) {
 	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe", nil)
 	if err != nil {
@@ -410,7 +410,7 @@ func (c *cluster) delayedExchange(ctx context.Context, name string) (said string
 		ch.ExchangeDelete(name, false, false)
 }
 
-// OpenRejecting makes a queue whose rejected messages go to another one.
+// OpenRejecting creates a queue whose rejected messages go to another queue.
 func (c *cluster) OpenRejecting(
 	ctx context.Context, t system.Topic, rejected, dead func(payload []byte),
 ) (system.Publisher, string, error) {
@@ -439,7 +439,7 @@ func (c *cluster) OpenRejecting(
 	return b, "", nil
 }
 
-// OpenRoutes makes an exchange of the kind and a queue for each binding.
+// OpenRoutes creates an exchange of the kind and a queue for each binding.
 func (c *cluster) OpenRoutes(
 	ctx context.Context, r system.Routing,
 ) (system.Publisher, string, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of each type of queue is found by trying it.
+// The probes find the capabilities that each type of queue is known to have.
 func TestProbes(t *testing.T) {
 	servers := sharedCluster(t)
 	t.Run("side by side", func(t *testing.T) { tryAll(t, servers) })
@@ -30,7 +30,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// tryAll tries the types of queues at the same time: to try is mostly to wait.
+// tryAll probes all types of queues in parallel, because probes mostly wait.
 func tryAll(t *testing.T, servers *driver.Cluster) {
 	for _, kind := range []struct {
 		name  string

@@ -18,9 +18,9 @@ var (
 		system.ErrUnknown)
 )
 
-// producer publishes to one exchange on connections of its own, in confirm
-// mode. Each message in flight has a slot, whose name goes with it as its
-// correlation id, so that a message which is returned is known again.
+// producer publishes to one exchange on its own connections, in confirm mode. Each message in
+// flight has a slot. The slot's name is the message's correlation id, by which a returned message
+// is recognised.
 type producer struct {
 	exchange string
 	routes   []route
@@ -39,14 +39,14 @@ type slot struct {
 	m        *system.Message
 	name     string
 	confirm  *amqp.DeferredConfirmation
-	since    uint32 // the line's time at which it was handed over
-	returned error  // not nil: no queue took it
+	since    uint32 // the line's time of the hand-over
+	returned error  // not nil: no queue took the message
 }
 
-// slotBase is the base of the number that a slot's name is.
+// slotBase is the base of the number in a slot's name.
 const slotBase = 36
 
-// OpenProducer opens a producer with connections of its own.
+// OpenProducer opens a producer with its own connections.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
 	if c.cfg.kind == streamed {
@@ -74,16 +74,15 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	return p, c.clients.Keep(ctx, p)
 }
 
-// laneOf is the connection of a partition, and which of its channels is the
-// partition's.
+// laneOf returns the connection and the channel of a partition.
 func (p *producer) laneOf(partition int32) (l *line, channel int) {
 	n := len(p.lines)
 	return p.lines[int(partition)%n], int(partition) / n % p.of.cfg.channels
 }
 
 // Send publishes the message and returns when the client library has written
-// it. It blocks while every slot is in flight, while the server holds producers
-// back, and while a lost connection is made anew.
+// it. It blocks while every slot is in flight, while the server blocks producers, and while a lost
+// connection is reopened.
 func (p *producer) Send(m *system.Message) {
 	if err := driver.CheckPartition(m, len(p.routes)); err != nil {
 		m.Done(err)
@@ -103,7 +102,7 @@ func (p *producer) Send(m *system.Message) {
 	p.handedOver(lane, s, err)
 }
 
-// take waits for a free slot and a connection that takes messages.
+// take waits for a free slot and a usable connection.
 func (p *producer) take(l *line, channel int, m *system.Message) (*slot, *lane, error) {
 	p.slots.Lock()
 	defer p.slots.Unlock()
@@ -123,14 +122,14 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	if err == nil && !lane.dead {
 		lane.inFlight = append(lane.inFlight, s)
 		if confirmed(s) {
-			lane.line.poke() // whoever looked may have looked too early
+			lane.line.poke() // run may have looked too early
 		}
 		p.slots.Unlock()
 		return
 	}
 	switch {
 	case err != nil:
-		// Bytes of it may be on the wire.
+		// Bytes of the message may be on the wire.
 		err = fmt.Errorf("writing the message: %w: %w", err, system.ErrUnknown)
 		lane.line.poke()
 	case confirmed(s):
@@ -152,7 +151,7 @@ func confirmed(s *slot) bool {
 	}
 }
 
-// end tells the message's end and frees its slot.
+// end reports the message's result and frees its slot.
 func (p *producer) end(s *slot, err error) {
 	m := s.m
 	s.m, s.confirm = nil, nil
@@ -160,9 +159,8 @@ func (p *producer) end(s *slot, err error) {
 	p.slots.End(s)
 }
 
-// Close refuses further messages, waits within ctx for the confirms under way,
-// and ends the rest with an error. It is idempotent and safe to call while Send
-// runs.
+// Close refuses further messages, waits within ctx for outstanding confirms, and ends the
+// remaining messages with an error. It is idempotent and safe to call while Send runs.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		p.slots.Shut()
@@ -171,7 +169,7 @@ func (p *producer) Close(ctx context.Context) error {
 		for _, l := range p.lines {
 			<-l.ended
 		}
-		// A Send may still be under way, on a connection that is closed by now.
+		// A Send may still be running, on a connection that is closed.
 		_ = p.slots.Drain(context.Background())
 		return err
 	})

@@ -67,8 +67,8 @@ func TestManagementThatIsNotThere(t *testing.T) {
 	systemtest.Refused(t, began, err, "management API", setManagement)
 }
 
-// TestSecureListener talks to servers that ask for TLS: with everything right,
-// and with one thing wrong after another.
+// TestSecureListener connects to servers that require TLS: with correct options, and with one
+// wrong option after another.
 func TestSecureListener(t *testing.T) {
 	servers := securedCluster(t)
 	right := optionsOf(t, servers, workload.SyncAsync, setQueueType, quorum)
@@ -87,7 +87,7 @@ func TestSecureListener(t *testing.T) {
 	misled.dialer.endpoints = misled.dialer.endpoints[:1] // the library tries each for seconds
 	if e, err := misled.streamEnvironment(0); err == nil {
 		e.Close()
-		t.Error("the stream library trusts a certificate that nobody trusted has signed")
+		t.Error("the stream library trusts a certificate without a trusted signature")
 	}
 	pem, err := os.ReadFile(servers.CAFile())
 	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(pem) {
@@ -98,7 +98,7 @@ func TestSecureListener(t *testing.T) {
 		says   []string
 	}{
 		"untrusted certificate": {func(o *system.Options) { o.TLS.RootCAs = x509.NewCertPool() },
-			[]string{"nobody trusted has signed", "tls.ca_file"}},
+			[]string{"without a trusted signature", "tls.ca_file"}},
 		"another name": {
 			func(o *system.Options) { o.TLS.ServerName = "elsewhere.example" }, []string{
 				"does not fit", "tls.server_name"}},
@@ -117,7 +117,7 @@ func TestSecureListener(t *testing.T) {
 	}
 }
 
-// A queue that somebody made by hand gives away its real level.
+// The real level of a queue that was created by hand is recognised.
 func TestQueueMadeByHand(t *testing.T) {
 	servers := sharedCluster(t)
 	for name, made := range map[string]struct {

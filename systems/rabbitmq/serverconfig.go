@@ -31,11 +31,10 @@ const (
 	dataFolder  = "mnesia"
 	logFolder   = "log"
 	cookieFile  = ".erlang.cookie"
-	// defaultRaftFile is not written: no advanced configuration is what shows
-	// that the Raft log is synced, which is RabbitMQ's default.
+	// defaultRaftFile is not written: the absence of an advanced configuration shows that the Raft
+	// log is synced, which is RabbitMQ's default.
 	defaultRaftFile = "advanced.config"
-	// noSyncFile tells by its name, which the management API shows, what is in
-	// it, which the API does not show.
+	// The name noSyncFile states its content, because the management API shows only the name.
 	noSyncFile = "wal_sync_method_none.config"
 	noSyncRaft = "[{ra, [{wal_sync_method, none}]}].\n"
 )
@@ -44,7 +43,7 @@ const (
 // RabbitMQ's own unless the description says otherwise.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls
-    what clients show: a password, or a password over TLS
+    how clients authenticate: a password, or a password over TLS
 vm_memory_high_watermark bytes 512MB 128MB..: with less a server blocks producers while it is idle
     memory of each server above which it blocks producers (RabbitMQ's default is 40% of the
     machine's, too much for several servers on one)
@@ -55,14 +54,14 @@ schedulers count 2 1..1024
     of the machine)
 scheduler_busy_wait text none none|very_short|short|medium|long
     how long an idle thread spins before it sleeps (Erlang's default is medium, which burns
-    what servers on one machine need)
+    CPU that the servers of one machine share)
 cluster_partition_handling text pause_minority pause_minority|autoheal|ignore
-    what the servers do about classic and mirrored queues when the network between them is cut
+    how the servers treat classic and mirrored queues when the network between them is cut
     (RabbitMQ's default is ignore)
 `))
 
-// checkNodes returns everything that is wrong with the servers to start. nodes is their
-// number, 0 when they run already.
+// checkNodes returns the violations of the settings of servers to start. nodes is their number, or
+// 0 when they run already.
 func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -70,7 +69,7 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 	bad := driver.CheckRanges(s, serverSettings)
 	for _, name := range []string{setManagement, setStreamPort, setVhost} {
 		if s.Given(name) {
-			bad.Wrong(name, "says where a cluster that runs already is, and plimsoll starts this "+
+			bad.Wrong(name, "is for a cluster that runs already, and plimsoll starts this "+
 				"one: remove it, or give endpoints")
 		}
 	}
@@ -86,8 +85,8 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 type serverConfig struct {
 	system.Settings
 	syncRaft     bool
-	password     string // that clients show
-	home         string // of all servers: the folder with their cookie
+	password     string // of the clients
+	home         string // the folder with the cookie of all servers
 	epmdPort     int
 	distribution []int          // ports where servers talk to each other, by node
 	nodes        []*driver.Node // all servers
@@ -95,7 +94,7 @@ type serverConfig struct {
 
 func (c serverConfig) tls() bool { return c.Text(setSecurity) == securityTLS }
 
-// ports are those of a server: for clients, for the management API, for streams.
+// ports holds the ports of a server: for clients, for the management API, for streams.
 func (c serverConfig) ports() []int {
 	if c.tls() {
 		return []int{amqpsPort, managementTLSPort, streamTLSPort}
@@ -106,7 +105,7 @@ func (c serverConfig) ports() []int {
 // erlangName returns a server's name in Erlang.
 func erlangName(n *driver.Node) string { return n.Name + "@" + n.Host }
 
-// configuration is a server's rabbitmq.conf.
+// configuration returns a server's rabbitmq.conf.
 func (c serverConfig) configuration(n *driver.Node) string {
 	var p driver.Properties
 	ports := c.ports()
@@ -141,9 +140,9 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	for i, one := range c.nodes {
 		p.Set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), erlangName(one))
 	}
-	// The servers start at the same time, and look for the others in turn, under a lock. What
-	// the first does not find has not started yet and waits for the lock: to look again would
-	// only keep it waiting.
+	// The servers start at the same time, and look for the others one by one, under a lock.
+	// Servers that the first one does not find have not started yet and wait for the lock, so
+	// looking again would only delay them.
 	p.Set("cluster_formation.discovery_retry_limit", 1)
 	p.Set("cluster_formation.discovery_retry_interval", 100)
 	p.Set("cluster_partition_handling", c.Text(setPartition))
@@ -155,7 +154,7 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	return p.String()
 }
 
-// environment is all that a server's process gets.
+// environment returns the whole environment of a server's process.
 func (c serverConfig) environment(n *driver.Node) []string {
 	busyWait, schedulers := c.Text(setBusyWait), c.Count(setSchedulers)
 	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface {%s} "+
@@ -178,8 +177,8 @@ func (c serverConfig) environment(n *driver.Node) []string {
 		"RABBITMQ_MNESIA_BASE=" + n.Path(dataFolder), "RABBITMQ_LOG_BASE=" + n.Path(logFolder),
 		"RABBITMQ_PID_FILE=" + n.Path("pid"),
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=" + arguments,
-		// The script then becomes the Erlang machine in place of starting it as
-		// a child, so that the process we start is the server.
+		// The script then replaces itself with the Erlang machine instead of starting a child, so
+		// that our process is the server.
 		"RUNNING_UNDER_SYSTEMD=true",
 	}
 }

@@ -54,12 +54,12 @@ const (
 	headers = "headers"
 )
 
-// declared is every setting: those of the topics, the clients, the servers.
+// declared lists every setting of topics, clients and servers.
 var declared = slices.Concat(clientSettings, serverSettings)
 
-// clientSettings are those of topics, producers, consumers and streams. A client
-// looks for another node for two minutes, because three nodes that boot at once
-// on two cores take longer than half a minute.
+// clientSettings are the settings of topics, producers, consumers and streams. A client looks for
+// another node for two minutes, because three nodes that boot together on two cores take more than
+// half a minute.
 var clientSettings = system.MustSettings(`
 queue_type text auto auto|classic|mirrored|quorum|stream
     what the partitions are: classic (one copy), mirrored (classic with ha-mode all, which
@@ -67,7 +67,7 @@ queue_type text auto auto|classic|mirrored|quorum|stream
     3 and 4
 delivery_mode text auto auto|persistent|transient
     whether classic and mirrored queues write messages to disk before they confirm; auto is
-    what the durability level asks for
+    as the durability level requires
 replicas count 3 3..9
     members of each quorum queue and stream (x-quorum-initial-group-size,
     x-initial-cluster-size); a mirrored queue has one on every node
@@ -78,19 +78,19 @@ exchange_type text direct direct|topic|fanout|headers
     how the topic's exchange routes to the queues of a partition; fanout does not route, so
     its topics have one partition
 vhost text /
-    the virtual host of a cluster that runs already
+    the virtual host, on a cluster that runs already
 management text auto
-    where a cluster that runs already has its management API, as http://host:15672; auto is
+    the management API of a cluster that runs already, as http://host:15672; auto is
     port 15672 of each endpoint, with TLS 15671
 sasl_mechanism text plain plain|external
-    how clients show who they are: user and password, or the TLS certificate
+    how clients authenticate: user and password, or the TLS certificate
 connections_per_producer count 1 1..64
     connections of each producer, which share its partitions (the client library sends one
     message at a time on a connection)
 channels_per_connection count 1 1..2047
     channels of each of a producer's connections, which share its partitions
 heartbeat duration 10s 1s..1h
-    how often either side of an idle connection shows that it lives; three missed ones end it
+    interval of heartbeats on an idle connection; three missed ones end it
 confirm_timeout duration 30s 100ms..1h
     how long the server may take to confirm a message; after it the producer gives up its
     connection and makes another
@@ -98,21 +98,21 @@ reconnect_timeout duration 2m 100ms..1h
     how long a client whose connection was lost looks for another node while messages wait;
     after it a producer refuses them and a consumer ends
 prefetch count 500 1..65535
-    most messages that a consumer has of each queue and not acknowledged; at most once has no
+    most unacknowledged messages of each queue at a consumer; at most once has no
     bound
 ack_batch count 50 1..65535
-    most messages acknowledged at once (basic.ack with multiple); what was handled is
-    acknowledged as soon as no message waits
+    most messages acknowledged at once (basic.ack with multiple); they are
+    acknowledged at once when no message waits
 stream_port count 0 0..65535
     port of the stream protocol at each endpoint of a cluster that runs already; 0 is 5552,
     with TLS 5551
 stream_batch_size count 100 1..10000
-    most messages of a stream that go out in one frame; the client library sends what there is
-    and waits for no more
+    most messages of a stream in one frame; the client library sends the waiting ones
+    without waiting for more
 stream_credits count 10 1..1000
     chunks of a stream that the server may send before the consumer has handled one
 stream_offset_interval duration 1s 10ms..1h
-    how often a consumer of a stream stores the offset of what it handled
+    how often a consumer of a stream stores the offset of handled messages
 `)
 
 // config holds the settings in the types of their use.
@@ -130,7 +130,7 @@ type config struct {
 	offsetInterval                         time.Duration
 }
 
-// readConfig reads settings in which problems has found nothing.
+// readConfig reads settings that passed problems.
 func readConfig(s system.Settings, l workload.Level) config {
 	c := config{
 		plan:     planOf(s, l),
@@ -151,8 +151,7 @@ func readConfig(s system.Settings, l workload.Level) config {
 	return c
 }
 
-// problems returns everything that is wrong with the settings at a level. It makes no
-// connection.
+// problems returns the violations of the settings at a level. It makes no connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckRanges(s, clientSettings)
 	if s.Count(setAckBatch) > s.Count(setPrefetch) {

@@ -24,13 +24,12 @@ import (
 const (
 	streamAnswerWithin = 5 * time.Second
 	leastHeartbeat     = 3 * time.Second // the stream library's own bound
-	// perConnection is how many streams share a connection to a node: as many
-	// as the library allows.
+	// perConnection is the number of streams that share a connection to a node: the library's
+	// maximum.
 	perConnection = 200
 )
 
-// quiet keeps the stream library from writing to standard error what comes back
-// as an error too.
+// quiet stops the stream library from writing to standard error: it also returns its errors.
 type quiet struct{}
 
 func (quiet) Info(string, ...any)  {}
@@ -40,13 +39,11 @@ func (quiet) Warn(string, ...any)  {}
 
 var beQuiet = sync.OnceFunc(func() { logs.SetLogger(quiet{}) })
 
-// environments are what one client of streams reaches the servers by: the
-// newest one, and older ones whose connections may still be of use. Its methods
-// may be called from any goroutine.
+// environments holds the library's environments of one client of streams: the newest, and older
+// ones whose connections may still be in use. Its methods may be called from any goroutine.
 //
-// The library's environment, once its first connection is lost, looks for
-// another without end. So a client that fails takes a new environment and does
-// not ask the old one.
+// When an environment of the library loses its first connection, it looks for another without end.
+// So a client that fails takes a new environment.
 type environments struct {
 	of *cluster
 
@@ -56,7 +53,7 @@ type environments struct {
 	closed bool
 }
 
-// get returns the newest environment, or a new one in place of failed.
+// get returns the newest environment, or a new one if the newest is failed.
 func (e *environments) get(failed *stream.Environment) (*stream.Environment, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,15 +83,14 @@ func (e *environments) close() {
 	}
 }
 
-// streamEnvironment connects by the stream protocol, to the first endpoint that
-// answers from that number on.
+// streamEnvironment connects with the stream protocol to the first endpoint that answers, from a
+// number on.
 func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 	beQuiet()
 	port, scheme := streamPort, "rabbitmq-stream"
 	options := stream.NewEnvironmentOptions().
 		SetMaxProducersPerClient(perConnection).SetMaxConsumersPerClient(perConnection).
-		// With buffers of its own choice, 8 KiB, a large message takes the kernel
-		// a fifth of a second.
+		// With the library's default buffers of 8 KiB, a large message takes a fifth of a second.
 		SetReadBuffer(0).SetWriteBuffer(0).
 		SetRequestedHeartbeat(max(c.cfg.heartbeat, leastHeartbeat)).SetRPCTimeout(
 		streamAnswerWithin)
@@ -114,8 +110,7 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 		var brokers []*stream.Broker
 		for k := range endpoints {
 			host, _, _ := net.SplitHostPort(endpoints[(number+i+k)%len(endpoints)])
-			// The library puts these into a URL as they are, and takes them out
-			// of it again.
+			// The library puts these into a URL unescaped, and parses it again.
 			brokers = append(brokers, &stream.Broker{
 				Scheme: scheme, Host: host, Port: strconv.Itoa(port), Vhost: url.PathEscape(
 					c.cfg.vhost),
@@ -126,8 +121,8 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 		options.ConnectionParameters = brokers[:1]
 		made, err := stream.NewEnvironment(options)
 		if err == nil {
-			// It has closed the connection that it tried, and makes each further
-			// one to the first of these that it is given, which is there.
+			// The library has closed the connection that it tried. It opens each further one to
+			// the first of these addresses, so the endpoint that answers is first.
 			options.ConnectionParameters = brokers
 			return made, nil
 		}
@@ -144,15 +139,14 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 			"rabbitmq_stream, or correct %s: %w", port, setStreamPort, first)
 }
 
-// streamTLS is what the stream library connects with. It connects to whichever
-// node leads and does not say to which, so a node may show the certificate of
-// any endpoint's host.
+// streamTLS returns the stream library's TLS configuration. The library connects to a stream's
+// leader without naming it, so a node may present the certificate of any endpoint's host.
 func (c *cluster) streamTLS() *tls.Config {
 	config := c.options.TLS.Clone()
 	if config.ServerName != "" || config.InsecureSkipVerify {
 		return config
 	}
-	// What is skipped is done below.
+	// VerifyConnection does the skipped check.
 	config.InsecureSkipVerify = true
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		if len(state.PeerCertificates) == 0 {
@@ -177,8 +171,8 @@ func (c *cluster) streamTLS() *tls.Config {
 	return config
 }
 
-// streamCopies asks by the stream protocol which nodes have each stream; the
-// management API tells it only seconds later.
+// streamCopies reads through the stream protocol which nodes have each stream. The management API
+// shows this only seconds later.
 func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error {
 	environment, err := c.streamEnvironment(0)
 	if err != nil {
@@ -200,7 +194,7 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 		queues[i].Members, queues[i].Online = []string{told.Leader.Host}, []string{told.Leader.Host}
 		for _, replica := range told.Replicas {
 			if replica == nil {
-				return fmt.Errorf("stream %s has a copy that is not there yet", queues[i].Name)
+				return fmt.Errorf("stream %s has a copy that is not online yet", queues[i].Name)
 			}
 			queues[i].Members, queues[i].Online = append(queues[i].Members,
 				replica.Host), append(queues[i].Online, replica.Host)
@@ -209,10 +203,9 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 	return nil
 }
 
-// streamMessage is a message in the form that the stream library takes. It is one
-// session's, and used again and again.
+// streamMessage is a message for the stream library. It belongs to one session and is reused.
 type streamMessage struct {
-	*amqp.AMQP10                 // what the library asks of a message beside its bytes: nothing
+	*amqp.AMQP10                 // the interface's other methods
 	m            *system.Message // nil: free
 	encoded      []byte
 }
@@ -228,7 +221,7 @@ const (
 	longBinary  = 0xb0
 )
 
-// encode writes the payload as the message that streams are made of.
+// encode writes the payload as a message of AMQP 1.0.
 func (l *streamMessage) encode(payload []byte) {
 	l.encoded = append(l.encoded[:0], described, smallULong, dataSection)
 	if len(payload) < 256 {
@@ -240,5 +233,5 @@ func (l *streamMessage) encode(payload []byte) {
 	l.encoded = append(l.encoded, payload...)
 }
 
-// MarshalBinary is the message as the library sends it.
+// MarshalBinary returns the bytes that the library sends.
 func (l *streamMessage) MarshalBinary() ([]byte, error) { return l.encoded, nil }

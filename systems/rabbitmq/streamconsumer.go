@@ -13,20 +13,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// streamConsumer receives streams. All subscriptions read the same ones, each
-// from where it was: the position is with the group, and stored in the stream
-// under the subscription's name now and then.
+// streamConsumer receives streams. All subscriptions read the same streams, each from its own
+// position. The group keeps the position, and it is stored in the stream under the subscription's
+// name from time to time.
 type streamConsumer struct {
 	*reader
 	environments environments
 }
 
 // openStreamConsumer begins to receive the streams that no other consumer of
-// the subscription has, from the start or from where the subscription was.
+// the subscription has, from the start or from the subscription's position.
 func (c *cluster) openStreamConsumer(ctx context.Context,
 	o system.ConsumerOptions) (system.Consumer, error) {
 	r := &streamConsumer{reader: c.newReader(o), environments: environments{of: c, number: o.Index}}
-	// The streams are there, so a subscription has no place to be made.
+	// The streams exist, so a subscription needs no queues.
 	return r, r.begin(ctx, r, func() error { return nil })
 }
 
@@ -45,13 +45,13 @@ func (r *streamConsumer) assign(partition int) {
 	}()
 }
 
-// streamFlow is what one subscription to a stream has come to. Its fields are
-// guarded by the reader's handling, but due.
+// streamFlow is the state of one subscription to a stream. The reader's handling guards its
+// fields, except due.
 type streamFlow struct {
 	r         *streamConsumer
 	partition int
 	over      bool
-	due       atomic.Bool // the position is to be stored
+	due       atomic.Bool // the position must be stored
 	claimed   int64       // at most once: the position stored before handling
 	failed    error
 	store     func(offset int64) error // at most once
@@ -100,12 +100,12 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 		case <-r.life.Done():
 		}
 		f.end()
-		_ = inner.Close() // when it was closed already, it says so
+		_ = inner.Close() // fails if it is closed already
 		return true, nil, f.failed
 	}
 }
 
-// position is where a subscription goes on in a stream.
+// position returns the offset from which a subscription continues in a stream.
 func (r *streamConsumer) position(environment *stream.Environment, name string,
 	partition int) (stream.OffsetSpecification, error) {
 	next, known := r.group.next(partition)
@@ -122,7 +122,7 @@ func (r *streamConsumer) position(environment *stream.Environment, name string,
 	return stream.OffsetSpecification{}.Offset(next), nil
 }
 
-// end has no further message handled.
+// end makes sure that no further message is handled.
 func (f *streamFlow) end() {
 	f.r.handling.Lock()
 	defer f.r.handling.Unlock()
@@ -154,20 +154,19 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 		r.Options.Receive(system.Received{Payload: payload, Partition: int32(f.partition)})
 	}
 	if !r.early {
-		// A consumer that is closed without time while it handles a message has
-		// not handled it; by now another may have the stream.
+		// If Close ran out of time during this message, it does not count as handled: another
+		// consumer may have the stream by now.
 		r.group.advance(f.partition, before, offset+1)
 	}
 	if !r.early && f.due.CompareAndSwap(true, false) {
-		// When it fails the messages are delivered again, as they must be.
+		// If this fails, the messages are redelivered, as they must be.
 		_ = c.Consumer.StoreOffset()
 	}
 }
 
-// Close stops receiving, stores where the subscription is, and leaves the
-// streams to others, within ctx and at least closeGrace. It is idempotent. When
-// ctx ends first, a Receive that is still running is left to end by itself; none
-// begins.
+// Close stops receiving, stores the subscription's position, and leaves the streams to other
+// consumers. It takes until ctx ends, or closeGrace if that is longer. It is idempotent. If ctx
+// ends first, a running Receive is left to end by itself, and no other begins.
 func (r *streamConsumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error { return r.close(ctx) })
 }
@@ -182,8 +181,8 @@ func (r *streamConsumer) close(ctx context.Context) error {
 	return err
 }
 
-// storePositions stores where the subscription is in the streams that the
-// consumer had, over a connection of its own.
+// storePositions stores the subscription's positions in the consumer's streams, over a separate
+// connection.
 func (r *streamConsumer) storePositions() error {
 	environment, err := r.of.streamEnvironment(r.Options.Index)
 	if err != nil {

@@ -17,12 +17,12 @@ const (
 	// maxStreamFrame keeps a batch within the frame that servers take by
 	// default (1 MiB).
 	maxStreamFrame = 900 << 10
-	// streamQueue is more than is ever in flight, so that the library never
-	// waits: it may wait without end.
+	// streamQueue exceeds the messages in flight, so that the library never waits, which it may do
+	// without end.
 	streamQueue = 1_000_000
 )
 
-// streamProducer publishes to the streams of a topic, each by its leader.
+// streamProducer publishes to the streams of a topic, each through its leader.
 type streamProducer struct {
 	of           *cluster
 	parts        []*streamPart
@@ -34,8 +34,8 @@ type streamProducer struct {
 	closing driver.Closing
 }
 
-// streamPart is one stream of a producer. Its goroutine, run, sends what waits
-// and makes a new session when one is lost; the lock of p.flight guards what is changed.
+// streamPart is one stream of a producer. Its goroutine, run, sends waiting messages and opens a
+// new session when one is lost; the lock of p.flight guards its fields.
 type streamPart struct {
 	p     *streamProducer
 	name  string
@@ -43,24 +43,24 @@ type streamPart struct {
 	ended chan struct{} // closed when run has ended
 
 	session *streamSession // nil: there is none now
-	given   error          // not nil: there was none for too long
+	given   error          // not nil: there was no session for too long
 	losses  int
 }
 
-// streamSession is one publisher of the library and its messages. Confirms that
-// come when it is over belong to nobody.
+// streamSession is one publisher of the library and its messages. Confirms that arrive after its
+// end are ignored.
 type streamSession struct {
 	part        *streamPart
 	environment *stream.Environment
 	publisher   *stream.Producer
 	closes      stream.ChannelClose
-	confirmed   chan struct{} // closed when the last confirm was taken
+	confirmed   chan struct{} // closed when the last confirm was handled
 
 	messages []*streamMessage // all
 	free     []*streamMessage
 	waiting  []message.StreamMessage
 	sending  []message.StreamMessage // run's
-	lost     error                   // not nil: it is over
+	lost     error                   // not nil: the session is over
 }
 
 // openStreamProducer opens a producer for the streams of a topic.
@@ -100,7 +100,7 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 	return p, c.clients.Keep(ctx, p)
 }
 
-// connect makes a session, in an environment other than the one that failed.
+// connect opens a session, in another environment than the failed one.
 func (part *streamPart) connect(failed *stream.Environment) error {
 	p := part.p
 	environment, err := p.environments.get(failed)
@@ -125,8 +125,7 @@ func (part *streamPart) connect(failed *stream.Environment) error {
 	return nil
 }
 
-// takeConfirms ends the messages that the library has an answer for, until it
-// closes the channel.
+// takeConfirms ends the messages that were answered, until the library closes the channel.
 func (s *streamSession) takeConfirms(confirms stream.ChannelPublishConfirm) {
 	defer close(s.confirmed)
 	p := s.part.p
@@ -170,8 +169,8 @@ func streamOutcome(one *stream.ConfirmationStatus) error {
 	return fmt.Errorf("the server refused the message: %w", err)
 }
 
-// Send has the message sent with the next batch. It blocks while too many are
-// in flight, and while a lost connection is made anew.
+// Send queues the message for the next batch. It blocks while too many are in flight, and while a
+// lost connection is reopened.
 func (p *streamProducer) Send(m *system.Message) {
 	if err := driver.CheckPartition(m, len(p.parts)); err != nil {
 		m.Done(err)
@@ -199,7 +198,7 @@ func (p *streamProducer) Send(m *system.Message) {
 	part.poke()
 }
 
-// take waits for room, and for a session to send in.
+// take waits for room, and for a session.
 func (p *streamProducer) take(part *streamPart) (*streamSession, *streamMessage, error) {
 	p.flight.Lock()
 	defer p.flight.Unlock()
@@ -273,7 +272,7 @@ func (s *streamSession) send() error {
 	return nil
 }
 
-// over ends a session and its messages in flight without an answer.
+// over ends a session, and its messages in flight without an answer.
 func (s *streamSession) over(why error) {
 	part := s.part
 	part.p.flight.Lock()
@@ -306,14 +305,14 @@ func (s *streamSession) endAll(lost error) {
 	p.flight.Leave(len(ended))
 }
 
-// hangUp closes the library's publisher and waits for its last word.
+// hangUp closes the library's publisher and waits for its last confirms.
 func (s *streamSession) hangUp() {
-	_ = s.publisher.Close() // when it was closed already, it says so
+	_ = s.publisher.Close() // fails if it is closed already
 	<-s.confirmed
 }
 
-// reconnect makes a new session. After reconnect_timeout messages are refused
-// meanwhile. False: the producer has closed.
+// reconnect opens a new session. After reconnect_timeout, messages are refused meanwhile. It
+// returns false if the producer has closed.
 func (part *streamPart) reconnect(failed *stream.Environment) bool {
 	p := part.p
 	tries := newTries(p.of.cfg.patience)
@@ -336,7 +335,7 @@ func (part *streamPart) reconnect(failed *stream.Environment) bool {
 	}
 }
 
-// finish ends the session that there is.
+// finish ends the current session.
 func (part *streamPart) finish() {
 	part.p.flight.Lock()
 	s := part.session
@@ -348,9 +347,8 @@ func (part *streamPart) finish() {
 	}
 }
 
-// Close refuses further messages, waits within ctx for the confirms under way,
-// and ends the rest with an error. It is idempotent and safe to call while Send
-// runs.
+// Close refuses further messages, waits within ctx for outstanding confirms, and ends the
+// remaining messages with an error. It is idempotent and safe to call while Send runs.
 func (p *streamProducer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		p.flight.Shut()
@@ -359,7 +357,7 @@ func (p *streamProducer) Close(ctx context.Context) error {
 		for _, part := range p.parts {
 			<-part.ended
 		}
-		_ = p.flight.Drain(context.Background()) // a Send may still be under way
+		_ = p.flight.Drain(context.Background()) // a Send may still be running
 		p.environments.close()
 		return err
 	})

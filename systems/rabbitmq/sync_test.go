@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// waits is what the confirm of a queue type at a level waits for.
+// waits says what the confirm of a queue type at a level waits for.
 type waits struct {
 	kind              string
 	level             workload.Level
@@ -19,9 +19,8 @@ type waits struct {
 	copies            bool // the followers themselves
 }
 
-// TestConfirmWaitsForSync delays the syncs of the leader, then those of the
-// followers, then pauses the followers, and looks at what the confirm waits for.
-// It shows what the levels rest on. A quorum queue's majority can do without its
+// TestConfirmWaitsForSync delays the syncs of the leader, then those of the followers, then pauses
+// the followers, to see what a confirm waits for. A quorum queue's majority does not need its
 // leader's sync.
 func TestConfirmWaitsForSync(t *testing.T) {
 	servers := sharedCluster(t)
@@ -38,7 +37,7 @@ func TestConfirmWaitsForSync(t *testing.T) {
 	}
 }
 
-// hold looks at a topic of one partition, whose leader is on the first node.
+// hold checks a topic of one partition, whose leader is on the first node.
 func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 	c := connect(t, optionsOf(t, servers, want.level, setQueueType, want.kind))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c,
@@ -48,14 +47,13 @@ func (want waits) hold(t *testing.T, servers *driver.Cluster) {
 	systemtest.Acks(t, p) // the first sends warm up
 	systemtest.CheckPauseWait(t, p, "the followers", want.copies, followers...)
 	systemtest.NeedDelays(t)
-	systemtest.Acks(t, p) // what was paused has caught up
+	systemtest.Acks(t, p) // the paused nodes have caught up
 	systemtest.CheckSyncWait(t, p,
 		systemtest.SyncWait{Of: "the leader", PIDs: []int{leader}, Waits: want.leader},
 		systemtest.SyncWait{Of: "the followers", PIDs: followers, Waits: want.followers})
 }
 
-// TestQuorumWithoutSync holds that servers of level 2 give what level 2 asks for, and not
-// what level 1 does.
+// TestQuorumWithoutSync checks that servers of level 2 give level 2 and not level 1.
 func TestQuorumWithoutSync(t *testing.T) {
 	servers := securedCluster(t)
 	waits{quorum, workload.SyncAsync, false, false, true}.hold(t, servers)

@@ -19,8 +19,8 @@ import (
 
 const (
 	settlePoll = 100 * time.Millisecond
-	// settleWithin bounds the wait for a topic's queues and their copies;
-	// hundreds of queues take their time.
+	// settleWithin bounds the wait for a topic's queues and their copies, also for hundreds of
+	// queues.
 	settleWithin = time.Minute
 
 	argQueueType    = "x-queue-type"
@@ -31,7 +31,7 @@ const (
 // one opens. Without any queue the exchange would return every message.
 const unread = ""
 
-// queueName is the queue of a partition for a subscription; with streams all
+// queueName returns the name of a partition's queue for a subscription. With streams all
 // subscriptions read the one without a subscription's name.
 func queueName(t system.Topic, subscription string, partition int) string {
 	if subscription == unread {
@@ -42,14 +42,14 @@ func queueName(t system.Topic, subscription string, partition int) string {
 
 func policyName(t system.Topic) string { return "plimsoll-" + t.Name }
 
-// route is how a message finds the queues of a partition.
+// route says how the exchange routes a message to the queues of a partition.
 type route struct {
 	key     string
 	headers amqp.Table // nil: none
 }
 
-// routes are the partitions', by the exchange's type. A topic exchange
-// compares words, so its keys have two.
+// routes returns the partitions' routes for the exchange's type. A topic exchange compares words,
+// so its keys have two words.
 func (c config) routes(t system.Topic) []route {
 	all := make([]route, t.Partitions)
 	for i := range all {
@@ -64,7 +64,7 @@ func (c config) routes(t system.Topic) []route {
 	return all
 }
 
-// binding is the route as a queue asks for it.
+// binding returns the route as an argument of a queue's binding.
 func (r route) binding() (key string, arguments amqp.Table) {
 	if r.headers == nil {
 		return r.key, nil
@@ -77,8 +77,8 @@ func (r route) binding() (key string, arguments amqp.Table) {
 }
 
 // arguments returns the arguments for a queue of the type and options that the settings ask for.
-// The leader is on the node that the client is connected to, and queues are declared round the
-// nodes.
+// The leader is on the node to which the client is connected, and queues are declared on the nodes
+// in turn.
 func (c config) arguments() amqp.Table {
 	switch c.kind {
 	case quorum:
@@ -92,8 +92,8 @@ func (c config) arguments() amqp.Table {
 		"x-queue-master-locator": "client-local"}
 }
 
-// CreateTopic makes the exchange and a queue for each partition, and waits
-// until every queue has all its copies.
+// CreateTopic creates the exchange and a queue for each partition, and waits until every queue has
+// all its copies.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
@@ -131,7 +131,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// exchangeExists asks whether there is an exchange of that name.
+// exchangeExists reports whether there is an exchange of a name.
 func (c *cluster) exchangeExists(ctx context.Context, name string) (bool, error) {
 	err := c.withChannel(ctx, 0, func(ch *amqp.Channel) error {
 		return ch.ExchangeDeclarePassive(name, c.cfg.exchange, true, false, false, false, nil)
@@ -156,8 +156,8 @@ func (c *cluster) declareExchange(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// declareQueues makes a subscription's queues where they are not there, binds
-// them, and so spreads their leaders evenly over the endpoints.
+// declareQueues creates a subscription's missing queues, binds them, and spreads their leaders
+// evenly over the endpoints.
 func (c *cluster) declareQueues(ctx context.Context, t system.Topic, subscription string) error {
 	routes, arguments := c.cfg.routes(t), c.cfg.arguments()
 	return c.eachEndpoint(ctx, t, func(ch *amqp.Channel, partition int) error {
@@ -173,8 +173,7 @@ func (c *cluster) declareQueues(ctx context.Context, t system.Topic, subscriptio
 	})
 }
 
-// deleteQueues deletes a subscription's queues; those that are not there are
-// none.
+// deleteQueues deletes the existing queues of a subscription.
 func (c *cluster) deleteQueues(ctx context.Context, t system.Topic, subscription string) error {
 	return c.eachEndpoint(ctx, t, func(ch *amqp.Channel, partition int) error {
 		name := queueName(t, subscription, partition)
@@ -185,8 +184,8 @@ func (c *cluster) deleteQueues(ctx context.Context, t system.Topic, subscription
 	})
 }
 
-// eachEndpoint does something for every partition, each at the endpoint of its
-// number, side by side for the endpoints.
+// eachEndpoint calls a function for every partition, at the endpoint of the partition's number, in
+// parallel for the endpoints.
 func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic,
 	do func(ch *amqp.Channel, partition int) error) error {
 	endpoints := len(c.dialer.endpoints)
@@ -207,15 +206,14 @@ func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic,
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
-			return err // what stops one stops all, and is said once
+			return err // the error is the same for all, and is reported once
 		}
 	}
 	return nil
 }
 
-// withChannel does something on a channel of its own, to the endpoint of that
-// number. The library's calls know no context: when ctx ends, the connection is
-// closed under them.
+// withChannel calls a function with a new channel to the endpoint with a number. The library's
+// calls take no context, so when ctx ends, the connection is closed under them.
 func (c *cluster) withChannel(ctx context.Context, number int,
 	do func(ch *amqp.Channel) error) error {
 	conn, err := c.connection(ctx, number)
@@ -228,7 +226,7 @@ func (c *cluster) withChannel(ctx context.Context, number int,
 	if err != nil {
 		return fmt.Errorf("opening a channel: %w", err)
 	}
-	defer func() { _ = ch.Close() }() // it says no more than do has said
+	defer func() { _ = ch.Close() }() // its error adds nothing to do's
 	if err := do(ch); err != nil {
 		if ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
@@ -243,7 +241,7 @@ func guard(ctx context.Context, conn *amqp.Connection) (stop func()) {
 	ended := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		_ = hangUp(ctx, conn) // whoever waits on it gets the error
+		_ = hangUp(ctx, conn) // waiting calls get the error
 	})
 	return func() {
 		if !cancel() {
@@ -263,7 +261,7 @@ func (c *cluster) explainDeclare(err error) error {
 			err)
 	case answer.Code == amqp.PreconditionFailed:
 		return fmt.Errorf(
-			"it exists already and is another one: delete it, or choose another name: %w", err)
+			"it exists already and differs: delete it, or choose another name: %w", err)
 	}
 	return err
 }
@@ -295,9 +293,9 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// Leader is the endpoint of the server where the leader of the partition's queue
-// or stream is. Subscriptions have queues of their own, which need not have one
-// leader: it is that of the first by name.
+// Leader returns the endpoint of the server with the leader of the partition's queue or stream.
+// Each subscription has its own queue, whose leaders may differ: Leader takes the first queue by
+// name.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -322,7 +320,7 @@ func (c *cluster) queueLeader(ctx context.Context, t system.Topic, partition int
 	return leaderAmong(queues, t, partition)
 }
 
-// leaderAmong is the node that leads the partition.
+// leaderAmong returns the node that leads the partition.
 func leaderAmong(queues []queueReport, t system.Topic, partition int) (string, error) {
 	end := "." + strconv.Itoa(partition)
 	queues = slices.SortedFunc(slices.Values(queues), func(a, b queueReport) int {
@@ -341,7 +339,7 @@ func leaderAmong(queues []queueReport, t system.Topic, partition int) (string, e
 	return "", fmt.Errorf("exchange %s routes to no queue of partition %d", t.Name, partition)
 }
 
-// streamLeader asks by the stream protocol; the management API tells it only
+// streamLeader reads the leader through the stream protocol. The management API shows it only
 // seconds later.
 func (c *cluster) streamLeader(name string) (string, error) {
 	environment, err := c.streamEnvironment(0)
@@ -359,8 +357,7 @@ func (c *cluster) streamLeader(name string) (string, error) {
 	return told.Leader.Host, nil
 }
 
-// endpointOf is where clients reach a node that is called name@host, or host
-// alone.
+// endpointOf returns the endpoint of a node that is called name@host, or just host.
 func endpointOf(node string, endpoints []string) (string, error) {
 	_, host, named := strings.Cut(node, "@")
 	if !named {

@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// wire is a connection as the library is given it.
+// wire is the connection that the library gets.
 //
-// With each frame that it reads or writes, the library wakes the goroutine of
-// its heartbeats, which notes the time and moves the deadline for reading:
-// several times for each message. So that goroutine rests when it has moved the
-// deadline. Meanwhile what is sent goes unnoted, at worst for a heartbeat too
-// many, and one deadline waits to be moved.
+// With each frame that it reads or writes, the library wakes its heartbeat goroutine, which notes
+// the time and moves the read deadline, several times for each message. wire lets that goroutine
+// sleep after it has moved the deadline. Meanwhile sent frames go unnoticed, which costs at most
+// one needless heartbeat, and the next move of the deadline waits.
 type wire struct {
 	net.Conn
-	heard   func() // nil: nobody asks
+	heard   func() // may be nil
 	rest    time.Duration
 	closing sync.Once
 	closed  chan struct{}
 
 	mu    sync.Mutex
-	bound bool // by a deadline that the heartbeats must not move
+	bound bool // has a deadline that the heartbeats must not move
 }
 
-// restOf is how long the heartbeats rest: a heartbeat that is due waits as long,
-// and again as often as chance has a deadline moved before it.
+// restOf returns how long the heartbeats rest. A due heartbeat is delayed by this time, and again
+// each time that a deadline happens to be moved first.
 func restOf(heartbeat time.Duration) time.Duration {
 	const longest, share = 500 * time.Millisecond, 16
 	return min(longest, heartbeat/share)
@@ -35,7 +34,7 @@ func newWire(conn net.Conn, heartbeat time.Duration, heard func()) *wire {
 	return &wire{Conn: conn, heard: heard, rest: restOf(heartbeat), closed: make(chan struct{})}
 }
 
-// Read tells that the library comes to wait for the server.
+// Read reports that the library begins to wait for the server.
 func (w *wire) Read(b []byte) (int, error) {
 	if w.heard != nil {
 		w.heard()
@@ -43,7 +42,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	return w.Conn.Read(b)
 }
 
-// SetDeadline sets a deadline that heartbeats do not move until it is taken back.
+// SetDeadline sets a deadline that heartbeats do not move until it is removed.
 func (w *wire) SetDeadline(t time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,8 +50,7 @@ func (w *wire) SetDeadline(t time.Time) error {
 	return w.Conn.SetDeadline(t)
 }
 
-// SetReadDeadline is called by the library's heartbeats only, and returns when
-// they have rested.
+// SetReadDeadline is called by the library's heartbeats only. It returns after their rest.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	if err := w.move(t); err != nil {
 		return err

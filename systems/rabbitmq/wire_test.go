@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestWireRests: the deadline for reading counts from when it is set, and who
-// set it is held for a while, or until the connection is closed.
+// The read deadline counts from the call that sets it, and that call blocks during the pause, or
+// until the connection is closed.
 func TestWireRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -38,15 +38,14 @@ func TestWireRests(t *testing.T) {
 		if took := time.Since(began); took != w.rest/4 {
 			t.Errorf("rested for %s on a connection that was closed after %s", took, w.rest/4)
 		}
-		w.Close() // once more
+		w.Close() // a second close
 		if err := w.SetReadDeadline(began); err == nil {
 			t.Error("a deadline was set on a closed connection")
 		}
 	})
 }
 
-// TestWireStaysBound: a deadline for all that is left holds, whatever the
-// heartbeats still have to do, until it is taken back.
+// A deadline for reads and writes stays until it is removed, whatever the heartbeats do.
 func TestWireStaysBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
@@ -54,7 +53,7 @@ func TestWireStaysBound(t *testing.T) {
 		w := newWire(near, 10*time.Second, nil)
 		defer w.Close()
 		for _, c := range []struct {
-			until, want time.Duration // 0: taken back; how long a read waits
+			until, want time.Duration // 0: removed; how long a read waits
 		}{{2 * time.Second, 2 * time.Second}, {0, 15 * time.Second}} {
 			began, until := time.Now(), time.Time{}
 			if c.until > 0 {
@@ -76,7 +75,7 @@ func TestWireStaysBound(t *testing.T) {
 	})
 }
 
-// TestRestIsShort beside heartbeats, which must not wait for it.
+// The pause must be short compared with the heartbeat interval.
 func TestRestIsShort(t *testing.T) {
 	for heartbeat, want := range map[time.Duration]time.Duration{
 		time.Second: 62500 * time.Microsecond, 10 * time.Second: 500 * time.Millisecond,

@@ -16,8 +16,8 @@ import (
 
 // The tests of this file break the shared cluster, so they run last.
 
-// A node that is killed under load costs no message that was acknowledged, and
-// the run goes on: clients go to another node, queues get another leader.
+// Killing a node under load loses no acknowledged message, and the run goes on: clients go to
+// another node, and queues get another leader.
 func TestKilledNodeLosesNothing(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
@@ -37,7 +37,7 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 	if err := syscall.Kill(servers.Nodes()[1].PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	// Until every partition takes messages again, and some more.
+	// Until every partition accepts messages again, and a while longer.
 	together(t, "after", loads, func(t *testing.T, l *load) {
 		l.since = killed
 		for i, more := 200, 100; more > 0 && time.Since(killed) < time.Minute; i++ {
@@ -91,7 +91,7 @@ func newLoad(t *testing.T, servers *driver.Cluster, kind string, level workload.
 	return l
 }
 
-// round sends a message to each partition and notes their ends.
+// round sends a message to each partition and records their results.
 func (l *load) round(t *testing.T, number int) {
 	t.Helper()
 	all := make([]*systemtest.TestMessage, l.topic.Partitions)

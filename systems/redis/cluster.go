@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Names of the servers' settings, in Redis's own words where it has one.
+// Names of the servers' settings, in Redis's own words where it has them.
 const (
 	setSecurity  = "security"
 	setFsync     = "appendfsync"
@@ -22,12 +22,12 @@ const (
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
-    what clients and servers show each other: a user and password, these over TLS, or nothing
+    how clients and servers authenticate: a user and password, these over TLS, or nothing
     (Redis's default)
 appendfsync text everysec everysec|no
     levels 2 and 4: when the append-only file is synced; levels 1 and 3: always
 maxmemory bytes 1GB 64MB..
-    the primary refuses messages beyond it (noeviction); each server holds all that is kept
+    the primary refuses messages beyond it (noeviction); each server holds all messages
     (Redis's default is no bound)
 `))
 
@@ -39,19 +39,19 @@ const (
 	benchUser    = "plimsoll"
 )
 
-// servers is how Redis's servers start, fail and stop. A replica is online within a
-// second, but a machine busy with other things takes longer.
+// servers describes how Redis's servers start, fail and stop. A replica is online within a second,
+// later on a busy machine.
 var servers = driver.Servers{
 	StartWithin: 30 * time.Second, StopGrace: 10 * time.Second,
 	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: driver.LastLineWith(" # "),
 }
 
-// NodeNames are the names of the servers: the first is the primary.
+// NodeNames returns the names of the servers: the first is the primary.
 func (redisSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
 
 // Provision starts a primary and its replicas as processes of this machine. It returns
-// when all replicas are online. The primary stays the primary: nothing here moves it.
+// when all replicas are online. The primary never changes: plimsoll promotes no replica.
 func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	path, err := driver.LookUp(program, redisPackage)
 	if err != nil {
@@ -105,11 +105,11 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	})
 }
 
-// config is the configuration file of a server, which holds the secrets.
+// config returns the configuration file of a server, which holds the secrets.
 func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	line("bind %s\nbind-source-addr %s\nprotected-mode no\ndir %q", host, host, n.Dir)
 	line("replica-announce-ip %s\nreplica-announce-port %s", host, port)
 	fsync := s.Settings.Text(setFsync)
@@ -119,9 +119,9 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	// A snapshot beside the append-only file would cost a fork each minute.
 	line("%s yes\n%s %s\n%s no\nsave \"\"", appendOnly, appendFsync, fsync, noFsyncAmid)
 	line("maxmemory %d\n%s noeviction", s.Settings.Bytes(setMaxMemory), maxMemory)
-	// All replicas ask at the start; waiting for more of them would delay it.
+	// All replicas connect at the start; waiting for more of them would only delay it.
 	line("repl-diskless-sync-delay 0")
-	// All servers stop at once: a primary would wait for replicas that are gone.
+	// All servers stop at once, and a primary would wait for stopped replicas.
 	line("shutdown-timeout 0")
 	if secrets := c.Credentials(); secrets.User != "" {
 		line("user default off\nuser %s on >%s ~* &* +@all", secrets.User, secrets.Password)

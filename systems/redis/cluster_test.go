@@ -34,7 +34,7 @@ func TestStartEndsWhenToldTo(t *testing.T) {
 	}
 }
 
-// A machine without the server says which package has it.
+// On a machine without the server the error names its package.
 func TestServerIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	err := systemtest.FailedStart(t, redisSystem{}, time.Second)

@@ -17,15 +17,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Places in a stream.
+// Positions in a stream.
 const (
 	start   = "0"
-	unread  = ">" // what no consumer of the group was given yet
-	pending = "0" // what this consumer was given and has not acknowledged
+	unread  = ">" // entries that no consumer of the group has
+	pending = "0" // entries of this consumer that it has not acknowledged
 )
 
-// consumer is a consumer of a group on every stream of a topic, with a connection of
-// its own, which one goroutine uses until it ends, and Close afterwards.
+// consumer is a consumer of a group on every stream of a topic. One goroutine uses its connection
+// until it ends, and Close afterwards.
 type consumer struct {
 	driver.Receiver
 	of          *cluster
@@ -37,19 +37,19 @@ type consumer struct {
 	acknowledge bool             // after Receive; otherwise entries are read with NOACK
 	count       int64
 
-	handled [][]string // by partition: what to acknowledge with the next command
-	cursors []string   // by partition: where the next search for idle entries goes on
-	claimed time.Time  // when that was last done
+	handled [][]string // by partition: entries to acknowledge with the next command
+	cursors []string   // by partition: start of the next search for idle entries
+	claimed time.Time  // time of the last search
 	place   string     // in the streams, of the next read
 	payload []byte     // of the message being handled, and its key
 	key     []byte
 
-	life   context.Context // ends when the consumer is to read no more
+	life   context.Context // ends when the consumer must stop reading
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when run has ended
 }
 
-// OpenConsumer makes the subscription's groups, unless they are there, and reads.
+// OpenConsumer creates the subscription's groups, unless they exist, and reads.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
@@ -78,8 +78,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
-// createGroups makes the groups that are not there. They begin at the start of the
-// streams.
+// createGroups creates the missing groups. They begin at the start of the streams.
 func (c *cluster) createGroups(ctx context.Context, group string, keys []string) error {
 	pipe := c.client.Pipeline()
 	for _, key := range keys {
@@ -88,7 +87,7 @@ func (c *cluster) createGroups(ctx context.Context, group string, keys []string)
 	made := pipe.Cmds()
 	wait := c.wait(ctx)
 	if wait != nil {
-		_ = pipe.Process(ctx, wait) // it only joins the pipeline
+		_ = pipe.Process(ctx, wait) // only adds to the pipeline
 	}
 	execute(ctx, pipe)
 	for _, one := range made {
@@ -99,10 +98,10 @@ func (c *cluster) createGroups(ctx context.Context, group string, keys []string)
 	return c.waited(wait)
 }
 
-// claimEvery is how often a consumer looks for idle entries.
+// claimEvery returns how often a consumer looks for idle entries.
 func claimEvery(after time.Duration) time.Duration { return min(after, time.Second) }
 
-// run takes what arrives until the consumer closes or cannot go on.
+// run handles entries until the consumer closes or cannot go on.
 func (r *consumer) run() {
 	defer close(r.ended)
 	for r.life.Err() == nil {
@@ -113,22 +112,22 @@ func (r *consumer) run() {
 			r.Fail(r.of.explain(err))
 			return
 		default:
-			// What the primary gave out, and its answer did not reach us, is pending.
+			// Entries whose delivery did not reach us are pending.
 			r.place = pending
 			clock.Sleep(r.life, driver.RetryPause)
 		}
 	}
-	// What cannot be acknowledged any more comes to others.
+	// Entries that can no longer be acknowledged go to others.
 	_ = r.execute(r.pipeline())
 }
 
-// final says whether an error is an answer of the server that will not change.
+// final reports whether an error is a server's answer that a retry cannot change.
 func final(err error) bool {
 	var answer goredis.Error
 	return errors.As(err, &answer) && !errors.Is(err, goredis.Nil) && !goredis.IsLoadingError(err)
 }
 
-// round reads once, and looks for idle entries when it is time.
+// round reads once, and looks for idle entries if that is due.
 func (r *consumer) round() error {
 	if err := r.read(); err != nil {
 		return err
@@ -141,7 +140,7 @@ func (r *consumer) round() error {
 	return r.claim(after)
 }
 
-// read reads on.
+// read reads the next entries.
 func (r *consumer) read() error {
 	pipe := r.pipeline()
 	got := pipe.XReadGroup(context.Background(), &goredis.XReadGroupArgs{
@@ -163,7 +162,8 @@ func (r *consumer) read() error {
 	return nil
 }
 
-// pipeline acknowledges what was handled, in one round trip with what is added to it.
+// pipeline returns a pipeline that acknowledges the handled entries, to which the caller adds
+// commands.
 func (r *consumer) pipeline() goredis.Pipeliner {
 	pipe := r.client.Pipeline()
 	for i, ids := range r.handled {
@@ -174,7 +174,7 @@ func (r *consumer) pipeline() goredis.Pipeliner {
 	return pipe
 }
 
-// execute carries out a pipeline of pipeline's.
+// execute executes a pipeline made by pipeline.
 func (r *consumer) execute(pipe goredis.Pipeliner) error {
 	commands := pipe.Cmds()
 	execute(context.Background(), pipe)
@@ -189,10 +189,10 @@ func (r *consumer) execute(pipe goredis.Pipeliner) error {
 	return nil
 }
 
-// handle hands entries over until the consumer stops.
+// handle hands over entries until the consumer stops.
 func (r *consumer) handle(partition int32, entries []goredis.XMessage) {
 	for _, e := range entries {
-		if e.Values != nil { // otherwise it was trimmed while it was pending
+		if e.Values != nil { // nil: trimmed while it was pending
 			payload, _ := e.Values[fieldPayload].(string)
 			r.payload = append(r.payload[:0], payload...)
 			m := system.Received{Payload: r.payload, Partition: partition}
@@ -210,7 +210,7 @@ func (r *consumer) handle(partition int32, entries []goredis.XMessage) {
 	}
 }
 
-// claim takes over entries that are pending for too long, with any consumer.
+// claim takes over entries that have been pending for too long, with any consumer.
 func (r *consumer) claim(after time.Duration) error {
 	pipe := r.pipeline()
 	found := make([]*goredis.XAutoClaimCmd, len(r.streams))
@@ -231,8 +231,8 @@ func (r *consumer) claim(after time.Duration) error {
 	return nil
 }
 
-// Close reads no more and waits within ctx until what was read is handled and
-// acknowledged. When ctx ends first, the rest comes to others after claim_after.
+// Close stops reading, and waits within ctx until the entries that were read are handled and
+// acknowledged. If ctx ends first, the rest goes to other consumers after claim_after.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		return errors.Join(r.End(ctx, r.cancel, r.ended), r.client.Close())

@@ -26,7 +26,7 @@ type redisSystem struct{}
 
 // New returns the Redis system.
 func New() driver.CompleteSystem {
-	logging.Disable() // the library's errors reach the caller as well
+	logging.Disable() // the library also returns its errors
 	return redisSystem{}
 }
 
@@ -82,24 +82,24 @@ func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 
 const askWithin = 5 * time.Second
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection")
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a primary. Its methods may be called from any goroutine.
+// cluster is the connection to the primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
 	driver.Lacks
 	options system.Options
 	level   workload.Level
-	primary string          // its address
-	client  *goredis.Client // for what is not measured
+	primary string          // the primary's address
+	client  *goredis.Client // for requests that are not measured
 	clients driver.Clients
 }
 
-// dial returns a client of one server, which connects when it is first used. It repeats
-// nothing by itself: an XADD that is sent twice is two messages.
+// dial returns a client of one server, which connects when it is first used. It repeats no
+// command, because an XADD that is sent twice makes two messages.
 func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client {
 	o := &goredis.Options{
 		Addr: address, Protocol: 2, DisableIdentity: true,
@@ -118,7 +118,7 @@ func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client
 	return goredis.NewClient(o)
 }
 
-// findPrimary asks all endpoints at once.
+// findPrimary queries all endpoints at once.
 func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	all := c.options.Endpoints
 	found, errs := make([]info, len(all)), make([]error, len(all))
@@ -138,8 +138,8 @@ func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	return primary, nil
 }
 
-// choosePrimary returns the address of the only primary among servers that said what they
-// are, or could not.
+// choosePrimary returns the address of the only primary, from the answers and errors of all
+// servers.
 func choosePrimary(all []string, found []info, errs []error) (primary string, err error) {
 	run := ""
 	for i, address := range all {
@@ -167,7 +167,7 @@ func choosePrimary(all []string, found []info, errs []error) (primary string, er
 	return "", err
 }
 
-// explain says in one sentence why the servers cannot be talked to.
+// explain returns an error that says in one sentence why no server can be reached.
 func (c *cluster) explain(err error) error {
 	peer := driver.Peer{
 		Endpoints: c.options.Endpoints, Protocol: "Redis", Encrypted: c.options.TLS != nil,
@@ -179,7 +179,7 @@ func (c *cluster) explain(err error) error {
 	case goredis.IsAuthError(err):
 		return peer.RefusesLogin(err, "")
 	case goredis.IsPermissionError(err):
-		return fmt.Errorf("%s does not allow the user what a run needs: give the user the rights, "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: grant them, "+
 			"or name another one: %w", peer.At(), err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(err.Error(), "can't parse"):
@@ -188,7 +188,7 @@ func (c *cluster) explain(err error) error {
 	return err
 }
 
-// streams are the keys of a topic's partitions.
+// streams returns the keys of a topic's partitions.
 func streams(t system.Topic) []string {
 	keys := make([]string, t.Partitions)
 	for i := range keys {
@@ -197,8 +197,8 @@ func streams(t system.Topic) []string {
 	return keys
 }
 
-// firstGroup is a consumer group that nobody reads. Making it makes the stream, and
-// fails when the stream is there.
+// firstGroup is an unused consumer group. Creating it creates the stream, and fails if the stream
+// exists.
 const firstGroup = "plimsoll.topic"
 
 // CreateTopic makes the topic's streams.
@@ -217,11 +217,11 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 	return c.change(ctx, "creating the topics", pipe)
 }
 
-// change carries out a pipeline, and waits for replicas where the level does.
+// change executes a pipeline, and waits for replicas if the level does.
 func (c *cluster) change(ctx context.Context, doing string, pipe goredis.Pipeliner) error {
 	wait := c.wait(ctx)
 	if wait != nil {
-		_ = pipe.Process(ctx, wait) // it only joins the pipeline
+		_ = pipe.Process(ctx, wait) // only adds to the pipeline
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		if goredis.HasErrorPrefix(err, "BUSYGROUP") {
@@ -241,7 +241,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return c.DeleteTopics(ctx, []system.Topic{t})
 }
 
-// DeleteTopics deletes the streams that are there.
+// DeleteTopics deletes the existing streams.
 func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error {
 	pipe := c.client.Pipeline()
 	for _, t := range topics {
@@ -250,14 +250,14 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	return c.change(ctx, "deleting the topics", pipe)
 }
 
-// Leader is the primary, as long as it is one and has the partition.
+// Leader returns the primary, if it still is the primary and has the partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	have, err := readInfo(ctx, c.client)
 	if err != nil {
 		return "", c.explain(err)
 	}
 	if have["role"] != "master" {
-		return "", fmt.Errorf("%s is the primary no more", c.primary)
+		return "", fmt.Errorf("%s is no longer the primary", c.primary)
 	}
 	key := streams(system.Topic{Name: t.Name, Partitions: partition + 1})[partition]
 	if n, err := c.client.Exists(ctx, key).Result(); err != nil || n == 0 {

@@ -16,13 +16,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What the levels rest on. A server carries out all that it read in one turn of its
-// event loop, writes it to the append-only file, syncs that with appendfsync always, and
-// only then sends the answers: those to clients, and a replica's report of how far it
-// is, for which WAIT waits. TestAcknowledgementWaitsFor delays syncs and pauses replicas
-// and looks at what the acknowledgement waits for.
+// How Redis gives the levels. In one turn of its event loop a server executes all commands that it
+// has read, writes them to the append-only file, with appendfsync always syncs the file, and only
+// then sends the answers: to clients, and a replica's position, for which WAIT waits.
+// TestAcknowledgementWaitsFor proves it with delayed syncs and paused replicas.
 
-// Names of the servers' configuration that makes the levels.
+// Names of the servers' configuration that decides the levels.
 const (
 	appendOnly    = "appendonly"
 	appendFsync   = "appendfsync"
@@ -38,10 +37,10 @@ func levels() map[workload.Level]system.Guarantee {
 		always = "appendonly yes and appendfsync always on the primary"
 		later  = "appendonly yes and appendfsync everysec or no"
 		wait   = ", and WAIT for a majority of the copies after each pipeline"
-		moved  = "; WAIT is no consensus: nothing moves the primary but Sentinel or an operator, " +
-			"and a replica that takes its place may lack what was acknowledged"
-		cut     = "; what the primary loses with its power its replicas drop too"
-		without = ", without WAIT; a failover may lose what was acknowledged"
+		moved  = "; WAIT is not consensus: only Sentinel or an operator moves the primary, " +
+			"and a replica that takes its place may lack acknowledged messages"
+		cut     = "; writes that the primary loses with its power, its replicas drop too"
+		without = ", without WAIT; a failover may lose acknowledged messages"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync:   {How: always + " and its replicas" + wait + moved},
@@ -51,7 +50,7 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// replicasAwaited is how many replicas WAIT waits for; 0: there is no WAIT.
+// replicasAwaited returns the number of replicas that WAIT waits for; 0: there is no WAIT.
 func (c *cluster) replicasAwaited() int {
 	copies := int(c.Count(setReplication))
 	switch {
@@ -63,7 +62,7 @@ func (c *cluster) replicasAwaited() int {
 	return copies - 1 // the primary has it
 }
 
-// info is what a server says of itself, by field.
+// info holds a server's INFO, by field.
 type info map[string]string
 
 func readInfo(ctx context.Context, client *goredis.Client) (info, error) {
@@ -80,8 +79,8 @@ func readInfo(ctx context.Context, client *goredis.Client) (info, error) {
 	return all, nil
 }
 
-// replicas are the addresses of the replicas that are connected, and how many of them
-// are online: the others still load a snapshot.
+// replicas returns the addresses of the connected replicas, and how many of them are online: the
+// others are still loading a snapshot.
 func (i info) replicas() (addresses []string, online int) {
 	for n := 0; ; n++ {
 		line, ok := i["slave"+strconv.Itoa(n)]
@@ -100,14 +99,14 @@ func (i info) replicas() (addresses []string, online int) {
 	}
 }
 
-// server is one of the servers, with what it says of itself and its configuration.
+// server is one of the servers, with its INFO and its configuration.
 type server struct {
 	address, role string
 	info          info
 	config        map[string]string
 }
 
-// readServers asks the primary, and each replica that it names.
+// readServers reads the primary, and each replica that it names.
 func (c *cluster) readServers(ctx context.Context) ([]server, error) {
 	primary, err := c.readServer(ctx, c.primary, "primary")
 	if err != nil {
@@ -125,7 +124,7 @@ func (c *cluster) readServers(ctx context.Context) ([]server, error) {
 	return all, nil
 }
 
-// readServer asks one server, as the administrator where the target names one.
+// readServer reads one server, as the administrator if the target names one.
 func (c *cluster) readServer(ctx context.Context, address, role string) (server, error) {
 	admin := &cluster{Settings: c.Settings, options: c.options}
 	admin.options.Endpoints = []string{address}
@@ -180,7 +179,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	return r.Evidence(), nil
 }
 
-// checkStreams holds that the primary has every partition.
+// checkStreams checks that the primary has every partition.
 func (c *cluster) checkStreams(ctx context.Context, topics []system.Topic) error {
 	for _, t := range topics {
 		n, err := c.client.Exists(ctx, streams(t)...).Result()
@@ -194,7 +193,7 @@ func (c *cluster) checkStreams(ctx context.Context, topics []system.Topic) error
 	return nil
 }
 
-// checkReplicas holds the number of copies against what was asked.
+// checkReplicas compares the number of copies with the requested one.
 func (c *cluster) checkReplicas(r *driver.Reading, primary info) error {
 	_, online := primary.replicas()
 	r.Add(c.primary, "replicas online", strconv.Itoa(online), "INFO replication")
@@ -205,7 +204,7 @@ func (c *cluster) checkReplicas(r *driver.Reading, primary info) error {
 	return nil
 }
 
-// check holds one server's configuration against the level.
+// check compares one server's configuration with the level.
 func (s server) check(r *driver.Reading) error {
 	for _, name := range []string{appendOnly, appendFsync, noFsyncAmid, maxMemory} {
 		r.Add(s.address, s.role+"'s "+name, s.config[name], "CONFIG GET")
@@ -252,7 +251,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	return lines, err
 }
 
-// awaitReplicas is nil when a primary has all of its replicas online.
+// awaitReplicas returns nil when all replicas of a primary are online.
 func awaitReplicas(ctx context.Context, client *goredis.Client, want int) error {
 	have, err := readInfo(ctx, client)
 	if err != nil {

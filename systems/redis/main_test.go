@@ -33,7 +33,7 @@ func needServer(t testing.TB) {
 	})
 }
 
-// clusterOf is the shared cluster that gives a level.
+// clusterOf returns the shared cluster that gives a level.
 func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
 	t.Helper()
 	needServer(t)
@@ -43,7 +43,7 @@ func clusterOf(t testing.TB, level workload.Level) *driver.Cluster {
 	return shared.Get(t)
 }
 
-// optionsOf is how to connect to the shared cluster that gives a level.
+// optionsOf returns the options for a connection to the shared cluster that gives a level.
 func optionsOf(t testing.TB, level workload.Level, settings ...string) system.Options {
 	t.Helper()
 	return systemtest.OptionsOf(t, redisSystem{}, clusterOf(t, level), level, settings...)

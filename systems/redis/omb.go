@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// OMB says how OMB's driver of Redis Streams is translated.
+// OMB says how to translate OMB's driver of Redis Streams.
 func (redisSystem) OMB() omb.Dialect {
 	return omb.Dialect{
 		Title:   "Redis",
@@ -46,7 +46,7 @@ func translateOMB(d *omb.DriverFile) {
 	}
 	d.SetLevel(workload.AsyncAsync,
 		"OMB's driver waits for the answer to XADD, and not for replicas")
-	d.Note("what the servers sync is not in a driver file: with appendfsync always it is level "+
+	d.Note("the servers' syncing is not in a driver file: with appendfsync always it is level "+
 		"%d, and without an append-only file it is none", workload.AsyncSync)
 	if d.Has("jedisPoolMaxTotal") || d.Has("jedisPoolMaxIdle") {
 		d.Note("jedisPoolMaxTotal and jedisPoolMaxIdle mean nothing here: each producer and each " +

@@ -26,7 +26,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// OpenShared opens a consumer: those of a group share each stream.
+// OpenShared opens a consumer. The consumers of a group share each stream.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -34,7 +34,7 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// add is an XADD to partition 0.
+// add sends an XADD to partition 0.
 func (c *cluster) add(ctx context.Context, t system.Topic, id string, payload []byte) (
 	string, error,
 ) {
@@ -50,9 +50,9 @@ func (c *cluster) PublishAcked(
 	switch kind {
 	case system.AckNone:
 		return "", system.Lacks(
-			"CLIENT REPLY OFF has the server answer nothing, which go-redis cannot do")
+			"CLIENT REPLY OFF stops the server's answers, which go-redis does not support")
 	case system.AckRefusal:
-		_, err := c.add(ctx, t, "0-0", payload) // IDs begin above it
+		_, err := c.add(ctx, t, "0-0", payload) // the lowest ID is above it
 		return refusal(err)
 	}
 	pipe := c.client.Pipeline()
@@ -62,7 +62,7 @@ func (c *cluster) PublishAcked(
 	const replicas, wait = 1, 1000 // ms
 	counted := goredis.NewIntCmd(ctx, "wait", replicas, wait)
 	if kind == system.AckReplicas {
-		_ = pipe.Process(ctx, counted) // it only joins the pipeline
+		_ = pipe.Process(ctx, counted) // only adds to the pipeline
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return "", fmt.Errorf("publishing: %w", c.explain(err))
@@ -74,13 +74,13 @@ func (c *cluster) PublishAcked(
 	return answer, nil
 }
 
-// refusal is what a server answered that was to refuse.
+// refusal returns the answer of a server that must refuse.
 func refusal(err error) (string, error) {
 	var answer goredis.Error
 	return driver.Refusal(errors.As(err, &answer), err)
 }
 
-// OpenRoutes has a stream for each key.
+// OpenRoutes uses a stream for each key.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -124,7 +124,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	return "the second time: " + answer, condition, err
 }
 
-// lacks has what is instead of a capability.
+// lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
 	Routes: map[system.RouteKind]string{
 		system.RoutePattern: "XREADGROUP names each stream that it reads; the patterns of " +
@@ -135,7 +135,7 @@ var lacks = driver.Lacks{
 		system.FeatureTTL: "an entry has no time to live of its own; XTRIM MINID removes what is " +
 			"older than a time, read or not",
 		system.FeatureDelay: "an entry can be read as soon as it is in the stream; a sorted set " +
-			"by due time, which somebody polls, takes the place of a delay",
+			"by due time, polled by the application, takes the place of a delay",
 		system.FeaturePriority: "a stream is read in its order; urgent messages take a stream of " +
 			"their own, which a consumer reads first",
 	},

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// What is certain of Redis Streams is found by trying it.
+// The probes find the capabilities that Redis Streams is known to have.
 func TestProbes(t *testing.T) {
 	options := optionsOf(t, workload.SyncAsync, setClaimAfter, "1s")
 	want := map[string]probe.Answer{

@@ -20,8 +20,8 @@ const (
 	fieldKey     = "k"
 )
 
-// producer sends to one topic over a connection of its own: one pipeline of XADDs after
-// another, each ended by one WAIT where the level asks for it.
+// producer sends to one topic over its own connection: one pipeline of XADDs after another, each
+// ended by one WAIT if the level requires it.
 type producer struct {
 	*driver.Batches[entry]
 	of      *cluster
@@ -29,22 +29,22 @@ type producer struct {
 	closing driver.Closing
 }
 
-// entry is what is kept for a message in flight: its commands, so that a message costs no
-// more allocations than the library makes.
+// entry is the driver's part of a message in flight: its commands, kept so that only the library
+// allocates.
 type entry struct {
 	payload, key bulk
 	arguments    [2][]any // without and with a key
 	commands     [2]*goredis.StringCmd
-	command      *goredis.StringCmd // the one under way
+	command      *goredis.StringCmd // the command in flight
 }
 
 // bulk is a byte slice that a command takes without an allocation.
 type bulk []byte
 
-// MarshalBinary is how the library asks for it.
+// MarshalBinary gives the library the bytes.
 func (b *bulk) MarshalBinary() ([]byte, error) { return *b, nil }
 
-// streamArgument is where the stream's key stands among the arguments.
+// streamArgument is the index of the stream's key among the arguments.
 const streamArgument = 1
 
 func (c *cluster) createEntry(one *entry) {
@@ -60,7 +60,7 @@ func (c *cluster) createEntry(one *entry) {
 	}
 }
 
-// OpenProducer opens a producer with a connection of its own.
+// OpenProducer opens a producer with its own connection.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
@@ -92,7 +92,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	return p, nil
 }
 
-// deliver sends a pipeline and reports the outcome of each message. When nothing of a pipeline
+// deliver sends a pipeline and reports the outcome of each message. If nothing of a pipeline
 // reached the primary, deliver sends it again.
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry]) {
 	ctx := context.Background()
@@ -101,7 +101,7 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry])
 	for {
 		pipe := p.client.Pipeline()
 		for _, one := range batch {
-			_ = pipe.Process(ctx, one.Own.command) // it only joins the pipeline
+			_ = pipe.Process(ctx, one.Own.command) // only adds to the pipeline
 		}
 		if wait != nil {
 			_ = pipe.Process(ctx, wait)
@@ -122,12 +122,11 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry])
 	}
 }
 
-// errUnread is the error of a command to which there was no answer.
+// errUnread is the error of a command without an answer.
 var errUnread = fmt.Errorf("the server did not answer: %w", system.ErrUnknown)
 
-// execute has every command of a pipeline end with an error of its own. By itself the
-// library leaves commands without one when a new connection's login is refused, as if
-// all had succeeded.
+// execute gives every command of a failed pipeline an error. When a new connection's login is
+// refused, the library leaves the commands without an error, as if they had succeeded.
 func execute(ctx context.Context, pipe goredis.Pipeliner) {
 	commands := pipe.Cmds()
 	for _, one := range commands {
@@ -141,8 +140,8 @@ func execute(ctx context.Context, pipe goredis.Pipeliner) {
 	}
 }
 
-// unsent says whether the primary has none of the messages: there was no connection, or
-// it still loads its data.
+// unsent reports whether the primary has none of the messages: there was no connection, or it is
+// still loading its data.
 func unsent(batch []*driver.Batched[entry]) bool {
 	for _, one := range batch {
 		err := one.Own.command.Err()
@@ -153,15 +152,15 @@ func unsent(batch []*driver.Batched[entry]) bool {
 	return true
 }
 
-// outcome says what the error of an XADD means: an error from the server is a refusal; without an
-// answer the entry may have been stored.
+// outcome classifies the error of an XADD: the server's error is a refusal; without an answer the
+// entry may have been stored.
 func (p *producer) outcome(life context.Context, err error) error {
 	var refusal goredis.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, goredis.Nil):
-		return errors.New("the stream is not there: the topic was deleted")
+		return errors.New("the stream does not exist: the topic was deleted")
 	case errors.Is(err, errNotConnected), errors.As(err, &refusal):
 		return p.of.explain(err)
 	case life.Err() != nil:
@@ -170,14 +169,14 @@ func (p *producer) outcome(life context.Context, err error) error {
 	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		return p.Batches.Close(ctx)
 	})
 }
 
-// wait is the command that ends a pipeline; nil: the level waits for no replica.
+// wait returns the command that ends a pipeline; nil: the level waits for no replica.
 func (c *cluster) wait(ctx context.Context) *goredis.IntCmd {
 	n := c.replicasAwaited()
 	if n == 0 {
@@ -186,7 +185,7 @@ func (c *cluster) wait(ctx context.Context) *goredis.IntCmd {
 	return goredis.NewIntCmd(ctx, "wait", n, c.Duration(setWaitTimeout).Milliseconds())
 }
 
-// waited is what a WAIT means for the writes before it.
+// waited returns the result of the writes before a WAIT.
 func (c *cluster) waited(wait *goredis.IntCmd) error {
 	if wait == nil {
 		return nil

@@ -36,7 +36,7 @@ func TestRefusals(t *testing.T) {
 		"untrusted certificate": {workload.SyncSync, func(o *system.Options) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"nobody trusted has signed", "tls.ca_file"}},
+		}, []string{"without a trusted signature", "tls.ca_file"}},
 		"read-only replica": {workload.SyncAsync, func(o *system.Options) {
 			o.Endpoints = o.Endpoints[1:2]
 		}, []string{"is a read-only replica of", "name the primary"}},
@@ -50,7 +50,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Servers that were changed by hand give away their real level.
+// The real level of servers that were changed by hand is recognised.
 func TestDurabilityIsReadBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		level             workload.Level
@@ -89,7 +89,7 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	}
 }
 
-// A user who may not read the configuration leaves that to the administrator.
+// If the user may not read the configuration, the administrator reads it.
 func TestAdministratorReadsTheConfiguration(t *testing.T) {
 	o := optionsOf(t, workload.SyncAsync)
 	admin := connect(t, o)

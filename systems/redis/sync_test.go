@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// sides are the processes of the primary and of its replicas.
+// sides returns the processes of the primary and of its replicas.
 func sides(c *driver.Cluster) (primary int, replicas []int) {
 	nodes := c.Nodes()
 	for _, n := range nodes[1:] {
@@ -22,8 +22,8 @@ func sides(c *driver.Cluster) (primary int, replicas []int) {
 	return nodes[0].PID, replicas
 }
 
-// It shows what the levels rest on: syncs are delayed on one side and the other, and
-// replicas are paused.
+// The test delays syncs on either side and pauses replicas, to see what an acknowledgement waits
+// for.
 func TestAcknowledgementWaitsFor(t *testing.T) {
 	for level, want := range map[workload.Level]struct{ primary, replicas, answer bool }{
 		workload.SyncSync:   {true, true, true},
@@ -50,8 +50,8 @@ func TestAcknowledgementWaitsFor(t *testing.T) {
 	}
 }
 
-// holdsWithPausedReplicas sends while one replica is paused, which costs no level
-// anything, and while both are.
+// holdsWithPausedReplicas sends while one replica is paused, which delays no level, and while both
+// are.
 func holdsWithPausedReplicas(t *testing.T, p system.Producer, replicas []int, needed bool) {
 	for i, pid := range replicas {
 		defer systemtest.Pause(t, pid)()
@@ -71,7 +71,7 @@ func holdsWithPausedReplicas(t *testing.T, p system.Producer, replicas []int, ne
 	}
 }
 
-// The setting all has WAIT wait for every replica.
+// With wait_for=all, WAIT waits for every replica.
 func TestWaitForAll(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setWaitTimeout, "300ms", setWaitFor, "all"))
 	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "waits-all", 1), 0, workload.AtLeastOnce)

@@ -12,8 +12,8 @@ import (
 
 // The tests of this file break the shared cluster, so they run last.
 
-// The process of a primary that is killed costs no acknowledged message: it comes back
-// as the primary, on its data, and clients wait for it.
+// Killing the primary's process loses no acknowledged message: it returns as the primary, with its
+// data, and clients wait for it.
 func TestKilledPrimary(t *testing.T) {
 	needServer(t)
 	servers := shared.Take(t)
@@ -48,7 +48,7 @@ func TestKilledPrimary(t *testing.T) {
 	}
 }
 
-// A replica that was killed copies from the primary again.
+// A replica that was killed catches up with the primary.
 func killReplica(t *testing.T, servers *driver.Cluster, c *cluster, topic system.Topic) {
 	t.Helper()
 	replica := servers.Nodes()[1].Name

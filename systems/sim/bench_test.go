@@ -11,7 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// counted is a message that only counts its answer.
+// counted is a message whose Done only counts.
 type counted struct {
 	m    system.Message
 	done *sync.WaitGroup
@@ -19,7 +19,7 @@ type counted struct {
 
 func (c *counted) Complete(error) { c.done.Done() }
 
-// What the simulated system itself costs per message, from Send to its delivery.
+// The simulated system's own cost per message, from Send to delivery.
 func BenchmarkMessage(b *testing.B) {
 	s := sim.New(clock.Precise(), nil)
 	settings, err := system.Resolve(s.Describe().Settings,

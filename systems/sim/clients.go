@@ -9,44 +9,44 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// topic has its arrivals by partition, and its subscriptions by name and in
-// the order they came.
+// topic holds its arrivals by partition, and its subscriptions by name and in the order of their
+// creation.
 type topic struct {
 	partitions    []queue[*slot]
-	retained      []*record // everything, when the cluster retains; the oldest first
+	retained      []*record // all messages, if the cluster retains them; the oldest first
 	subscriptions map[string]*subscription
 	ordered       []*subscription
 }
 
-// subscription is the consumers that share a topic, and what waits for them.
+// subscription holds the consumers that share a topic, and their waiting messages.
 type subscription struct {
 	shared    bool // messages go to any consumer with room: see consumer.work
 	consumers []*consumer
-	next      int // the consumer whose turn it is, where messages are shared
+	next      int // the next consumer, if messages are shared
 	backlog   queue[*record]
-	again     queue[*record] // given back, and before the backlog
-	turnNs    float64        // when the next message may be delivered, since the line began
+	again     queue[*record] // given back; delivered before the backlog
+	turnNs    float64        // earliest time of the next delivery, since the line began
 	draining  bool           // the backlog is being delivered
 }
 
-// producer sends to one topic. The line's lock guards what it holds back.
+// producer sends to one topic. The line's lock guards the messages that it holds back.
 type producer struct {
 	line  *line
 	topic *topic
 	index int
-	held  []*record // by partition: waits to be delivered after its follower
+	held  []*record // by partition: a message to be delivered after its follower
 	sent  []int64   // messages that arrived, by partition
-	// unanswered has the messages that get no answer before Close; they are not pending.
+	// unanswered holds the messages that get no answer before Close; they are not pending.
 	unanswered []*system.Message
 
 	transactional bool
 	transactions  uint32       // that it has begun; the inbox's lock guards it
-	current       *transaction // that messages are added to, the inbox's lock guards it
+	current       *transaction // the one to which messages are added; the inbox's lock guards it
 	committedNs   int64        // when the last one ended, since the line began
 
 	pending atomic.Int64
 	closed  atomic.Bool
-	idle    chan struct{} // tells Close that nothing is pending
+	idle    chan struct{} // signals Close that nothing is pending
 }
 
 func (p *producer) Send(m *system.Message) {
@@ -64,7 +64,7 @@ func (p *producer) SendBatch(batch []*system.Message) {
 	for _, m := range batch {
 		if m.Partition < 0 || int(m.Partition) >= len(p.topic.partitions) {
 			for _, m := range batch {
-				p.Send(m) // each is told for itself
+				p.Send(m) // each is answered separately
 			}
 			return
 		}
@@ -86,8 +86,8 @@ func (p *producer) answered() {
 	}
 }
 
-// Close waits for the answers under way. Messages held back for a follower
-// that never came are delivered.
+// Close waits for the outstanding answers. It delivers messages that were held back for a follower
+// that never came.
 func (p *producer) Close(ctx context.Context) error {
 	if p.closed.Swap(true) {
 		return nil
@@ -129,17 +129,16 @@ func (p *producer) drop() {
 	}
 }
 
-// consumer receives on the line, under its lock, or on a goroutine of its own where messages are
-// shared.
+// consumer receives on the line, under its lock, or, if messages are shared, on its own goroutine.
 type consumer struct {
 	line    *line
 	of      *subscription
 	options system.ConsumerOptions
 	closed  atomic.Bool
 
-	// Where messages are shared; the line's lock guards room.
-	room  int          // messages that it may hold besides those that it holds
-	inbox chan *record // has place for all that it may hold
+	// Used if messages are shared; the line's lock guards room.
+	room  int          // messages that it may hold in addition
+	inbox chan *record // has room for all messages that it may hold
 	stop  chan struct{}
 	ended chan struct{}
 }
@@ -165,8 +164,7 @@ func (k *consumer) take(r *record) {
 	k.inbox <- r
 }
 
-// work receives what the consumer holds, one message after another, and acknowledges it or gives
-// it back.
+// work receives the consumer's messages one by one, and acknowledges them or gives them back.
 func (k *consumer) work() {
 	defer close(k.ended)
 	for {
@@ -200,15 +198,15 @@ func (k *consumer) finish(r *record, back bool) {
 	l.wake()
 }
 
-// Close waits, within ctx, for the message that is being received. What the consumer holds and
-// has not begun goes to others.
+// Close waits, within ctx, for the message that is being received. The consumer's other messages
+// go to other consumers.
 func (k *consumer) Close(ctx context.Context) error {
 	if k.closed.Swap(true) {
 		return nil
 	}
 	if k.inbox == nil {
 		go func() {
-			// Whoever gets the line's lock finds it between two messages.
+			// Under the line's lock, the line is between two messages.
 			k.line.Lock()
 			defer k.line.Unlock()
 			close(k.ended)
@@ -232,8 +230,8 @@ func (k *consumer) Close(ctx context.Context) error {
 	return nil
 }
 
-// consumerOf returns the consumer that a partition belongs to or, where messages are shared, one
-// with room; nil when there is none. The caller holds the line's lock.
+// consumerOf returns the consumer of a partition or, if messages are shared, a consumer with room;
+// nil if there is none. The caller holds the line's lock.
 func (s *subscription) consumerOf(partition int32) *consumer {
 	if s.shared {
 		return s.withRoom()
@@ -264,12 +262,12 @@ func (s *subscription) withRoom() *consumer {
 	return nil
 }
 
-// rebalance has the subscription wait, because its consumers have changed.
+// rebalance pauses the subscription, because its consumers have changed.
 func (s *subscription) rebalance(l *line) {
 	if l.rebalanceNs > 0 {
 		s.turnNs = max(s.turnNs, float64(l.clock.Now()-l.startNs+l.rebalanceNs))
 	}
 }
 
-// waiting is how many messages wait for a consumer.
+// waiting returns the number of messages that wait for a consumer.
 func (s *subscription) waiting() int { return s.again.len() + s.backlog.len() }

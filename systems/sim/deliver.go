@@ -7,8 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// finish plans the delivery of the messages at the head of a partition that
-// have been answered.
+// finish plans the delivery of the answered messages at the head of a partition.
 func (l *line) finish(t *topic, partition int32, nowNs int64) {
 	arrivals := &t.partitions[partition]
 	for s, ok := arrivals.peek(); ok && s.answered; s, ok = arrivals.peek() {
@@ -20,7 +19,7 @@ func (l *line) finish(t *topic, partition int32, nowNs int64) {
 	}
 }
 
-// dispatch plans the delivery of one message, with what is done to it on purpose.
+// dispatch plans the delivery of one message, with its planted fault.
 func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
 	held := s.from.held[partition]
 	if s.what == swap && held == nil {
@@ -67,14 +66,14 @@ func (l *line) keep(m *system.Message, t *topic) *record {
 	return r
 }
 
-// release gives up one reference to a record.
+// release drops one reference to a record.
 func (l *line) release(r *record) {
 	if r.refs--; r.refs == 0 {
 		l.free = append(l.free, r)
 	}
 }
 
-// firstDelivery is where the first delivery is that will be due.
+// firstDelivery returns the queue whose head is due first.
 func (l *line) firstDelivery() *queue[delivery] {
 	again, ok := l.copies.peek()
 	if d, some := l.deliveries.peek(); ok && (!some || again.atNs < d.atNs) {
@@ -93,8 +92,8 @@ func (l *line) deliverDue(now int64) bool {
 	return ok
 }
 
-// deliver gives a record, due at that time since the line began, to every
-// subscription of its topic: at once, or behind what waits already.
+// deliver gives a record, due at a time since the line began, to every subscription of its topic:
+// at once, or behind waiting records.
 func (l *line) deliver(r *record, atNs int64) {
 	if l.retain {
 		r.refs++
@@ -116,19 +115,17 @@ func (l *line) deliver(r *record, atNs int64) {
 	l.release(r)
 }
 
-// hold puts a record behind what waits for a subscription.
+// hold puts a record at the end of a subscription's backlog.
 func (l *line) hold(s *subscription, r *record) {
 	r.refs++
 	l.buffered += int64(len(r.payload))
 	s.backlog.push(r)
 }
 
-// dueNs is when the subscription may have its next message, since the line
-// began.
+// dueNs returns the earliest time of the subscription's next delivery, since the line began.
 func (s *subscription) dueNs() int64 { return int64(math.Ceil(s.turnNs)) }
 
-// drain has the line deliver what waits for a subscription, from that time on.
-// The caller holds the lock.
+// drain makes the line deliver a subscription's backlog from a time on. The caller holds the lock.
 func (l *line) drain(s *subscription, nowNs int64) {
 	if s.draining || s.waiting() == 0 || len(s.consumers) == 0 {
 		return
@@ -138,8 +135,7 @@ func (l *line) drain(s *subscription, nowNs int64) {
 	l.draining = append(l.draining, s)
 }
 
-// drainDue delivers what waits and whose turn has come, and reports whether
-// there was any.
+// drainDue delivers backlogs that are due, and reports whether there were any.
 func (l *line) drainDue(nowNs int64) bool {
 	worked := false
 	for i := len(l.draining) - 1; i >= 0; i-- {
@@ -155,8 +151,8 @@ func (l *line) drainDue(nowNs int64) bool {
 	return worked
 }
 
-// deliverFirst delivers the first message that waits, and reports whether there
-// is another one and somebody to take it.
+// deliverFirst delivers the first waiting message, and reports whether there is another and a
+// consumer for it.
 func (l *line) deliverFirst(s *subscription) bool {
 	from := &s.again
 	r, ok := from.peek()
@@ -176,7 +172,7 @@ func (l *line) deliverFirst(s *subscription) bool {
 		l.buffered -= int64(len(r.payload))
 	}
 	if l.drainNs > 0 {
-		// Without a rate all that waits is due at once, which nobody can do.
+		// Without a rate the whole backlog is due at once, which is impossible, so it is not late.
 		l.tellLate(s.dueNs())
 	}
 	s.turnNs += l.drainNs
@@ -185,7 +181,7 @@ func (l *line) deliverFirst(s *subscription) bool {
 	return s.waiting() > 0
 }
 
-// forgets counts a message that is given back, and decides whether it is forgotten.
+// forgets counts a message that was given back, and decides whether it is forgotten.
 func (l *line) forgets() bool {
 	p := &l.faults.planted
 	p.GivenBack++
@@ -196,7 +192,7 @@ func (l *line) forgets() bool {
 	return true
 }
 
-// returnDue has what was given back wait for a consumer again.
+// returnDue queues given-back messages for redelivery when they are due.
 func (l *line) returnDue(nowNs int64) bool {
 	g, ok := l.returns.peek()
 	if ok = ok && g.atNs <= nowNs; ok {
@@ -207,7 +203,7 @@ func (l *line) returnDue(nowNs int64) bool {
 	return ok
 }
 
-// rewind has everything wait again for a subscription that the topic has.
+// rewind queues all retained messages again for an existing subscription.
 func (l *line) rewind(t *topic, s *subscription) {
 	l.forget(s)
 	for _, r := range t.retained {
@@ -215,7 +211,7 @@ func (l *line) rewind(t *topic, s *subscription) {
 	}
 }
 
-// forget drops what waits for a subscription.
+// forget drops a subscription's backlog.
 func (l *line) forget(s *subscription) {
 	for r, ok := s.backlog.peek(); ok; r, ok = s.backlog.peek() {
 		s.backlog.pop()

@@ -1,7 +1,7 @@
 // Package sim is a simulated messaging system whose truth is known. Its target sets its
 // service time and capacity, and which messages it loses, duplicates, reorders and
-// refuses, all from a seed. plimsoll is tested and calibrated against it. It does not
-// imitate a broker and stores nothing unless the setting retain is true.
+// refuses, all from a seed. Tests and calibration of plimsoll use it. It does not imitate a
+// broker, and stores nothing unless the setting retain is true.
 //
 // A partition is a queue of arrivals, and a subscription is a list of consumers. A message
 // arrives, waits for its turn when there is a capacity, is acknowledged after its service
@@ -11,12 +11,11 @@
 //
 // With exactly once, each producer groups its messages into transactions by time. When a
 // transaction ends, all of its messages are acknowledged and then delivered, or all are
-// refused. Settings plant aborted transactions that are delivered nevertheless, and
-// transactions that are delivered in part.
+// refused. Settings can plant aborted transactions that are delivered anyway, and transactions
+// that are delivered in part.
 //
-// The line knows when each answer and delivery was due by its own schedule and reports
-// how late it was (ReportLateness): this lateness is plimsoll's error, not the
-// system's latency.
+// The line knows when each answer and delivery was due, and reports its own lateness
+// (ReportLateness), which is plimsoll's error and not the system's latency.
 //
 // The settings that begin with fault_ determine the effect of an injected fault. For every
 // kind and target of a fault, answers and deliveries wait until it is healed, unless
@@ -24,6 +23,6 @@
 // duplicated, reordered or left without an answer.
 //
 // One goroutine, the line, gives all answers and deliveries when they are due. It calls
-// the consumers, so a slow consumer delays the line; the consumers of a queue each have a
-// goroutine of their own.
+// the consumers, so a slow consumer delays the line. Only the consumers of a queue have their own
+// goroutines.
 package sim

@@ -23,7 +23,7 @@ func (c *cluster) FindTopic(_ context.Context, name string) (system.Topic, error
 	return system.Topic{Name: name, Partitions: len(t.partitions)}, nil
 }
 
-// DeleteSubscription drops what waits for a subscription, and its name.
+// DeleteSubscription drops a subscription and its backlog.
 func (c *cluster) DeleteSubscription(_ context.Context, t system.Topic, name string) error {
 	c.line.Lock()
 	defer c.line.Unlock()

@@ -16,26 +16,25 @@ var (
 	_ system.SyncReader = (*cluster)(nil)
 )
 
-// plantLimit bounds the wait for messages to do something to: a load that has
-// ended brings no more.
+// plantLimit bounds the wait for messages into which faults are planted: a load that has ended
+// brings none.
 const plantLimit = 2 * time.Second
 
 var errUnanswered = fmt.Errorf("the connection was lost before the answer came: %w",
 	system.ErrUnknown)
 
-// LostMessage is one message that was acknowledged and never delivered: the
-// Seq-th of its producer in its partition.
+// LostMessage identifies a message that was acknowledged and never delivered: number Seq of its
+// producer in its partition.
 type LostMessage struct {
 	Producer, Partition int
 	Seq                 int64
 }
 
-// outage is the effect of a fault on the line and on messages on the way into it. The line's lock
-// guards it.
+// outage is the effect of a fault on the line and on arriving messages. The line's lock guards it.
 type outage struct {
 	per       [faultKinds]int64 // messages at each fault
-	refuses   bool              // what comes is refused; otherwise it waits
-	slowNs    int64             // what a slow disk adds
+	refuses   bool              // arriving messages are refused; otherwise they wait
+	slowNs    int64             // added by a slow disk
 	recoverNs int64             // after the heal
 	stop      time.Duration     // of a machine, in a rolling restart
 	syncNs    int64             // after the heal
@@ -43,12 +42,12 @@ type outage struct {
 
 	under   bool  // a fault is under way
 	untilNs int64 // nothing is answered or delivered before; since the line began
-	failing bool  // what is answered is refused
+	failing bool  // messages are answered with a refusal
 	slowed  bool
 	left    [faultKinds]int64 // messages still to plant
-	planted chan struct{}     // closed when they are
+	planted chan struct{}     // closed when all are planted
 	syncAt  int64             // when the machines are in sync, since the line began
-	then    func()            // what the fault does when they are
+	then    func()            // continues the fault when they are
 }
 
 func newOutage(s system.Settings) outage {
@@ -63,8 +62,8 @@ func newOutage(s system.Settings) outage {
 	return o
 }
 
-// plant chooses what is done to a message that is being answered; free says
-// that its producer holds nothing back in its partition.
+// plant chooses the planted fault of a message that is being answered. free says that its producer
+// holds nothing back in its partition.
 func (o *outage) plant(what fault, free bool) fault {
 	if o.then == nil || what != none {
 		return what
@@ -79,7 +78,7 @@ func (o *outage) plant(what fault, free bool) fault {
 	return none
 }
 
-// begin begins what the fault does once everything is planted.
+// begin starts the fault's effect when everything is planted.
 func (o *outage) begin() {
 	if o.then != nil && o.left == [faultKinds]int64{} {
 		o.then()
@@ -88,16 +87,16 @@ func (o *outage) begin() {
 	}
 }
 
-// Inject does to the next messages what the settings say, then what a fault of
-// the kind does: so those are the last that were acknowledged before it. All of
-// the simulated system is one node.
+// Inject first plants the settings' faults into the next messages, and then starts the effect of
+// the kind of fault. So the planted messages are the last ones acknowledged before it. The
+// simulated system is one node.
 func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (system.Injected, error) {
 	l := c.line
 	l.Lock()
 	o := &l.outage
 	if o.under {
 		l.Unlock()
-		return system.Injected{}, errors.New("inject a fault: there is one under way")
+		return system.Injected{}, errors.New("inject a fault: another is not healed yet")
 	}
 	o.under, o.left, o.planted = true, o.per, make(chan struct{})
 	sentence := "answers and deliveries stop"
@@ -138,7 +137,7 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 		Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
 }
 
-// Heal ends the fault; what waited goes on after the time to recover.
+// Heal ends the fault. Waiting messages continue after the recovery time.
 func (c *cluster) Heal(context.Context) error {
 	l := c.line
 	l.Lock()
@@ -157,7 +156,7 @@ func (c *cluster) Heal(context.Context) error {
 	return nil
 }
 
-// Machines are names: each of them stands for the whole system.
+// Machines are only names: each stands for the whole system.
 func (c *cluster) Machines() []string {
 	var names []string
 	for i := range c.line.outage.machines {
@@ -166,7 +165,7 @@ func (c *cluster) Machines() []string {
 	return names
 }
 
-// InSync says that the machines are in sync when the time since the last heal is over.
+// InSync returns nil when the configured time since the last heal has passed.
 func (c *cluster) InSync(context.Context, []system.Topic) error {
 	l := c.line
 	l.Lock()

@@ -13,7 +13,7 @@ var _ system.GaugeReader = (*cluster)(nil)
 // collectEvery is the time between two collections of the simulated memory.
 const collectEvery = time.Minute
 
-// store is a memory that is simulated: it fills, is collected, and may leak.
+// store is a simulated memory: it fills, is collected, and may leak.
 type store struct {
 	seed      uint64
 	base      float64 // bytes; 0: there is none
@@ -25,8 +25,8 @@ func newStore(s system.Settings) store {
 		leakBytes: float64(s.Bytes("leak"))}
 }
 
-// bytes is the size at a time since the start: a saw of collections whose heights vary, and a
-// wander of about ten minutes that is not growth.
+// bytes returns the size at a time since the start: a sawtooth of collections of varying height,
+// and a fluctuation over about ten minutes that is not growth.
 func (h store) bytes(ns int64) float64 {
 	const saw, height, wander = 0.1, 0.5, 0.02
 	draw := truth{seed: h.seed}

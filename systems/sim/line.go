@@ -14,10 +14,10 @@ var (
 	errNoPartition = errors.New("refused: the topic has no such partition")
 	errBufferFull  = errors.New("refused: the simulated system's buffer is full (setting buffer)")
 	errAborted     = errors.New("refused: the transaction was aborted by the simulated system")
-	errSilent      = errors.New("never answered") // nobody is told
+	errSilent      = errors.New("never answered") // reported to nobody
 )
 
-// longAgo is before any time of a clock, which may count from anywhere.
+// longAgo is before any time of a clock. A clock may count from any origin.
 const longAgo = -clock.Never
 
 // record is a message on its way to the subscriptions.
@@ -26,7 +26,7 @@ type record struct {
 	key       []byte
 	partition int32
 	topic     *topic
-	refs      int // deliveries still to come
+	refs      int // outstanding deliveries
 }
 
 func (r *record) received() system.Received {
@@ -37,8 +37,8 @@ func (r *record) received() system.Received {
 	return one
 }
 
-// slot is a message's place in its partition: messages are delivered in the
-// order in which they arrived, however long each takes to be acknowledged.
+// slot is a message's place in its partition. Messages are delivered in the order of arrival,
+// whatever their acknowledgements take.
 type slot struct {
 	from     *producer
 	record   *record // nil: nothing to deliver
@@ -47,20 +47,20 @@ type slot struct {
 	seq      int64 // of its producer in its partition
 }
 
-// answer is an acknowledgement that will be due.
+// answer is a planned acknowledgement.
 type answer struct {
 	atNs    int64
 	message *system.Message
 	slot    *slot
 }
 
-// delivery is a record that will be due.
+// delivery is a planned delivery of a record.
 type delivery struct {
 	atNs   int64
 	record *record
 }
 
-// given is a record that a consumer gave back, and when a consumer may have it again.
+// given is a record that a consumer gave back, with the time of its redelivery.
 type given struct {
 	atNs   int64
 	record *record
@@ -72,7 +72,7 @@ type arrival struct {
 	atNs    int64 // on the clock
 	message *system.Message
 	from    *producer
-	part    *transaction // that it is part of; nil: of none
+	part    *transaction // nil: none
 }
 
 // inbox is where producers leave messages for the line.
@@ -80,12 +80,12 @@ type inbox struct {
 	sync.Mutex
 	arrivals []arrival
 	closed   bool
-	wakeAtNs int64 // the line sleeps until then; long ago: it is awake
+	wakeAtNs int64 // the line sleeps until this time; longAgo: it is awake
 }
 
-// line is the simulated system's one worker and all its state. It holds its lock while it works;
-// the lock is taken in between to open and close clients. The inbox has a lock of its own, so that
-// a Send never waits for work.
+// line is the simulated system's one worker and all its state. It holds its lock while it works,
+// and lets others open and close clients in between. The inbox has its own lock, so that a Send
+// never waits for work.
 type line struct {
 	sync.Mutex
 	inbox   inbox
@@ -98,13 +98,13 @@ type line struct {
 	startNs int64
 
 	arrived    int64
-	turnNs     float64 // when the next turn is free, since the start
+	turnNs     float64 // time of the next free turn, since the start
 	spare      []arrival
 	answers    answerQueue
-	open       queue[*transaction] // the first to end comes first
-	lists      [][]answer          // of transactions that have ended, to be used again
+	open       queue[*transaction] // in the order of their ends
+	lists      [][]answer          // of ended transactions, for reuse
 	deliveries queue[delivery]
-	copies     queue[delivery] // that come later than the message
+	copies     queue[delivery] // delivered later than the message
 	returns    queue[given]
 	draining   []*subscription // with a backlog and a consumer
 	drainNs    float64         // between two deliveries to a subscription; 0: no limit
@@ -117,7 +117,7 @@ type line struct {
 	// A subscription's consumers share its messages: each holds at most prefetch of them.
 	shared       bool
 	prefetch     int
-	firstServed  bool  // the first consumer with room has each message
+	firstServed  bool  // the first consumer with room gets each message
 	redeliveryNs int64 // from a return to the next delivery
 	forgetShare  int64 // returns in a million that are forgotten
 	rebalanceNs  int64
@@ -168,8 +168,8 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 	answerable := now + l.truth.leastNs
 	var part *transaction
 	if from.transactional {
-		// Read again under the lock, so that what the line finds when a transaction
-		// has ended is all of it.
+		// The time is read again under the lock, so that the line finds all messages of an ended
+		// transaction.
 		now = l.clock.Now()
 		part = from.transaction(now - l.startNs)
 		answerable = l.startNs + part.endNs
@@ -192,8 +192,8 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 	return true
 }
 
-// blockSend returns when a Send may go on. Go's timers do for it: an alarm would
-// change the caller's thread.
+// blockSend returns when a Send may continue. It uses Go's timers, because an alarm would change
+// the caller's thread.
 func (l *line) blockSend() {
 	for l.block.everyNs > 0 {
 		since := l.clock.Now() - l.startNs
@@ -218,7 +218,7 @@ func (l *line) empty() {
 	l.spare = arrivals
 }
 
-// arrive gives a message its place and the time of its answer.
+// arrive assigns a message its place and the time of its answer.
 func (l *line) arrive(a arrival) {
 	turn := l.truth.afterStall(a.atNs - l.startNs)
 	n := l.arrived
@@ -263,8 +263,7 @@ func (l *line) newSlot(from *producer, what fault) *slot {
 	return s
 }
 
-// run does what is due until the line is stopped. The alarm was made for this
-// goroutine.
+// run does the work that is due until the line is stopped. The alarm belongs to this goroutine.
 func (l *line) run(started chan<- struct{}) {
 	l.alarm = l.clock.NewAlarm()
 	defer l.alarm.Close()
@@ -275,7 +274,7 @@ func (l *line) run(started chan<- struct{}) {
 	for {
 		l.empty()
 		worked := l.work(l.clock.Now() - l.startNs)
-		// Whoever opens or closes a client gets its turn here.
+		// Goroutines that open or close a client get the lock here.
 		l.Unlock()
 		if !worked && !l.sleep() {
 			l.Lock()
@@ -306,7 +305,7 @@ func (l *line) sleep() bool {
 	return !closed
 }
 
-// wake has the line look again.
+// wake makes the line look for work again.
 func (l *line) wake() {
 	l.inbox.Lock()
 	l.inbox.wakeAtNs = longAgo
@@ -314,7 +313,7 @@ func (l *line) wake() {
 	l.alarm.Wake()
 }
 
-// nextNs is when the next thing is due, on the clock.
+// nextNs returns the time of the next work, on the clock.
 func (l *line) nextNs() int64 {
 	next := clock.Never
 	for _, s := range l.draining {
@@ -341,8 +340,7 @@ func (l *line) nextNs() int64 {
 // batch bounds the work between two looks into the inbox.
 const batch = 64
 
-// work does what is due by now, at most a batch of it, and reports whether
-// there was any.
+// work does the work that is due, at most a batch, and reports whether there was any.
 func (l *line) work(now int64) bool {
 	for n := range batch {
 		switch {
@@ -357,7 +355,7 @@ func (l *line) work(now int64) bool {
 	return true
 }
 
-// tellLate tells how long ago something was due, which no outage held up.
+// tellLate reports how long ago something was due that no outage delayed.
 func (l *line) tellLate(dueNs int64) {
 	if l.late != nil {
 		l.late(l.clock.Now() - l.startNs - max(dueNs, l.outage.untilNs))
@@ -373,8 +371,7 @@ func (l *line) answerDue(now int64) bool {
 	return ok
 }
 
-// answer acknowledges a message, or refuses it, and plans the deliveries that
-// waited for it.
+// answer acknowledges or refuses a message, and plans the deliveries that waited for it.
 func (l *line) answer(a answer) {
 	from, partition := a.slot.from, a.message.Partition
 	a.slot.what = l.outage.plant(a.slot.what, from.held[partition] == nil)
@@ -390,8 +387,7 @@ func (l *line) answer(a answer) {
 	l.outage.begin()
 }
 
-// accept takes a message's content over, so that the message is free for its
-// sender again.
+// accept copies a message's content, so that the sender may reuse the message.
 func (l *line) accept(a answer) error {
 	s, p := a.slot, &l.faults.planted
 	s.answered = true
@@ -433,7 +429,7 @@ func (l *line) accept(a answer) error {
 	return nil
 }
 
-// misplace has a record come from the partition beside its own.
+// misplace makes a record appear to come from the neighbouring partition.
 func (l *line) misplace(r *record) {
 	if n := int32(len(r.topic.partitions)); n > 1 {
 		l.faults.planted.Misplaced++
@@ -455,7 +451,7 @@ func (l *line) stop() bool {
 	return first
 }
 
-// abandon answers all that is left with an error.
+// abandon answers all remaining messages with an error.
 func (l *line) abandon() {
 	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {
 		l.open.pop()

@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// sent is what became of one message.
+// sent is the result of one message.
 type sent struct {
 	m           system.Message
 	seq         int
@@ -44,7 +44,7 @@ func (s *sent) Complete(err error) {
 	}
 }
 
-// offering is what a trial offers: n messages, one each gap, to the partitions in turn.
+// offering is the load of a trial: n messages, one per gap, to the partitions in turn.
 type offering struct {
 	n          int
 	gap        time.Duration
@@ -54,8 +54,7 @@ type offering struct {
 	late       func(int64)
 }
 
-// offered sends messages to a simulated system in virtual time and returns what became
-// of each.
+// offered sends messages to a simulated system in virtual time and returns the result of each.
 func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
 	planted sim.Planted) {
 	t.Helper()
@@ -105,7 +104,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// count is the number of messages of which something holds.
+// count returns the number of messages that satisfy a condition.
 func count(all []*sent, holds func(*sent) bool) (n int64) {
 	for _, s := range all {
 		if holds(s) {
@@ -138,7 +137,7 @@ func TestUnansweredMessagesGetNoAnswerBeforeClose(t *testing.T) {
 	}
 }
 
-// A producer that closes must not wait for answers that nobody will give.
+// A producer that closes must not wait for answers that never come.
 func TestCloseDoesNotWaitForUnansweredMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -178,7 +177,7 @@ func TestSlowMessagesCanBeRefusedLostOrLeft(t *testing.T) {
 	isSlow := func(s *sent) bool {
 		return answered[s.seq].answered-answered[s.seq].beganAt == 50*time.Millisecond
 	}
-	const proofs = 64 // of the first messages none is refused, lost or left
+	const proofs = 64 // none of the first messages is refused, lost or left
 	slow := count(answered[proofs:], isSlow)
 	if slow < 200 || slow > 400 {
 		t.Fatalf("%d of 3,000 are slow, want a tenth", slow)

@@ -37,8 +37,8 @@ func (q *queue[T]) pop() T {
 	return v
 }
 
-// answerQueue gives answers in the order of their times. Most come in that
-// order already; the others go through a heap.
+// answerQueue returns answers in the order of their times. Most are added in that order; the
+// others go through a heap.
 type answerQueue struct {
 	inOrder queue[answer]
 	lastNs  int64

@@ -30,7 +30,7 @@ service_slow duration 10ms
 service_slow_share number 0.01 0..1
     bimodal: share of messages that take the slow time
 service_slow_outcome text answered answered|refused|unanswered|lost
-    bimodal: what becomes of messages that would take the slow time; refused and lost ones are
+    bimodal: the fate of messages that would take the slow time; refused and lost ones are
     answered after the fast time
 capacity rate 0/s
     messages per second that get their turn, one after another; 0: all at once
@@ -41,9 +41,9 @@ stall_every duration 0s
 stall_for duration 0s
     length of the stall at the end of each period: nothing is answered or delivered
 send_block_every duration 0s
-    period of the times at which Send blocks its caller; 0: it never does
+    period of the blocking of Send; 0: Send never blocks
 send_block_for duration 0s
-    length of such a time, at the end of each period: Send returns when it is over
+    how long Send blocks at the end of each period
 lose_per_million count 0 0..200k
     messages acknowledged and never delivered, in each million
 duplicate_per_million count 0 0..200k
@@ -65,17 +65,17 @@ transaction_interval duration 50ms
 abort_share number 0 0..1
     exactly once: share of transactions that are aborted
 aborted_visible_share number 0 0..1
-    exactly once: share of aborted transactions that are delivered all the same
+    exactly once: share of aborted transactions that are delivered anyway
 partial_share number 0 0..1
     exactly once: share of transactions, committed or aborted, of which every second message
     is delivered
 shape text log log|queue
     log: each partition belongs to one consumer of a subscription; queue: the consumers share its
-    messages, and handle them side by side
+    messages, and handle them in parallel
 prefetch count 1 1..10k
     queue: messages that a consumer holds, the one that it handles included
 turns text each each|first
-    queue: who has a message, of the consumers with room: each in turn, or the first one
+    queue: which consumer with room gets a message: each in turn, or the first one
 redelivery_delay duration 1ms
     queue: time from the return of a message to its next delivery
 forget_per_million count 0 0..1M
@@ -83,16 +83,16 @@ forget_per_million count 0 0..1M
 rebalance_for duration 0s
     time for which a subscription gets nothing after a consumer has joined or left the others
 drain_rate rate 0/s
-    messages per second that a subscription gets at most; 0: all that there are
+    most messages per second that a subscription gets; 0: no limit
 retain bool false
-    keep what was delivered: a new subscription begins at the topic's first message
+    keep delivered messages: a new subscription begins at the topic's first message
 fault_messages text waiting waiting|refused
-    what becomes of messages while a fault lasts; a full disk refuses them, a slow one makes
+    treatment of messages while a fault lasts; a full disk refuses them, a slow one makes
     them late
 fault_recovery duration 0s
-    time from the heal of a fault until messages go on that waited
+    time from the heal of a fault until waiting messages continue
 fault_slow duration 20ms
-    what a slow disk adds to each service time
+    time that a slow disk adds to each service time
 fault_machines count 3 1..100
     machines that a rolling restart restarts
 fault_stop duration 0s
@@ -108,16 +108,16 @@ fault_swap count 0 0..200k
 fault_unknown count 0 0..200k
     messages delivered and never acknowledged, before each fault
 service_drift number 0 0..1000
-    growth of the service time in each hour, as a share of what it is at the start
+    growth of the service time in each hour, as a share of its initial value
 memory bytes 0
     what the gauge named memory reports at the start, with a collection every minute that frees a
     tenth of it; 0: there is no such gauge
 leak bytes 0
     growth of memory in each hour
 buffer bytes 256MB
-    most bytes kept for subscriptions that have not had them, and by retain; more are refused
+    most bytes kept for subscriptions and by retain; messages beyond it are refused
 seed count 1
-    seed of all that is random
+    seed of all random choices
 `)
 
 // Check refuses settings that cannot be simulated as they are.
@@ -152,7 +152,7 @@ func (*System) Check(c system.Check) error {
 	return s.OutOfRange(settings).Err()
 }
 
-// Redelivery says when copies come by themselves.
+// Redelivery says when copies come although no consumer fails.
 func (*System) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	copies := s.Count("duplicate_per_million") > 0 || s.Count("fault_duplicate") > 0
 	after := s.Duration("copy_after")
@@ -162,7 +162,7 @@ func (*System) Redelivery(s system.Settings, _ workload.Delivery) system.Redeliv
 			Why: "duplicate_per_million and fault_duplicate are 0"}
 	case after == 0:
 		return system.Redelivery{Never: true,
-			Why: "copy_after is 0: copies come together with the message"}
+			Why: "copy_after is 0: copies arrive together with the message"}
 	case s.Rate("drain_rate") > 0:
 		return system.Redelivery{Why: "copies wait behind other messages (drain_rate)"}
 	}

@@ -12,17 +12,17 @@ import (
 // System is the simulated system on a clock.
 type System struct {
 	clock clock.Clock
-	// planted is called when a cluster closes, with what the cluster did to messages on purpose.
+	// planted is called when a cluster closes, with the faults that it planted.
 	planted func(Planted)
 }
 
-// Planted is what a cluster did to messages on purpose.
+// Planted counts the faults that a cluster planted into messages.
 type Planted struct {
 	// Failed counts those of aborted transactions too.
 	Lost, Duplicated, Swapped, Failed int64
 	// given back by consumers, and those of them that are never delivered again
 	GivenBack, Forgotten int64
-	// delivered, and the sender was told that nobody knows
+	// delivered, and reported to the sender as unknown
 	Unanswered    int64
 	NeverAnswered int64         // until the producer closed
 	Misplaced     int64         // delivered as if from another partition
@@ -30,7 +30,7 @@ type Planted struct {
 	Transactions  PlantedTransactions
 }
 
-// PlantedTransactions is what a cluster did to transactions.
+// PlantedTransactions counts the faults that a cluster planted into transactions.
 type PlantedTransactions struct {
 	Committed, Aborted int64
 	AbortedVisible     int64 // aborted, and delivered whole
@@ -39,7 +39,7 @@ type PlantedTransactions struct {
 }
 
 // New returns the system on a clock. planted, if not nil, is called when a cluster closes, with
-// what the cluster did to messages on purpose.
+// the faults that it planted.
 func New(c clock.Clock, planted func(Planted)) *System {
 	return &System{clock: c, planted: planted}
 }
@@ -47,7 +47,7 @@ func New(c clock.Clock, planted func(Planted)) *System {
 // Embedded marks the system as one that runs inside this process.
 func (*System) Embedded() {}
 
-// Describe says what can be set.
+// Describe returns the system's terms, levels and settings.
 func (*System) Describe() system.Description {
 	anything := system.Guarantee{How: "simulated: nothing is stored, the level is taken as given"}
 	return system.Description{
@@ -59,7 +59,7 @@ func (*System) Describe() system.Description {
 			{Word: "partition", Means: "a queue of arrivals, in order for each producer"},
 			{Word: "subscription", Means: "a list of consumers that share the partitions"},
 			{Word: "acknowledgement of a publish",
-				Means: "its time has come; exactly once: its transaction has committed"},
+				Means: "its service time is over; exactly once: its transaction has committed"},
 		},
 		Levels: map[workload.Level]system.Guarantee{
 			workload.SyncSync: anything, workload.SyncAsync: anything,
@@ -174,11 +174,11 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 	return k, nil
 }
 
-// OpenReplay has a subscription begin again, where messages are retained.
+// OpenReplay lets a subscription begin again, if messages are retained.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
 	if !c.line.retain {
-		return nil, "", &system.NotSupported{Reason: "what was delivered is not stored",
+		return nil, "", &system.NotSupported{Reason: "delivered messages are not stored",
 			Condition: "setting retain"}
 	}
 	c.line.Lock()

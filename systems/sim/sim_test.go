@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// sender sends one message after another and keeps when each was answered.
+// sender sends messages one by one and records the time of each answer.
 type sender struct {
 	m       system.Message
 	answers chan error
@@ -57,8 +57,7 @@ type sender struct {
 
 func (s *sender) Complete(err error) { s.answers <- err }
 
-// answerTimes sends n messages at once, in virtual time, and returns when each
-// was answered.
+// answerTimes sends n messages at once, in virtual time, and returns the time of each answer.
 func answerTimes(t *testing.T, settings map[string]string, n int) []time.Duration {
 	t.Helper()
 	var times []time.Duration

@@ -1,17 +1,17 @@
 package sim
 
-// transaction is messages of one producer that are acknowledged together, or not at
-// all. The line's lock guards it, but for its number and its end, which do not change.
+// transaction holds messages of one producer that are acknowledged together or not at all. The
+// line's lock guards it, except for its number and its end, which do not change.
 type transaction struct {
 	from      *producer
 	number    uint32
-	endNs     int64 // when no message is added any more, since the line began
+	endNs     int64 // end of adding messages, since the line began
 	turnNs    int64 // the latest turn of its messages
 	serviceNs int64 // that of its first message: how long the commit takes
 	waiting   []answer
 }
 
-// transaction returns the transaction for a message that is sent now; the caller holds the inbox's
+// transaction returns the transaction for a message that is sent now. The caller holds the inbox's
 // lock.
 func (p *producer) transaction(nowNs int64) *transaction {
 	if p.current == nil || nowNs >= p.current.endNs {
@@ -40,14 +40,14 @@ func (l *line) enlist(t *transaction, a answer, turnNs, serviceNs int64) {
 func (l *line) commitDue(nowNs int64) bool {
 	t, ok := l.open.peek()
 	if ok = ok && t.endNs <= nowNs; ok {
-		l.empty() // what was sent before its end and is not in it yet
+		l.empty() // adds the messages that were sent before its end
 		l.open.pop()
 		l.commit(t)
 	}
 	return ok
 }
 
-// commit decides what becomes of a transaction and plans its answers.
+// commit decides the result of a transaction and plans its answers.
 func (l *line) commit(t *transaction) {
 	ready := l.truth.afterStall(max(t.endNs, t.turnNs)) + t.serviceNs
 	atNs := max(l.truth.afterStall(ready), t.from.committedNs)
@@ -62,8 +62,8 @@ func (l *line) commit(t *transaction) {
 	t.waiting = nil
 }
 
-// decide draws what becomes of a transaction and of its messages. The first one of a
-// producer is committed: with it a run proves that its partitions are ready.
+// decide draws the result of a transaction and of its messages. A producer's first transaction is
+// always committed, because it proves that the partitions are ready.
 func (l *line) decide(t *transaction) {
 	draw := func(k uint64) float64 { return l.truth.ofTransaction(t.from.index, t.number, k) }
 	aborts := t.number > 1 && draw(0) < l.truth.abortShare || l.outage.failing || t.holds(fail)
@@ -89,12 +89,12 @@ func (l *line) decide(t *transaction) {
 		case partial && !shown:
 			a.slot.what = lose
 		case partial:
-			a.slot.what = none // so that it comes
+			a.slot.what = none // so that it is delivered
 		}
 	}
 }
 
-// holds reports whether something was planted into one of its messages.
+// holds reports whether one of its messages has a planted fault.
 func (t *transaction) holds(what fault) bool {
 	for _, a := range t.waiting {
 		if a.slot.what == what {
@@ -104,7 +104,7 @@ func (t *transaction) holds(what fault) bool {
 	return false
 }
 
-// dropOpen takes a producer's messages out of the transactions that have not ended.
+// dropOpen removes a producer's messages from the open transactions.
 func (l *line) dropOpen(p *producer) (dropped []answer) {
 	var rest queue[*transaction]
 	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {

@@ -45,7 +45,7 @@ func TestTransactionsCommitTogether(t *testing.T) {
 	}
 }
 
-// shown is how many messages of a transaction came.
+// shown returns the number of delivered messages of a transaction.
 func shown(group []*sent) int64 {
 	return count(group,
 		func(s *sent) bool { return len(s.came) > 0 })
@@ -105,7 +105,7 @@ func TestTransactionsAreAbortedShownAndReadInPart(t *testing.T) {
 	}
 }
 
-// A refused message cannot be part of what commits.
+// A refused message cannot be part of a committed transaction.
 func TestARefusedMessageAbortsItsTransaction(t *testing.T) {
 	o := offering{n: 5_000, gap: time.Millisecond, partitions: 1, delivery: workload.ExactlyOnce,
 		wait: time.Second}

@@ -6,8 +6,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// truth draws what the settings promise: every draw is a pure function of the
-// seed and the number of the message.
+// truth draws each message's service time and planted faults from the settings. Every draw is a
+// pure function of the seed and the message's number.
 type truth struct {
 	seed      uint64
 	kind      string
@@ -20,7 +20,7 @@ type truth struct {
 	delayNs   int64
 	stall     stretch
 
-	slowIs fault // what becomes of slow messages; none: they take the slow time
+	slowIs fault // the fault of slow messages; none: they take the slow time
 
 	abortShare, visibleShare, partialShare float64 // of transactions
 }
@@ -67,12 +67,11 @@ func newTruth(s system.Settings) truth {
 	return t
 }
 
-// firstAnswered is how many messages of a line nothing is done to: with the first ones
-// a run proves that its partitions are ready, and they are in no account.
+// firstAnswered is the number of a line's first messages without planted faults. A run uses them
+// to prove that its partitions are ready, and they are in no account.
 const firstAnswered = 64
 
-// serviceNs is the service time of the n-th message, and what is done to it because
-// it would be slow.
+// serviceNs returns the service time of the n-th message, and its fault if it would be slow.
 func (t *truth) serviceNs(n int64) (ns int64, what fault) {
 	switch t.kind {
 	case "exponential":
@@ -92,16 +91,16 @@ func (t *truth) serviceNs(n int64) (ns int64, what fault) {
 	return int64(t.timeNs), none
 }
 
-// uniform is the k-th random number between 0 and 1 of the n-th message,
-// neither end included.
+// uniform returns the k-th random number between 0 and 1 of the n-th message, neither end
+// included.
 func (t *truth) uniform(n int64, k uint64) float64 {
 	return (float64(mix(t.seed^mix(uint64(n)<<1|k))>>11) + 0.5) / (1 << 53)
 }
 
-// ofTransaction is the k-th random number between 0 and 1, k below 4, of a
-// producer's transaction.
+// ofTransaction returns the k-th random number between 0 and 1, k below 4, of a producer's
+// transaction.
 func (t *truth) ofTransaction(producer int, number uint32, k uint64) float64 {
-	const salt = 0x7472616e73616374 // apart from the numbers of messages
+	const salt = 0x7472616e73616374 // keeps these draws apart from those of messages
 	n := uint64(producer)<<34 | uint64(number)<<2 | k
 	return (float64(mix(t.seed^salt^mix(n))>>11) + 0.5) / (1 << 53)
 }
@@ -119,7 +118,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// fault is what is done to a message on purpose.
+// fault is a planted fault of a message.
 type fault uint8
 
 const (
@@ -128,7 +127,7 @@ const (
 	duplicate
 	swap
 	fail
-	unanswered   // delivered, and the producer is told that nobody knows
+	unanswered   // delivered, and reported to the producer as unknown
 	silent       // never answered
 	misplace     // delivered as if it came from another partition
 	aborted      // refused with its transaction, and not delivered
@@ -138,18 +137,18 @@ const (
 
 const million = 1_000_000
 
-// maxNamed bounds the lost messages that are named; the count is whole.
+// maxNamed bounds the lost messages that are named; the count includes all.
 const maxNamed = 10_000
 
 // plantWithin keeps planted faults away from the end of each million, so that
 // a swapped message has a follower within it.
 const plantWithin = million * 9 / 10
 
-// faults plants so many of each kind in each million messages, at random.
+// faults plants a number of each kind in each million messages, at random.
 type faults struct {
 	seed    uint64
 	per     [faultKinds]int64
-	block   int64 // the million that places are of
+	block   int64 // the million to which places belongs
 	places  map[int64]fault
 	planted Planted
 }
@@ -164,7 +163,7 @@ func newFaults(s system.Settings) faults {
 	return f
 }
 
-// of returns what is done to the n-th message. n must not go back.
+// of returns the fault of the n-th message. n must not go back.
 func (f *faults) of(n int64) fault {
 	if f.per == [faultKinds]int64{} {
 		return none

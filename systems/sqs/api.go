@@ -23,10 +23,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// anyRegion is what requests to an imitation are signed for; it does not look at it.
+// anyRegion is the region for which requests to an imitation of SQS are signed. It ignores the
+// region.
 const anyRegion = "us-east-1"
 
-// errNotConnected is wrapped by errors before which nothing was sent.
+// errNotConnected is wrapped by errors of requests that were not sent.
 var errNotConnected = errors.New("no connection")
 
 // api sends requests to a service or server, and counts them.
@@ -40,7 +41,7 @@ type api struct {
 	region string
 }
 
-// newAPI connects to nothing yet.
+// newAPI returns an api. It connects to nothing yet.
 func newAPI(ctx context.Context, o system.Options) (*api, error) {
 	a := &api{
 		Settings: o.Settings, region: o.Settings.Text(setRegion), amazon: isAmazon(o.Endpoints),
@@ -78,7 +79,8 @@ func newAPI(ctx context.Context, o system.Options) (*api, error) {
 	return a, nil
 }
 
-// isAmazon reports whether the endpoints are Amazon's; without any the region names them.
+// isAmazon reports whether the endpoints are Amazon's. Without endpoints, the region names the
+// service.
 func isAmazon(endpoints []string) bool {
 	if len(endpoints) == 0 {
 		return true
@@ -92,7 +94,7 @@ func isAmazon(endpoints []string) bool {
 	return false
 }
 
-// transport has as many connections as requests are under way.
+// transport allows as many connections as concurrent requests.
 func (a *api) transport(encrypted *tls.Config, hosted bool) *http.Transport {
 	dial := func(with *tls.Config) func(context.Context, string, string) (net.Conn, error) {
 		return func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -103,7 +105,7 @@ func (a *api) transport(encrypted *tls.Config, hosted bool) *http.Transport {
 			return conn, nil
 		}
 	}
-	const idle = 1000 // connections that are kept
+	const idle = 1000 // idle connections that are kept
 	t := &http.Transport{
 		DialContext: dial(nil), DialTLSContext: dial(encrypted),
 		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true,
@@ -114,7 +116,8 @@ func (a *api) transport(encrypted *tls.Config, hosted bool) *http.Transport {
 	return t
 }
 
-// credentials are those of the target, or Amazon's usual chain. An imitation gets any.
+// credentials returns the target's credentials, or Amazon's usual chain. An imitation gets
+// arbitrary ones.
 func (a *api) credentials(ctx context.Context, given system.Credentials) (
 	aws.CredentialsProvider, error,
 ) {
@@ -132,19 +135,19 @@ func (a *api) credentials(ctx context.Context, given system.Credentials) (
 	return chain.Credentials, nil
 }
 
-// service is the name of Amazon's service in a region.
+// service returns the name of Amazon's service in the region.
 func (a *api) service() string { return "Amazon SQS, " + a.region }
 
-// hosted reports whether the service is found by its region.
+// hosted reports whether the region names the service.
 func (a *api) hosted() bool { return a.amazon && a.peer.Endpoints[0] == a.service() }
 
-// at names the service or server.
+// at returns the name of the service or server.
 func (a *api) at() string { return a.peer.At() }
 
 func (a *api) close() { a.wire.CloseIdleConnections() }
 
-// ping asks for a queue, which needs a login and no queue. It changes nothing, so it asks once
-// more when the connection breaks while the answer is read.
+// ping looks up a queue, which needs a login but no existing queue. It changes nothing, so it
+// retries once if the connection breaks while the answer is read.
 func (a *api) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -166,7 +169,7 @@ func broken(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
 }
 
-// codeOf is the code of an answer that refuses, "" when there is none.
+// codeOf returns the code of a refusal, or "".
 func codeOf(err error) string {
 	var answer smithy.APIError
 	if errors.As(err, &answer) {
@@ -175,7 +178,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-// statusOf is the HTTP status of an answer, 0 when there was none.
+// statusOf returns the HTTP status of an answer, or 0 without an answer.
 func statusOf(err error) int {
 	var answer *smithyhttp.ResponseError
 	if errors.As(err, &answer) && answer.Response != nil {
@@ -189,13 +192,13 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing) || strings.HasSuffix(codeOf(err), "NonExistentQueue")
 }
 
-// isThrottled reports whether a service refused a request because there were too many.
+// isThrottled reports whether a service refused a request because there were too many requests.
 func isThrottled(err error) bool {
 	code := codeOf(err)
 	return strings.Contains(code, "Throttl") || code == "TooManyRequestsException"
 }
 
-// explain says in one sentence why a request was not carried out.
+// explain returns an error that says in one sentence why a request failed.
 func (a *api) explain(err error) error {
 	if err == nil {
 		return nil
@@ -218,7 +221,7 @@ func (a *api) explain(err error) error {
 	case isLoginCode(code):
 		return a.peer.RefusesLogin(err, ", or the AWS profile")
 	case strings.HasPrefix(code, "AccessDenied"), code == "AuthorizationError":
-		return fmt.Errorf("%s does not allow the user what a run needs: allow sqs:* on queues "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: allow sqs:* on queues "+
 			"plimsoll-*, and sqs:ListQueues: %w", a.at(), err)
 	case code != "" && code != foreignCode:
 		return err
@@ -238,11 +241,10 @@ func isLoginCode(code string) bool {
 	return false
 }
 
-// foreignCode is the library's own code for an answer that it cannot read.
+// foreignCode is the library's code for an answer that it cannot read.
 const foreignCode = "UnknownError"
 
-// explainStranger is explain for answers that are not of SQS, and for logins that were never
-// sent.
+// explainStranger is explain for answers of other servers, and for logins that were never sent.
 func (a *api) explainStranger(err error) error {
 	text := err.Error()
 	var reading *smithy.DeserializationError
@@ -255,8 +257,8 @@ func (a *api) explainStranger(err error) error {
 	case broken(err), strings.Contains(text, "malformed HTTP"), errors.As(err, &sending):
 		return a.peer.HungUp(err)
 	case errors.As(err, &reading), codeOf(err) == foreignCode:
-		return fmt.Errorf("%s answers, and not as SQS does: correct the endpoint, and give the "+
-			"target tls if it asks for that: %w", a.at(), err)
+		return fmt.Errorf("%s answers, but not like SQS: correct the endpoint, and give the "+
+			"target tls if it requires TLS: %w", a.at(), err)
 	}
 	return err
 }

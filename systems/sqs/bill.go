@@ -12,21 +12,21 @@ import (
 )
 
 // The list price in us-east-1 (US East, N. Virginia) of the first 100 billion requests of a month.
-// It was taken on 23 November 2026 from pages of third parties, which quote it as of June 2026;
-// Amazon's own page could not be opened then. It has to be checked there, and the setting
-// price_per_million_requests_usd overrides it: other regions and contracts have other prices.
+// It was taken on 23 November 2026 from third parties' pages, which quote it as of June 2026,
+// because Amazon's own page could not be opened. Check it there: the setting
+// price_per_million_requests_usd overrides it, and other regions and contracts have other prices.
 const (
 	priceStandard = 0.40 // USD for a million requests
 	priceFIFO     = 0.50
 	priceSource   = "list price in us-east-1 as quoted in June 2026, without the free tier: " +
-		"check aws.amazon.com/sqs/pricing, and set " + setPrice + " where yours differs"
-	chunk   = 64 << 10 // bytes of a request that are counted as one
+		"check aws.amazon.com/sqs/pricing, and set " + setPrice + " if yours differs"
+	chunk   = 64 << 10 // bytes that count as one request
 	million = 1_000_000
 )
 
-// priceOf is the price of a million requests, and where it comes from.
+// priceOf returns the price of a million requests, and its source.
 func priceOf(s system.Settings) (usd float64, sentence string) {
-	source := "as " + setPrice + " has it"
+	source := "from the setting " + setPrice
 	if usd = s.Number(setPrice); usd == 0 {
 		usd, source = priceStandard, priceSource
 		if s.Bool(setFIFO) {
@@ -36,12 +36,12 @@ func priceOf(s system.Settings) (usd float64, sentence string) {
 	return usd, fmt.Sprintf("$%.2f for a million requests, %s", usd, source)
 }
 
-// chunks is how many requests a request of so many bytes counts as.
+// chunks returns the number of requests as which a request of some bytes is counted.
 func chunks(bytes int64) int64 { return max(1, (bytes+chunk-1)/chunk) }
 
 // EstimateBill adds up sends, receives, deletions and empty receives. A producer fills a batch
-// with what is due while it lingers, and a receive brings as much; every poll is taken to come
-// back empty once in each wait_time besides.
+// with the messages that are due within linger, and a receive brings as many. In addition every
+// poll is assumed to return empty once per wait_time.
 func (sqsSystem) EstimateBill(s system.Settings, t *target.Target, l system.Expected) (
 	b system.Bill, charged bool,
 ) {
@@ -67,7 +67,7 @@ func (sqsSystem) EstimateBill(s system.Settings, t *target.Target, l system.Expe
 	return b, true
 }
 
-// meter counts what requests cost, and refuses messages that the limit does not pay for.
+// meter counts the cost of requests, and refuses messages for which the limit does not pay.
 type meter struct {
 	charged  bool
 	price    float64 // of a request
@@ -105,13 +105,13 @@ func (m *meter) count(n int64) {
 	m.mu.Unlock()
 }
 
-// afford reports whether the limit pays for a request with so many copies of messages, and for
-// receiving and deleting each of them by itself. It takes the money: giveBack returns it.
+// afford reports whether the limit pays for a request with some copies of messages, and for
+// receiving and deleting each copy separately. It reserves the money; giveBack returns it.
 func (m *meter) afford(copies, bytes int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.most > 0 {
-		const eachCopy = 2 // its receive and its deletion
+		const eachCopy = 2 // one to receive it, one to delete it
 		each := eachCopy + chunks(bytes/max(copies, 1)) - 1
 		if m.exhausted || m.requests+chunks(bytes)+each*(m.open+copies) > m.most {
 			m.exhausted = true
@@ -122,14 +122,14 @@ func (m *meter) afford(copies, bytes int64) error {
 	return nil
 }
 
-// settle removes messages that were deleted, or never stored.
+// settle removes messages that were deleted or never stored.
 func (m *meter) settle(copies int64) {
 	m.mu.Lock()
 	m.open -= copies
 	m.mu.Unlock()
 }
 
-// counted is a wire whose requests a meter counts.
+// counted is a transport whose requests a meter counts.
 type counted struct {
 	next  http.RoundTripper
 	meter *meter

@@ -10,12 +10,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// At the limit messages are refused, and what was sent before is received and deleted within
-// what the limit pays for.
+// At the limit messages are refused, and earlier messages are received and deleted within the
+// limit.
 func TestLimitOfCost(t *testing.T) {
 	const most, sends = 120, 130 // each send is a request at least
 	c := connect(t, setWait, "20s", setLinger, "0s")
-	c.meter.charged, c.meter.most = true, most // as of Amazon's service
+	c.meter.charged, c.meter.most = true, most // as for Amazon's service
 	topic, got := systemtest.Topic(t, c, "limit", 1), systemtest.NewInbox()
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
@@ -40,14 +40,15 @@ func TestLimitOfCost(t *testing.T) {
 	}
 }
 
-// Requests are counted as the provider does: each 64 KiB of one, and none that was not sent.
+// Requests are counted like the provider's: every 64 KiB count as one, and unsent requests do not
+// count.
 func TestRequestsAreCounted(t *testing.T) {
 	c := connect(t)
 	before, charged := c.Spent()
 	if charged {
 		t.Error("ElasticMQ costs money")
 	}
-	topic := systemtest.Topic(t, c, "counted", 1) // looks for it, makes it, waits for it
+	topic := systemtest.Topic(t, c, "counted", 1) // finds, creates and awaits it
 	p, err := c.OpenProducer(t.Context(), system.ProducerOptions{Topic: topic, InFlight: 1,
 		MessageMax: 150 << 10})
 	if err != nil {

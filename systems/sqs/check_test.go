@@ -139,10 +139,9 @@ func TestEstimate(t *testing.T) {
 func TestServerIsNamed(t *testing.T) {
 	for arn, want := range map[string]string{
 		"arn:aws:sqs:elasticmq-1.7.1:0:q": "ElasticMQ 1.7.1",
-		"arn:aws:sqs:elasticmq:0:q":       "ElasticMQ, of a version that it does not say",
-		"arn:aws:sqs:us-east-1:0:q": "an imitation of SQS that does not say its name, " +
-			"region us-east-1",
-		"": "an imitation of SQS that does not say its name",
+		"arn:aws:sqs:elasticmq:0:q":       "ElasticMQ of an unknown version",
+		"arn:aws:sqs:us-east-1:0:q":       "an unnamed imitation of SQS, region us-east-1",
+		"":                                "an unnamed imitation of SQS",
 	} {
 		if got := serverOf(arn); got != want {
 			t.Errorf("%s: %q", arn, got)

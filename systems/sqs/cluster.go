@@ -31,28 +31,28 @@ var serverSettings = driver.ServerSettings(system.MustSettings(`
 heap bytes 256MiB 64MiB..
     heap of ElasticMQ's virtual machine; it holds every message that is not deleted
 messages_storage bool true
-    ElasticMQ writes messages and queues to a file as well, which a restart needs (ElasticMQ's
+    ElasticMQ also writes messages and queues to a file, which a restart needs (ElasticMQ's
     default is memory only)
 `))
 
-// FindSoftware looks for Java, and for Maven while ElasticMQ is not on this machine.
+// FindSoftware looks for Java, and for Maven if ElasticMQ is not downloaded yet.
 func (sqsSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
 
-// jars are ElasticMQ.
+// jars are the files of ElasticMQ.
 var jars = maven.Artifacts{
 	Name:        "elasticmq-" + elasticVersion,
 	Coordinates: []string{"org.elasticmq:elasticmq-server_2.13:" + elasticVersion},
 }
 
-// servers is how ElasticMQ starts, fails and stops.
+// servers describes how ElasticMQ starts, fails and stops.
 var servers = driver.Servers{
 	StartWithin: 60 * time.Second, StopGrace: 10 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: driver.LastLineWith("ERROR", "Exception"),
 }
 
-// checkNodes returns the violations of the server to start; nodes is the number of servers, 0
-// when they run already.
+// checkNodes returns the violations of the number of servers to start: nodes, or 0 when they run
+// already.
 func checkNodes(s system.Settings, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
@@ -65,13 +65,13 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 	return bad
 }
 
-// Fetch brings ElasticMQ to this machine, unless it is there already.
+// Fetch downloads ElasticMQ, unless it is on this machine.
 func (sqsSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, jars, progress)
 	return err
 }
 
-// NodeNames is the name of the only node: ElasticMQ has no replicas.
+// NodeNames returns the name of the only node: ElasticMQ has no replicas.
 func (sqsSystem) NodeNames(system.Provision) []string { return []string{nodeName} }
 
 // Provision starts an ElasticMQ, and returns when it answers.
@@ -108,10 +108,10 @@ func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Se
 	return c.AwaitEach(ctx, c.Members(), isHealthy)
 }
 
-// elasticConfig has the server listen on its own address alone, keep messages in a file, and
-// say its version in the ARN of each queue.
+// elasticConfig makes the server listen only on its own address, keep messages in a file, and show
+// its version in the ARN of each queue.
 func elasticConfig(n *driver.Node, s system.Settings) string {
-	host, port, _ := net.SplitHostPort(n.Address) // it was made of the two
+	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	return fmt.Sprintf(`include classpath("application.conf")
 node-address { protocol = http, host = %[1]q, port = %[2]s }
 rest-sqs { bind-hostname = %[1]q, bind-port = %[2]s }
@@ -121,7 +121,7 @@ messages-storage { enabled = %[5]t, driver-class = "org.h2.Driver", uri = %[6]q 
 		"jdbc:h2:"+n.Path("messages"))
 }
 
-// isHealthy asks the server.
+// isHealthy returns nil when the server reports that it is healthy.
 func isHealthy(ctx context.Context, n *driver.Node) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address+"/health", nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func isHealthy(ctx context.Context, n *driver.Node) error {
 	if err != nil {
 		return driver.PlainError(err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read
+	defer func() { _ = answer.Body.Close() }() // already read
 	said, err := io.ReadAll(io.LimitReader(answer.Body, 100))
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = fmt.Errorf("it says %q", said)

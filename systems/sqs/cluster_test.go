@@ -16,9 +16,9 @@ func TestProvisionedServer(t *testing.T) {
 	systemtest.IsPrivate(t, c.Members()[0].Path(configFile))
 }
 
-// The other levels cannot be had, and nothing is started.
+// The other levels are refused, and nothing is started.
 func TestStartEndsWhenToldTo(t *testing.T) {
-	server(t) // it is here
+	server(t) // downloads it if necessary
 	_, err := sqsSystem{}.Provision(t.Context(), system.Provision{
 		Nodes: 1, DataDir: filepath.Join(t.TempDir(), "data"), LogDir: t.TempDir(),
 		Durability: workload.AsyncAsync,

@@ -20,11 +20,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// deleteAttempts is how often a deletion is tried: it can be repeated safely, and a message
-// that is not deleted only comes again.
+// deleteAttempts bounds the attempts of a deletion. Repeating it is safe, and a message that is
+// not deleted is merely redelivered.
 const deleteAttempts = 3
 
-// consumer polls the queues of a subscription, each by goroutines of its own.
+// consumer polls the queues of a subscription, each with its own goroutines.
 type consumer struct {
 	driver.Receiver
 	of          *cluster
@@ -32,16 +32,16 @@ type consumer struct {
 	deleteFirst bool // at most once
 
 	handling  sync.Mutex      // held while Receive runs
-	strangers map[string]bool // messages that are not in base64, by id
-	open      context.Context // ends when the consumer is to ask for no more
+	strangers map[string]bool // messages that are not base64, by id
+	open      context.Context // ends when the consumer must stop receiving
 	shut      context.CancelFunc
-	life      context.Context // ends when requests are to end at once
+	life      context.Context // ends when requests must end at once
 	cancel    context.CancelFunc
 	polls     sync.WaitGroup
 	ended     chan struct{} // closed when every poll has ended
 }
 
-// OpenConsumer makes the subscription's queues, unless they are there, and polls them.
+// OpenConsumer creates the subscription's queues, unless they exist, and polls them.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
@@ -95,16 +95,16 @@ func (r *consumer) begin(all ...*poll) {
 	}()
 }
 
-// poll asks one queue again and again.
+// poll receives from one queue, repeatedly.
 type poll struct {
 	*consumer
 	url       string
 	partition int32
-	taking    func(got []types.Message) // what to do with what arrives
+	taking    func(got []types.Message) // handles the received messages
 	payload   []byte                    // of the message being handled
 }
 
-// run takes what arrives until the consumer closes or cannot go on.
+// run takes messages until the consumer closes or cannot go on.
 func (p *poll) run() {
 	for p.open.Err() == nil {
 		got, err := p.receive()
@@ -114,8 +114,8 @@ func (p *poll) run() {
 		case p.life.Err() != nil:
 			return
 		case isMissing(err) && !p.of.amazon:
-			// An imitation came back without the queue. What it had acknowledged is lost, which
-			// the account of the run shows.
+			// An imitation came back without the queue. Its acknowledged messages are lost, which
+			// the run's account shows.
 			clock.Sleep(p.open, retryPause)
 		case final(err):
 			p.Fail(p.of.explain(err))
@@ -126,7 +126,7 @@ func (p *poll) run() {
 	}
 }
 
-// final says whether an error is an answer that will not change.
+// final reports whether an error is an answer that a retry cannot change.
 func final(err error) bool {
 	status := statusOf(err)
 	return status >= http.StatusBadRequest && status < http.StatusInternalServerError &&
@@ -136,9 +136,9 @@ func final(err error) bool {
 // fifoPause is how long a poll of an imitation's FIFO queue pauses after an empty answer.
 const fifoPause = 20 * time.Millisecond
 
-// receive asks for messages once. It does not have an imitation wait for those of a FIFO queue:
-// while a group waits for a deletion, ElasticMQ 1.7.1 tries to answer a waiting request again and
-// again without a pause, and a few such queues take all of its threads.
+// receive sends one ReceiveMessage. With FIFO queues of an imitation it uses no long polling:
+// while a group waits for a deletion, ElasticMQ 1.7.1 retries a waiting request without a pause,
+// and a few such queues occupy all of its threads.
 func (p *poll) receive() ([]types.Message, error) {
 	wait := p.of.Duration(setWait)
 	short := !p.of.amazon && p.of.Bool(setFIFO)
@@ -160,7 +160,7 @@ func (p *poll) receive() ([]types.Message, error) {
 	return got.Messages, nil
 }
 
-// take hands messages over and deletes them, in the order that the delivery asks for.
+// take hands messages over and deletes them, in the order that the delivery guarantee requires.
 func (p *poll) take(got []types.Message) {
 	if len(got) == 0 {
 		return
@@ -185,10 +185,10 @@ func (p *poll) take(got []types.Message) {
 	p.giveBack(rest)
 }
 
-// handle hands messages over until the consumer stops. It returns those to delete, in the memory
-// of the given ones, and those that it did not hand over or that go back. A body that is not in
-// base64 was not sent by plimsoll, or was damaged: what can be read of it is handed over once, for
-// the account. The message stays where it is, and comes again after visibility_timeout.
+// handle hands over messages until the consumer stops. It returns the messages to delete, in the
+// memory of the argument, and those that were not handed over or are given back. A body that is
+// not base64 was damaged or not sent by plimsoll: its readable part is handed over once, for the
+// account. The message stays in the queue and is redelivered after visibility_timeout.
 func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 	p.handling.Lock()
 	defer p.handling.Unlock()
@@ -216,12 +216,12 @@ func (p *poll) handle(got []types.Message) (handled, rest []types.Message) {
 	return handled, rest
 }
 
-// strangersMost bounds the strangers that a consumer remembers. Further ones are handed over each
-// time they come.
+// strangersMost bounds the strangers that a consumer remembers. Further strangers are handed over
+// at each delivery.
 const strangersMost = 10_000
 
-// hadStranger reports whether a message that is not in base64 came before, and remembers it. The
-// caller holds handling.
+// hadStranger reports whether a message that is not base64 was received before, and remembers it.
+// The caller holds handling.
 func (r *consumer) hadStranger(id string) bool {
 	if r.strangers[id] {
 		return true
@@ -272,7 +272,7 @@ func (p *poll) delete(some []types.Message) (deleted []types.Message) {
 	return deleted
 }
 
-// giveBack makes messages visible to others at once. What cannot be given back comes to them
+// giveBack makes messages visible to other consumers at once. If that fails, they become visible
 // after visibility_timeout.
 func (p *poll) giveBack(some []types.Message) {
 	if len(some) == 0 {
@@ -289,8 +289,8 @@ func (p *poll) giveBack(some []types.Message) {
 		&awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &p.url, Entries: entries})
 }
 
-// Close asks for no more and waits within ctx until what was received is handled and deleted.
-// When ctx ends first, the rest comes to others after visibility_timeout.
+// Close stops receiving, and waits within ctx until the received messages are handled and deleted.
+// If ctx ends first, the rest goes to other consumers after visibility_timeout.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		r.shut()

@@ -55,14 +55,14 @@ func (sqsSystem) IsHosted(t *target.Target) bool {
 // RefuseReturns says that consumers can give messages back: they make them visible again.
 func (sqsSystem) RefuseReturns(system.Settings) string { return "" }
 
-// Unordered says that standard queues keep no order, and FIFO queues that of a group.
+// Unordered says that standard queues keep no order, and FIFO queues keep that of a group.
 func (sqsSystem) Unordered(s system.Settings) string {
 	switch {
 	case !s.Bool(setFIFO):
 		return "SQS's standard queues deliver in any order (fifo: true has order)"
 	case s.Text(setGroup) == ofKey:
 		return "FIFO queues keep the order of a message group, which is a key " +
-			"(message_group: key), and plimsoll looks at that of a producer"
+			"(message_group: key), and plimsoll checks the order of a producer"
 	}
 	return ""
 }
@@ -90,8 +90,7 @@ const (
 
 var _ driver.CompleteCluster = (*cluster)(nil)
 
-// cluster is a connection to a service or server. Its methods may be called from any
-// goroutine.
+// cluster is the connection to a service or server. Its methods may be called from any goroutine.
 type cluster struct {
 	*api
 	driver.Lacks
@@ -101,7 +100,7 @@ type cluster struct {
 	queues  *queues
 }
 
-// Connect asks the service for its queues. It returns within ten seconds.
+// Connect checks that the service answers. It returns within ten seconds.
 func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
@@ -136,5 +135,5 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.close(); return nil })
 }
 
-// RefuseExisting says that readers take messages from queues.
+// RefuseExisting refuses existing topics, because readers take messages out of queues.
 func (sqsSystem) RefuseExisting(system.Settings) string { return system.Destructive }

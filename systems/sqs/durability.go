@@ -26,14 +26,14 @@ func levels() map[workload.Level]system.Guarantee {
 	}
 }
 
-// notElastic is why ElasticMQ cannot have a level.
+// notElastic says why ElasticMQ cannot give a level.
 func notElastic(l workload.Level) string {
 	return fmt.Sprintf("durability level %d: plimsoll starts ElasticMQ, one node that never "+
 		"syncs: ask for level 4 (--durability 4), or write settings: {region: eu-central-1} for "+
 		"Amazon SQS, which is level 2", l)
 }
 
-// checkLevel refuses a level that the service or server does not have.
+// checkLevel refuses a level that the service or server does not give.
 func (c *cluster) checkLevel() error {
 	switch {
 	case c.amazon && c.level != workload.SyncAsync:
@@ -46,30 +46,30 @@ func (c *cluster) checkLevel() error {
 	return nil
 }
 
-// elasticRegion begins the region in the name (ARN) that ElasticMQ gives its queues. Plimsoll
-// configures its own ElasticMQ with the version behind it.
+// elasticRegion is the prefix of the region in the ARN of ElasticMQ's queues. Plimsoll configures
+// its ElasticMQ to append the version.
 const elasticRegion = "elasticmq"
 
-// serverOf names the server behind a queue by the region of its ARN.
+// serverOf returns the name of a queue's server, from the region in its ARN.
 func serverOf(arn string) string {
 	const regionField = 3 // arn:aws:sqs:REGION:ACCOUNT:NAME
 	fields := strings.Split(arn, ":")
 	if len(fields) <= regionField {
-		return "an imitation of SQS that does not say its name"
+		return "an unnamed imitation of SQS"
 	}
 	region := fields[regionField]
 	version, is := strings.CutPrefix(region, elasticRegion)
 	switch {
 	case is && version == "":
-		return "ElasticMQ, of a version that it does not say"
+		return "ElasticMQ of an unknown version"
 	case is:
 		return "ElasticMQ " + strings.TrimPrefix(version, "-")
 	}
-	return "an imitation of SQS that does not say its name, region " + region
+	return "an unnamed imitation of SQS, region " + region
 }
 
-// ReadDurability reads the attributes of every queue. Of Amazon SQS that is all that can be
-// read: the level is what the provider states.
+// ReadDurability reads the attributes of every queue. Nothing else can be read of Amazon SQS: its
+// level is the provider's statement.
 func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	system.Evidence, error,
 ) {
@@ -106,7 +106,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	return e, nil
 }
 
-// checkQueue holds a queue's attributes against the settings.
+// checkQueue compares a queue's attributes with the settings.
 func (c *cluster) checkQueue(r *driver.Reading, name string, have map[string]string) error {
 	for attribute, want := range map[string]string{
 		"VisibilityTimeout": strconv.Itoa(int(c.Duration(setVisibility).Seconds())),
@@ -126,10 +126,11 @@ func (c *cluster) checkQueue(r *driver.Reading, name string, have map[string]str
 	return nil
 }
 
-// versionQueue is a queue that is made to read the name of the server, and deleted again.
+// versionQueue is a queue that is created to read the server's name, and deleted again.
 const versionQueue = "plimsoll-version"
 
-// ServerVersions names the service or server. An imitation says its name in the ARN of a queue.
+// ServerVersions returns the name of the service or server. An imitation shows its name in the ARN
+// of a queue.
 func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()

@@ -15,8 +15,8 @@ func TestMain(m *testing.M) {
 	os.Exit(systemtest.Main(m, []interface{ Stop() error }{shared}))
 }
 
-// shared is the ElasticMQ of all tests. Its folder is there before, as when a file system is
-// mounted on it.
+// shared is the ElasticMQ of all tests. Its folder exists before the start, as with a mounted file
+// system.
 var shared = &systemtest.Servers[*driver.Cluster]{
 	System: sqsSystem{}, Level: workload.AsyncAsync, Settings: []string{setHeap, "512MB"}, Nodes: 1,
 	Mounted: []string{nodeName},

@@ -15,7 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// OpenShared opens a consumer: those of a subscription share each queue.
+// OpenShared opens a consumer. The consumers of a subscription share each queue.
 func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, string, error,
 ) {
@@ -23,7 +23,7 @@ func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// post sends a message to every queue of partition 0, and returns what the last one answered.
+// post sends a message to every queue of partition 0, and returns the last queue's answer.
 func (c *cluster) post(ctx context.Context, t system.Topic, payload []byte,
 	change func(m *awssqs.SendMessageInput)) (got *awssqs.SendMessageOutput, err error) {
 	topic, err := c.topic(ctx, t)
@@ -47,7 +47,7 @@ func (c *cluster) post(ctx context.Context, t system.Topic, payload []byte,
 	return got, nil
 }
 
-// PublishAcked publishes a message. Every request has an answer, always of the same meaning.
+// PublishAcked publishes a message. Every request has an answer with the same meaning.
 func (c *cluster) PublishAcked(
 	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
 ) (string, error) {
@@ -55,7 +55,7 @@ func (c *cluster) PublishAcked(
 	case kind == system.AckNone:
 		return "", system.Lacks("every request has an answer")
 	case kind == system.AckRefusal:
-		_, err := c.post(ctx, t, nil, nil) // SQS takes no empty body
+		_, err := c.post(ctx, t, nil, nil) // SQS refuses an empty body
 		if codeOf(err) == "" {
 			return "", fmt.Errorf("the server did not refuse: %w", err)
 		}
@@ -67,7 +67,7 @@ func (c *cluster) PublishAcked(
 	case kind == system.AckOne && c.amazon:
 		return "", system.Lacks(
 			"Amazon states that SQS answers when several availability zones have " +
-				"the message, and nothing less can be asked for")
+				"the message; there is no weaker kind")
 	}
 	got, err := c.post(ctx, t, payload, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *cluster) PublishAcked(
 	return "SendMessage answered MessageId " + aws.ToString(got.MessageId), nil
 }
 
-// OpenRoutes has a queue for each key, or for each receiver.
+// OpenRoutes uses a queue for each key, or for each receiver.
 func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	system.Publisher, string, error,
 ) {
@@ -93,7 +93,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 	return x, condition, err
 }
 
-// OpenMailbox has a delay, which is a message's own in standard queues.
+// OpenMailbox creates a queue with delays. Only standard queues have a delay for each message.
 func (c *cluster) OpenMailbox(ctx context.Context, t system.Topic, f system.Feature) (
 	system.Mailbox, string, error,
 ) {
@@ -114,7 +114,7 @@ type mailbox struct {
 	of *cluster
 }
 
-// mailboxReader is the subscription of a mailbox.
+// mailboxReader is the name of a mailbox's subscription.
 const mailboxReader = "reader"
 
 // Post publishes with the delay, in whole seconds.
@@ -128,7 +128,7 @@ func (b *mailbox) Post(ctx context.Context, e system.Envelope) error {
 	return err
 }
 
-// reserve makes the queue of the reader before the first message.
+// reserve creates the reader's queue before the first message.
 func (b *mailbox) reserve(ctx context.Context) error {
 	topic, err := b.of.topic(ctx, b.Topic)
 	if err != nil || len(topic.subscriptions) > 0 {
@@ -164,10 +164,10 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		aws.ToString(got[1].MessageId)), condition, nil
 }
 
-// deadAfter is how often a message is received before it is dead.
+// deadAfter is the number of receives after which a message goes to the dead-letter queue.
 const deadAfter = 2
 
-// OpenRejecting has a queue whose messages go to a dead-letter queue.
+// OpenRejecting creates a queue with a dead-letter queue.
 func (c *cluster) OpenRejecting(
 	ctx context.Context, t system.Topic, rejected, dead func([]byte),
 ) (system.Publisher, string, error) {
@@ -232,7 +232,7 @@ func (r *rejecting) Close(ctx context.Context) error {
 		r.of.DeleteTopic(ctx, r.dead))
 }
 
-// each hands the payloads over.
+// each hands over the payloads.
 func (p *poll) each(got []types.Message, to func(payload []byte)) {
 	for i := range got {
 		if payload, err := base64.StdEncoding.DecodeString(aws.ToString(got[i].Body)); err == nil {

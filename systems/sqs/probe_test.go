@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 )
 
-// What is certain of SQS is found by trying it on ElasticMQ.
+// The probes find SQS's known capabilities on ElasticMQ.
 func TestProbes(t *testing.T) {
 	want := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,

@@ -45,12 +45,11 @@ type line struct {
 	byKey     bool            // the group is the message's key
 	unique    string          // begins the deduplication ids of the line
 	sequence  atomic.Int64    // ends them
-	free      chan *sendBatch // those that are not under way
+	free      chan *sendBatch // idle batches
 	next      *sendBatch      // taken from free, for the next batch
 }
 
-// entry is what is kept for a message in flight, so that it costs no more allocations than the
-// library makes.
+// entry is the driver's part of a message in flight, kept so that only the library allocates.
 type entry struct {
 	body       []byte
 	text       string // of body
@@ -63,7 +62,7 @@ type entry struct {
 	refused    int // by how many queues
 }
 
-// sendBatch is a batch under way.
+// sendBatch is a batch that is being sent.
 type sendBatch struct {
 	all     []*driver.Batched[entry]
 	entries []types.SendMessageBatchRequestEntry
@@ -71,7 +70,7 @@ type sendBatch struct {
 
 var entryIDs = driver.Numbered("m", batchMost)
 
-// OpenProducer opens a producer, which shares the connections of the cluster.
+// OpenProducer opens a producer. All producers share the cluster's connections.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error,
 ) {
@@ -127,7 +126,7 @@ func (p *producer) Send(m *system.Message) {
 	p.lines[m.Partition].Send(m)
 }
 
-// SendBatch hands over messages that follow each other in a partition in one call.
+// SendBatch hands over consecutive messages of a partition in one call.
 func (p *producer) SendBatch(batch []*system.Message) {
 	for len(batch) > 0 {
 		n := 1
@@ -145,15 +144,15 @@ func (p *producer) SendBatch(batch []*system.Message) {
 	}
 }
 
-// createEntry makes what later messages use again.
+// createEntry creates an entry that later messages reuse.
 func createEntry(own *entry) {
 	own.keyed = map[string]types.MessageAttributeValue{}
 }
 
-// text is a string of bytes that do not change while the string is in use.
+// text returns a string that shares its bytes, which do not change while the string is in use.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// fill encodes a message. Its texts share memory that stays until the message has ended.
+// fill encodes a message. Its strings share memory that is valid until the message has ended.
 func (l *line) fill(one *driver.Batched[entry]) {
 	m, own := one.Message, &one.Own
 	own.body = base64.StdEncoding.AppendEncode(own.body[:0], m.Payload)
@@ -179,7 +178,8 @@ func (l *line) fill(one *driver.Batched[entry]) {
 	own.id, own.group = text(own.names[:n]), text(own.names[n:])
 }
 
-// deliver sends a batch without waiting for the answer, as far as requests may be under way.
+// deliver sends a batch without waiting for the answer, if the number of requests in flight allows
+// it.
 func (l *line) deliver(life context.Context, batch []*driver.Batched[entry]) {
 	one := l.next
 	one.all = append(one.all[:0], batch...)
@@ -190,7 +190,7 @@ func (l *line) deliver(life context.Context, batch []*driver.Batched[entry]) {
 	l.next = <-l.free // every request has a limit
 }
 
-// send sends as many messages at a time as a request holds.
+// send sends messages, as many at a time as a request holds.
 func (l *line) send(life context.Context, rest []*driver.Batched[entry], by *sendBatch) {
 	limit := int(l.of.of.Bytes(setBatchBytes))
 	for len(rest) > 0 {
@@ -207,7 +207,7 @@ func (l *line) send(life context.Context, rest []*driver.Batched[entry], by *sen
 	}
 }
 
-// request sends messages to every queue of the partition, and notes what became of each.
+// request sends messages to every queue of the partition, and records each message's result.
 func (l *line) request(
 	life context.Context, some []*driver.Batched[entry], size int64, by *sendBatch,
 ) {
@@ -253,13 +253,13 @@ func (l *line) request(
 	m.settle(int64(refused))
 }
 
-// answer is what a queue answered.
+// answer is a queue's answer.
 type answer struct {
 	err    error
 	failed []types.BatchResultErrorEntry
 }
 
-// note adds what a queue answered to each message.
+// note adds a queue's answer to each message.
 func (l *line) note(some []*driver.Batched[entry], a answer) {
 	add := func(own *entry, err error) {
 		own.err = errors.Join(own.err, err)
@@ -283,8 +283,8 @@ func (l *line) note(some []*driver.Batched[entry], a answer) {
 	}
 }
 
-// entryError is the error of one message in an answer. One that is not the sender's fault may
-// have happened after the message was stored.
+// entryError returns the error of one message in an answer. An error that is not the sender's
+// fault may have happened after the message was stored.
 func entryError(e *types.BatchResultErrorEntry) error {
 	var code, message string
 	if e.Code != nil {
@@ -300,8 +300,8 @@ func entryError(e *types.BatchResultErrorEntry) error {
 		code, message)
 }
 
-// sendTo sends a request to one queue. When it cannot have reached a server, or was throttled,
-// it is sent again, until delivery_timeout.
+// sendTo sends a request to one queue. If it cannot have reached a server, or was throttled, it is
+// sent again until delivery_timeout.
 func (l *line) sendTo(
 	life context.Context, url string, entries []types.SendMessageBatchRequestEntry,
 ) answer {
@@ -323,8 +323,8 @@ func (l *line) sendTo(
 	}
 }
 
-// outcome says what the error of a request means: without an answer, or with a failure of the
-// server, the messages may have been stored.
+// outcome classifies the error of a request: without an answer, or after a failure of the server,
+// the messages may have been stored.
 func (c *cluster) outcome(life context.Context, err error) error {
 	status := statusOf(err)
 	switch {
@@ -337,11 +337,11 @@ func (c *cluster) outcome(life context.Context, err error) error {
 	return fmt.Errorf("%w: %w", system.ErrUnknown, err)
 }
 
-// Close waits within ctx for the answers under way.
+// Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		err := driver.CloseAll(ctx, p.lines)
-		p.sending.Wait() // the lines have ended their requests
+		p.sending.Wait() // until the lines have ended their requests
 		return err
 	})
 }

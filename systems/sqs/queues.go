@@ -22,8 +22,8 @@ import (
 // maxName is the longest name of a queue.
 const maxName = 80
 
-// services holds the queues of each service or server that this process has connected to, for
-// as long as the process lives: a subscription outlives the connection that opened it.
+// services holds the queues of each service or server to which this process has connected. It
+// lives as long as the process, because a subscription outlives the connection that opened it.
 var services = struct {
 	sync.Mutex
 	all map[string]*queues
@@ -39,27 +39,27 @@ func queuesOf(at string) *queues {
 	return services.all[at]
 }
 
-// queues are the queues of each topic, and those of its subscriptions.
+// queues holds the queues of each topic and of its subscriptions.
 type queues struct {
 	mu     sync.Mutex
 	topics map[string]*topicQueues
 }
 
-// topicQueues are the queues of a topic. Producers read places without a lock.
+// topicQueues holds the queues of a topic. Producers read places without a lock.
 type topicQueues struct {
 	own           []string // by partition
 	subscriptions map[string][]string
-	places        atomic.Pointer[[][]string] // by partition: where a message is sent to
+	places        atomic.Pointer[[][]string] // by partition: the destinations of a message
 }
 
-// of returns a topic's queues; nil: the process has not seen the topic.
+// of returns a topic's queues; nil: the topic is unknown to this process.
 func (q *queues) of(t system.Topic) *topicQueues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.topics[t.Name]
 }
 
-// keep adds a topic's own queues, unless as many are known.
+// keep adds a topic's own queues, unless at least as many are known.
 func (q *queues) keep(t system.Topic, own []string) *topicQueues {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,8 +69,7 @@ func (q *queues) keep(t system.Topic, own []string) *topicQueues {
 	return q.add(t, own)
 }
 
-// replace adds the queues of a topic that was just made. What is known of an earlier topic with
-// its name is forgotten.
+// replace adds the queues of a new topic, and forgets an earlier topic of the same name.
 func (q *queues) replace(t system.Topic, own []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,7 +108,7 @@ func (q *queues) forget(t system.Topic) {
 	delete(q.topics, t.Name)
 }
 
-// place finds where messages are sent to: to each subscription, or to the topic's own queue.
+// place computes the destinations of messages: each subscription, or the topic's own queue.
 func (one *topicQueues) place() {
 	places := make([][]string, len(one.own))
 	for p, url := range one.own {
@@ -123,7 +122,7 @@ func (one *topicQueues) place() {
 	one.places.Store(&places)
 }
 
-// queueName is the name of a queue; subscription "": the topic's own.
+// queueName returns the name of a queue; subscription "": the topic's own queue.
 func (c *cluster) queueName(t system.Topic, partition int, subscription string) string {
 	name := t.Name + "-" + strconv.Itoa(partition)
 	if subscription != "" {
@@ -142,7 +141,7 @@ func (c *cluster) queueName(t system.Topic, partition int, subscription string) 
 	return name
 }
 
-// attributes are those of every queue.
+// attributes returns the attributes of every queue.
 func (c *cluster) attributes() map[string]string {
 	all := map[string]string{
 		string(types.QueueAttributeNameVisibilityTimeout): strconv.Itoa(
@@ -161,7 +160,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return fmt.Errorf("creating topic %s: a queue's name has at most %d characters, and %s "+
 			"has %d: choose a shorter name", t.Name, maxName, name, len(name))
 	}
-	// CreateQueue succeeds on a queue that is there with the same attributes.
+	// CreateQueue succeeds if the queue exists with the same attributes.
 	if _, err := c.queueURL(ctx, c.queueName(t, 0, "")); err == nil {
 		return fmt.Errorf("creating topic %s: the queue %s exists: delete it, or choose another "+
 			"name", t.Name, c.queueName(t, 0, ""))
@@ -176,7 +175,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
-// createQueues makes the queues of a subscription, unless they are there, and returns their
+// createQueues creates the queues of a subscription, unless they exist, and returns their
 // addresses by partition.
 func (c *cluster) createQueues(ctx context.Context, t system.Topic, subscription string) (
 	[]string, error,
@@ -190,7 +189,7 @@ func (c *cluster) createQueues(ctx context.Context, t system.Topic, subscription
 		})
 		var other *types.QueueNameExists
 		if errors.As(err, &other) {
-			return fmt.Errorf("the queue %s exists with other attributes than %s and %s ask for: "+
+			return fmt.Errorf("the queue %s exists with attributes that differ from %s and %s: "+
 				"delete it, or choose another name: %w", name, setVisibility, setFIFO, err)
 		}
 		if err != nil {
@@ -202,7 +201,7 @@ func (c *cluster) createQueues(ctx context.Context, t system.Topic, subscription
 	return urls, err
 }
 
-// awaitQueue waits until a new queue answers: on Amazon SQS that takes up to a second.
+// awaitQueue waits until a new queue answers, on Amazon SQS up to a second.
 func (c *cluster) awaitQueue(ctx context.Context, url string) error {
 	return driver.Until(ctx, retryPause, func() (bool, error) {
 		_, err := c.readAttributes(ctx, url)
@@ -228,7 +227,7 @@ func (c *cluster) readAttributes(ctx context.Context, url string) (map[string]st
 	return got.Attributes, nil
 }
 
-// topic returns the queues of a topic, which another connection may have made.
+// topic returns the queues of a topic, which another connection may have created.
 func (c *cluster) topic(ctx context.Context, t system.Topic) (*topicQueues, error) {
 	if have := c.queues.of(t); have != nil && len(have.own) >= t.Partitions {
 		return have, nil
@@ -268,7 +267,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return err
 }
 
-// Leader is the endpoint, as long as it has every queue that messages of the partition go to.
+// Leader returns the endpoint if it has every queue of the partition.
 func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	topic, err := c.topic(ctx, t)
 	if err != nil {

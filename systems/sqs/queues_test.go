@@ -22,7 +22,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// imitation is a server that has queues without messages.
+// imitation is a server with queues without messages.
 type imitation struct {
 	mu      sync.Mutex
 	queues  []string
@@ -69,7 +69,7 @@ func (s *imitation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// change changes what the imitation holds.
+// change changes the imitation's state.
 func (s *imitation) change(how func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func imitated(t *testing.T) (*imitation, *cluster) {
 	return s, c
 }
 
-// subscribed makes a topic with a subscription.
+// subscribed creates a topic with a subscription.
 func subscribed(t *testing.T, c *cluster, topic system.Topic) {
 	t.Helper()
 	if err := c.CreateTopic(t.Context(), topic); err != nil {
@@ -138,12 +138,12 @@ func TestDeletionThatFailsIsRepeated(t *testing.T) {
 	}
 }
 
-// A topic that is made again after the server lost it has none of its earlier queues, also when
-// it has more partitions.
+// A topic that is recreated after the server lost it has none of its earlier queues, even with
+// more partitions.
 func TestTopicMadeAgain(t *testing.T) {
 	s, c := imitated(t)
 	subscribed(t, c, system.Topic{Name: "t", Partitions: 1})
-	s.change(func() { s.queues = nil }) // as a server that kept them in memory and started again
+	s.change(func() { s.queues = nil }) // like a restarted server that kept them in memory
 	topic := system.Topic{Name: "t", Partitions: 3}
 	subscribed(t, c, topic)
 	places := *c.queues.of(topic).places.Load()
@@ -157,7 +157,7 @@ func TestTopicMadeAgain(t *testing.T) {
 	}
 }
 
-// A topic of fewer partitions that is known under the name does not stand for a larger one.
+// A known topic with fewer partitions is not used for a larger one of the same name.
 func TestKnownTopicIsSmaller(t *testing.T) {
 	s, c := imitated(t)
 	subscribed(t, c, system.Topic{Name: "t", Partitions: 1})
@@ -168,8 +168,8 @@ func TestKnownTopicIsSmaller(t *testing.T) {
 	}
 }
 
-// A server that came back without a queue says that the partition is gone, which is how the audit
-// of a power cut counts what nobody can read any more.
+// A server that came back without a queue reports that the partition is gone. The audit after a
+// power cut uses this to count messages that cannot be read any more.
 func TestLeaderOfAGonePartition(t *testing.T) {
 	s, c := imitated(t)
 	topic := system.Topic{Name: "t", Partitions: 2}
@@ -188,11 +188,11 @@ func TestLeaderOfAGonePartition(t *testing.T) {
 	if _, err := c.Leader(t.Context(), topic, 1); !errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("the queue of a subscription is gone: %v", err)
 	}
-	s.change(func() { s.queues = nil }) // as a server that kept them in memory and started again
+	s.change(func() { s.queues = nil }) // like a restarted server that kept them in memory
 	if _, err := c.Leader(t.Context(), topic, 0); !errors.Is(err, system.ErrNoTopic) {
 		t.Errorf("all queues are gone: %v", err)
 	}
-	// A server that does not answer has not said so.
+	// A server that does not answer has not reported it.
 	silent, err := newAPI(t.Context(), system.Options{
 		Endpoints: []string{answering(t, http.StatusInternalServerError, "{}")},
 		Settings:  systemtest.Settings(t, sqsSystem{})})
@@ -207,7 +207,7 @@ func TestLeaderOfAGonePartition(t *testing.T) {
 	}
 }
 
-// A message that is not in base64 counts once and stays in the queue.
+// A message that is not base64 counts once and stays in the queue.
 func TestStrangerIsLeftInTheQueue(t *testing.T) {
 	for _, delivery := range []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce} {
 		s, c := imitated(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// answering is an HTTP server that gives each request the same answer.
+// answering returns an HTTP server that gives each request the same answer.
 func answering(t *testing.T, status int, body string) (address string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -34,14 +34,14 @@ func answering(t *testing.T, status int, body string) (address string) {
 	return s.Listener.Addr().String()
 }
 
-// refusing answers as SQS does when it refuses a request.
+// refusing answers like SQS when it refuses a request.
 func refusing(t *testing.T, code string) (address string) {
 	t.Helper()
 	return answering(t, http.StatusForbidden,
 		fmt.Sprintf(`{"__type":"com.amazon.coral.service#%s","message":"no"}`, code))
 }
 
-// talking is a server of another protocol: it says something to each connection and closes it.
+// talking returns a server of another protocol: it writes a text to each connection and closes it.
 func talking(t *testing.T, says string) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -65,7 +65,7 @@ func talking(t *testing.T, says string) (address string) {
 	return l.Addr().String()
 }
 
-// An answer that ends in the middle is asked for once more, and then explained.
+// A request with a truncated answer is sent once more, and then explained.
 func TestBrokenAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		broken int
@@ -107,8 +107,8 @@ func TestRefusals(t *testing.T) {
 			[]string{"the AWS session has expired", "aws sso login"}},
 		"expired token": {refusing(t, "ExpiredToken"), []string{"the AWS session has expired"}},
 		"no right":      {refusing(t, "AccessDeniedException"), []string{"allow sqs:*"}},
-		"a web server":  {answering(t, http.StatusOK, "<html>"), []string{"not as SQS does"}},
-		"no such page":  {answering(t, http.StatusNotFound, "<html>"), []string{"not as SQS does"}},
+		"a web server":  {answering(t, http.StatusOK, "<html>"), []string{"not like SQS"}},
+		"no such page":  {answering(t, http.StatusNotFound, "<html>"), []string{"not like SQS"}},
 		"Redis":         {talking(t, "-ERR unknown command\r\n"), []string{"is not SQS's"}},
 		"Kafka":         {talking(t, ""), []string{"closes the connection at once"}},
 	} {
@@ -175,8 +175,8 @@ func TestUnknownRegion(t *testing.T) {
 	systemtest.Refused(t, time.Now(), err, "correct the region (xx-nowhere-1)")
 }
 
-// Connections to an endpoint are encrypted where the target asks for it. ElasticMQ has no TLS,
-// so a server in front of it has it.
+// Connections to an endpoint are encrypted if the target asks for it. ElasticMQ has no TLS, so the
+// test puts a TLS server in front of it.
 func TestTLS(t *testing.T) {
 	o := optionsOf(t)
 	front := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(
@@ -221,7 +221,7 @@ func TestQueuesWithOtherAttributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	systemtest.Refused(t, time.Now(), c.CreateTopic(t.Context(), topic),
-		"exists with other attributes", "delete it, or choose another name")
+		"exists with attributes that differ", "delete it, or choose another name")
 	read := systemtest.Topic(t, c, "read-back", 1)
 	url, err := c.queueURL(t.Context(), c.queueName(read, 0, ""))
 	if err == nil {
@@ -241,7 +241,7 @@ func TestQueuesWithOtherAttributes(t *testing.T) {
 	systemtest.Refused(t, time.Now(), err, "in base64", "batch_bytes")
 }
 
-// An answer of success may refuse messages: SQS takes no empty ones.
+// A successful answer may refuse single messages: SQS refuses empty ones.
 func TestEntriesOfABatchAreRefused(t *testing.T) {
 	c := connect(t, setLinger, "50ms")
 	topic := systemtest.Topic(t, c, "entries", 1)

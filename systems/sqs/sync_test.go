@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The acknowledgement is the server's own: while it is paused there is none.
+// The acknowledgement comes from the server: while it is paused there is none.
 func TestAcknowledgementWaitsForTheServer(t *testing.T) {
 	c, pid := connect(t, setRequest, "300ms"), server(t).Nodes()[0].PID
 	topic := systemtest.Topic(t, c, "waits", 1)
@@ -28,7 +28,7 @@ func TestAcknowledgementWaitsForTheServer(t *testing.T) {
 	systemtest.Acks(t, p)
 }
 
-// ElasticMQ syncs nothing at all, also not when its database writes to its file.
+// ElasticMQ never syncs, not even when its database writes to its file.
 func TestServerNeverSyncs(t *testing.T) {
 	systemtest.NeedDelays(t)
 	c, node := connect(t), server(t).Members()[0]
@@ -45,10 +45,10 @@ func TestServerNeverSyncs(t *testing.T) {
 	}
 }
 
-// awaitWritten waits until the database has written what was sent so far to its file.
+// awaitWritten waits until the database has written all messages so far to its file.
 func awaitWritten(t *testing.T, node *driver.Node) {
 	t.Helper()
-	const ahead = 50 * time.Millisecond // of a write that had begun before
+	const ahead = 50 * time.Millisecond // for a write that began before
 	began := time.Now().Add(ahead)
 	err := driver.Until(t.Context(), ahead, func() (bool, error) {
 		info, err := os.Stat(node.Path("messages.mv.db"))

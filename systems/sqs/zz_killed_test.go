@@ -11,8 +11,8 @@ import (
 
 // The test of this file breaks the shared server, so it runs last.
 
-// A server that was killed comes back on its file, and clients wait for it. What it had
-// acknowledged and not written is lost: level 4 promises no more.
+// A server that was killed comes back with its file, and clients wait for it. Messages that it had
+// acknowledged and not written are lost, as level 4 allows.
 func TestKilledServer(t *testing.T) {
 	server(t)
 	servers := shared.Take(t)
@@ -44,7 +44,7 @@ func TestKilledServer(t *testing.T) {
 			acknowledged = append(acknowledged, name)
 		case len(acknowledged) > 0:
 			t.Errorf("message %d: %v", i, err)
-		default: // it met the end, or a server that has not loaded its queues yet
+		default: // the server was ending, or had not loaded its queues yet
 			time.Sleep(50 * time.Millisecond)
 		}
 	}

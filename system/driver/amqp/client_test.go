@@ -77,7 +77,7 @@ func TestEachOutcome(t *testing.T) {
 	}
 }
 
-// An answer of one partition is not held up by a missing one of another.
+// A missing answer of one partition does not delay the answers of another.
 func TestAnswersOfOtherPartitions(t *testing.T) {
 	s := &peer{credit: 100, answer: func(n int) byte {
 		if n == 0 {
@@ -99,8 +99,8 @@ func TestAnswersOfOtherPartitions(t *testing.T) {
 	}
 }
 
-// What was sent and not answered when the connection is lost is unknown; the next messages
-// go to the other server.
+// When the connection is lost, unanswered messages are unknown; the next messages go to the other
+// server.
 func TestLostConnection(t *testing.T) {
 	first := &peer{credit: 100, answer: func(int) byte { return 0 }}
 	second := &peer{credit: 100, answer: accepts}
@@ -113,7 +113,7 @@ func TestLostConnection(t *testing.T) {
 		t.Errorf("the message in flight: %v", err)
 	}
 	if err := driver.Until(t.Context(), time.Millisecond, func() (bool, error) {
-		err := send(p, "next").Await(t) // the first may still meet the old connection
+		err := send(p, "next").Await(t) // the first may still use the old connection
 		return errors.Is(err, system.ErrUnknown), err
 	}); err != nil {
 		t.Error(err)
@@ -124,8 +124,8 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// A server that heartbeats and does not answer, and one that gives no credit, cost no more
-// than the time-out.
+// A server that sends heartbeats but no answers, and one that gives no credit, cost only the
+// time-out.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	for name, s := range map[string]*peer{
 		"no answer": {credit: 100, answer: func(int) byte { return 0 }},
@@ -163,7 +163,7 @@ func TestCloseWithoutTime(t *testing.T) {
 	closeNow(t, p)
 }
 
-// A Send that is on its way to the wire while the connection ends returns too.
+// A Send that is writing while the connection ends also returns.
 func TestCloseWithoutTimeWhileSending(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -180,7 +180,7 @@ func TestCloseWithoutTimeWhileSending(t *testing.T) {
 			}
 		}()
 		<-underWay
-		_ = p.Close(over) // the message on its way may be without an answer
+		_ = p.Close(over) // the message being written may have no answer
 		<-sent
 	}
 }
@@ -212,7 +212,7 @@ func TestConsumer(t *testing.T) {
 		_ = driver.Until(t.Context(), time.Millisecond, func() (bool, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return s.accepted < 2, nil // those of the connection that was closed in good order
+			return s.accepted < 2, nil // those of the connection that was closed cleanly
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Source is where the messages of a partition come from.
+// Source is the address from which a partition's messages are received.
 type Source struct {
 	Address string
 	// Options are of the link, such as its capabilities. The consumer sets Credit.
@@ -31,8 +31,7 @@ type ConsumerOptions struct {
 	Handle system.ConsumerOptions
 }
 
-// Consumer is a system.Consumer with a connection of its own, and on it a link for each
-// partition.
+// Consumer is a system.Consumer with its own connection, and on it a link for each partition.
 type Consumer struct {
 	driver.Receiver
 	o        ConsumerOptions
@@ -43,12 +42,12 @@ type Consumer struct {
 	mu   sync.Mutex
 	conn *Conn // the latest
 
-	life   context.Context // ends when the consumer is to receive no more
+	life   context.Context // ends when the consumer must stop receiving
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when run has ended
 }
 
-// NewConsumer opens a consumer. It returns when the server has taken the links of all
+// NewConsumer opens a consumer. It returns when the server has accepted the links of all
 // partitions.
 func NewConsumer(ctx context.Context, o ConsumerOptions) (*Consumer, error) {
 	r := &Consumer{
@@ -113,7 +112,7 @@ func (r *Consumer) run(c *Conn, receivers []*goamqp.Receiver) {
 	}
 }
 
-// hold makes c the connection that Close closes. After Close it cuts c and returns false.
+// hold records c as the connection that Close must close. After Close it cuts c and returns false.
 func (r *Consumer) hold(c *Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,10 +138,10 @@ func (r *Consumer) receiveAll(receivers []*goamqp.Receiver) {
 	all.Wait()
 }
 
-// receive hands the messages of a partition over until the link or ctx ends. Messages that
-// were not handed over go to other consumers.
+// receive hands over the messages of a partition until the link or ctx ends. Messages that were
+// not handed over go to other consumers.
 func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition int32) {
-	for ctx.Err() == nil { // otherwise the library returns what it holds
+	for ctx.Err() == nil { // checked, because the library still returns buffered messages
 		m, err := from.Receive(ctx, nil)
 		if err != nil {
 			return
@@ -167,7 +166,7 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 	}
 }
 
-// take hands a message over. It is not handled when the consumer is closed.
+// take hands over a message, unless the consumer is closed.
 func (r *Consumer) take(m *goamqp.Message, partition int32) (handled, back bool) {
 	r.handling.Lock()
 	defer r.handling.Unlock()
@@ -185,7 +184,7 @@ func Payload(m *goamqp.Message) []byte {
 	return m.GetData()
 }
 
-// Key returns the key of a message, nil when it has none.
+// Key returns the key of a message, or nil if it has none.
 func Key(m *goamqp.Message) []byte {
 	if m.Properties == nil {
 		return nil
@@ -199,8 +198,8 @@ func Key(m *goamqp.Message) []byte {
 	return nil
 }
 
-// Close receives no more and waits within ctx until the message under way is handled and
-// accepted. The server gives the other messages to other consumers. Close is idempotent.
+// Close stops receiving, and waits within ctx until the current message is handled and accepted.
+// The server gives the other messages to other consumers. Close is idempotent.
 func (r *Consumer) Close(ctx context.Context) error {
 	return r.closing.Once(r.o.Clients, r, func() error {
 		r.cancel()

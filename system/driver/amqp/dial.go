@@ -29,7 +29,7 @@ func Client() string { return "go-amqp " + driver.LibraryVersion("github.com/Azu
 
 // Dialer connects to servers. Its methods are safe for concurrent use.
 type Dialer struct {
-	Endpoints   []string // each is tried; those that take no clients may be among them
+	Endpoints   []string // all are tried; some may accept no clients
 	Credentials system.Credentials
 	TLS         *tls.Config // nil: not encrypted
 	// Silence is how long a server may send nothing, not even a heartbeat, before the
@@ -58,15 +58,15 @@ func (c *Conn) Cut() {
 	_ = c.conn.Close()
 }
 
-// Close closes the connection in good order, and cuts it when ctx ends first.
+// Close closes the connection cleanly, and cuts it if ctx ends first.
 func (c *Conn) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { _ = c.wire.Close() })
 	defer stop()
-	_ = c.conn.Close() // what matters was answered or will not be
+	_ = c.conn.Close() // every message was answered or never will be
 }
 
-// Dial connects to the first endpoint that takes clients. It begins with the endpoint of the
-// number from, modulo their number. The error is Explain's.
+// Dial connects to the first endpoint that accepts clients. It begins with endpoint number from,
+// modulo their count. The error is Explain's.
 func (d *Dialer) Dial(ctx context.Context, from int) (*Conn, error) {
 	var failed error
 	for i := range d.Endpoints {
@@ -74,8 +74,8 @@ func (d *Dialer) Dial(ctx context.Context, from int) (*Conn, error) {
 		if err == nil {
 			return c, nil
 		}
-		// A server that is there explains more than an address where nothing listens, such as
-		// that of a backup.
+		// The error of a server that answers explains more than that of an address where nothing
+		// listens, such as a backup's.
 		if failed == nil || errors.Is(failed, syscall.ECONNREFUSED) {
 			failed = err
 		}
@@ -119,13 +119,13 @@ func (d *Dialer) options(endpoint string) *goamqp.ConnOptions {
 	return o
 }
 
-// openError is the error of a server that took the connection and did not open it.
+// openError returns the error of a server that accepted the connection but did not open it.
 type openError struct{ err error }
 
 func (e *openError) Error() string { return e.err.Error() }
 func (e *openError) Unwrap() error { return e.err }
 
-// Explain says in one sentence why servers cannot be talked to and what to do.
+// Explain returns an error that says in one sentence why no server can be reached and what to do.
 func (d *Dialer) Explain(err error) error {
 	peer := driver.Peer{Endpoints: d.Endpoints, Protocol: "AMQP 1.0", Encrypted: d.TLS != nil}
 	var opening *openError
@@ -134,8 +134,8 @@ func (d *Dialer) Explain(err error) error {
 		if d.TLS == nil {
 			hint = "give the target tls or "
 		}
-		return fmt.Errorf("%s takes the connection and does not answer, as a server does that "+
-			"stands still or another protocol's port: %scorrect the port: %w", peer.At(), hint, err)
+		return fmt.Errorf("%s accepts the connection and does not answer, like a server that "+
+			"hangs or another protocol's port: %scorrect the port: %w", peer.At(), hint, err)
 	}
 	if told := peer.Explain(err); told != nil {
 		return told
@@ -146,13 +146,13 @@ func (d *Dialer) Explain(err error) error {
 		if errors.As(err, &opening) {
 			return peer.RefusesLogin(err, "")
 		}
-		return fmt.Errorf("%s does not allow the user what a run needs: give the user the rights, "+
+		return fmt.Errorf("the user lacks rights at %s that a run needs: grant them, "+
 			"or name another one: %w", peer.At(), err)
 	case !errors.As(err, &opening):
 		return err
 	case says(err, "auth failed"), says(err, "no supported auth mechanism"):
 		return peer.RefusesLogin(err, "")
-	case says(err, "protocol"): // the library's words for what is not AMQP 1.0
+	case says(err, "protocol"): // the library's error for a protocol other than AMQP 1.0
 		return fmt.Errorf("%s does not speak AMQP 1.0: correct the port: %w", peer.At(), err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -163,9 +163,9 @@ func (d *Dialer) Explain(err error) error {
 
 func says(err error, words string) bool { return strings.Contains(err.Error(), words) }
 
-// redial connects again after a connection was lost, and calls open with each connection. It
-// tries until open succeeds or life ends, and then returns nil. Once Patience has passed, it
-// calls over with the last error; false: it gives up.
+// redial reconnects after a connection was lost, and calls open with each new connection. It
+// retries until open succeeds or life ends, and then returns nil. When Patience has passed, it
+// calls over with the last error; if over returns false, redial gives up.
 func (d *Dialer) redial(life context.Context, from int, open func(*Conn) error,
 	over func(error) (goOn bool)) *Conn {
 	began := time.Now()
@@ -177,7 +177,7 @@ func (d *Dialer) redial(life context.Context, from int, open func(*Conn) error,
 				found = c
 				return false, nil
 			}
-			from = c.number + 1 // it is there, and of no use
+			from = c.number + 1 // it answers, but is of no use
 			c.Cut()
 		}
 		if life.Err() != nil {

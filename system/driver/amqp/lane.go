@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// lane holds the messages of a partition that were sent and whose answers are not taken yet, in
-// the order of sending. The slots are linked, so a message costs no allocation, and the lane has
-// room for all that can be in flight.
+// lane holds a partition's sent messages whose answers are outstanding, in the order of sending.
+// The slots are linked, so a message costs no allocation, and the lane has room for all messages
+// in flight.
 type lane struct {
-	waiting atomic.Int64 // the sweep, from 1, at which the message that waits was sent; 0: none
+	waiting atomic.Int64 // the sweep, from 1, at which the waiting message was sent; 0: none
 
 	mu          sync.Mutex
 	changed     sync.Cond
@@ -36,7 +36,8 @@ func (l *lane) put(s *slot) {
 	l.changed.Signal()
 }
 
-// take waits for the message that was sent first, and removes it; nil: the lane is shut.
+// take waits for the message that was sent first, and removes it. It returns nil if the lane is
+// shut.
 func (l *lane) take() *slot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +55,7 @@ func (l *lane) take() *slot {
 	return s
 }
 
-// shut has take return when the lane is empty.
+// shut makes take return when the lane is empty.
 func (l *lane) shut() {
 	l.mu.Lock()
 	l.over = true

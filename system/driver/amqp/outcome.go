@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// Outcome returns the result of a message from the server's answer to it. Only accepted is
-// none. The other outcomes are refusals; without an outcome the result is unknown.
+// Outcome returns the result of a message from the server's answer to it. Accepted gives nil. The
+// other outcomes are refusals; without an outcome the result is unknown.
 func Outcome(answer goamqp.DeliveryState) error {
 	switch state := answer.(type) {
 	case *goamqp.StateAccepted:
@@ -28,8 +28,8 @@ func Outcome(answer goamqp.DeliveryState) error {
 	return fmt.Errorf("the server answered without an outcome (%T): %w", answer, system.ErrUnknown)
 }
 
-// sendOutcome returns the result of a message that the library failed to send. Where the
-// library itself refused the message, nothing was sent.
+// sendOutcome returns the result of a message that the library failed to send. If the library
+// itself refused the message, nothing was sent.
 func sendOutcome(err error) error {
 	var refusal *goamqp.Error
 	var link *goamqp.LinkError

@@ -16,15 +16,15 @@ const (
 	codeMechanisms, codeInit, codeOutcome     = 0x40, 0x41, 0x44
 )
 
-// peer is as much of a server as it takes to give each answer that there is, at a moment of
-// the test's choice. Real servers are in the tests of the drivers.
+// peer is a minimal server that gives any answer when the test chooses. The tests of the drivers
+// use real servers.
 type peer struct {
 	listener net.Listener
 	credit   uint32
 	refuses  bool // every login
 	// answer returns the descriptor of the outcome of message number n; 0: none.
 	answer func(n int) byte
-	// deliver is what a receiver of the client's gets.
+	// deliver holds the messages for the client's receivers.
 	deliver []string
 
 	mu       sync.Mutex
@@ -175,8 +175,8 @@ func list(code byte, fields ...[]byte) []byte {
 	return append(binary.BigEndian.AppendUint32(out, uint32(len(fields))), body...)
 }
 
-// performative returns the descriptor and the fields, encoded, of a described list, and what
-// follows it. It adds nulls for fields that were left out at the end.
+// performative returns the descriptor and the encoded fields of a described list, and the bytes
+// after it. It adds nulls for omitted trailing fields.
 func performative(b []byte) (code byte, fields [][]byte, rest []byte) {
 	code, b = b[2], b[3:]
 	n, size := 0, 1

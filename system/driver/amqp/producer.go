@@ -15,11 +15,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// sweeps is how many times in Timeout a producer looks for a message that waited too long;
-// a timeout is at most this part of it late.
+// sweeps is the number of times per Timeout that a producer looks for a message that waited too
+// long. So a timeout is late by at most 1/sweeps of Timeout.
 const sweeps = 20
 
-// Target is where the messages of a partition go.
+// Target is the address to which a partition's messages are sent.
 type Target struct {
 	Address string
 	// Options are of the link, such as its capabilities. nil: the library's defaults.
@@ -33,13 +33,12 @@ type ProducerOptions struct {
 	Targets  []Target        // by partition
 	InFlight int             // most messages sent and not answered
 	Durable  bool            // of each message's header
-	// Timeout is how long the server may take to answer a message or to take it. After it the
+	// Timeout is how long the server may take to accept a message or to answer it. After it the
 	// connection is given up.
 	Timeout time.Duration
 }
 
-// Producer is a system.Producer with a connection of its own, and on it a link for each
-// partition.
+// Producer is a system.Producer with its own connection, and on it a link for each partition.
 type Producer struct {
 	o       ProducerOptions
 	header  goamqp.MessageHeader
@@ -52,12 +51,12 @@ type Producer struct {
 	lanes []*lane // by partition
 
 	sweep   atomic.Int64 // sweeps since the beginning
-	sending atomic.Int64 // the sweep, from 1, at which the Send under way began; 0: none
+	sending atomic.Int64 // the sweep, from 1, at which the running Send began; 0: none
 
 	life       context.Context
 	cancel     context.CancelFunc
 	supervised chan struct{}  // closed when supervise has ended
-	answers    sync.WaitGroup // of the goroutines that take answers, one for each partition
+	answers    sync.WaitGroup // the goroutines that read answers, one for each partition
 }
 
 // link is a connection with the senders of all partitions.
@@ -65,7 +64,7 @@ type link struct {
 	*Conn
 	senders []*goamqp.Sender
 	broken  chan struct{} // holds one note that a sender has ended
-	late    atomic.Bool   // it was given up because the server did not answer
+	late    atomic.Bool   // given up because the server did not answer
 }
 
 // slot is a message in flight.
@@ -81,7 +80,7 @@ type slot struct {
 	next    *slot // in its lane
 }
 
-// NewProducer opens a producer. It returns when the server has taken the links of all
+// NewProducer opens a producer. It returns when the server has accepted the links of all
 // partitions.
 func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
 	p := &Producer{
@@ -119,7 +118,7 @@ func (p *Producer) createSlot(int) *slot {
 	return s
 }
 
-// attach opens the links and makes them those that Send uses.
+// attach opens the links and lets Send use them.
 func (p *Producer) attach(ctx context.Context, c *Conn) error {
 	l := &link{Conn: c, broken: make(chan struct{}, 1)}
 	for _, t := range p.o.Targets {
@@ -136,8 +135,8 @@ func (p *Producer) attach(ctx context.Context, c *Conn) error {
 	return nil
 }
 
-// Send is Producer's. It blocks while every slot is in flight, while the server gives no
-// credit, and while a lost connection is made anew.
+// Send implements system.Producer. It blocks while every slot is in flight, while the server gives
+// no credit, and while a lost connection is replaced.
 func (p *Producer) Send(m *system.Message) {
 	if err := driver.CheckPartition(m, len(p.o.Targets)); err != nil {
 		m.Done(err)
@@ -154,8 +153,8 @@ func (p *Producer) Send(m *system.Message) {
 	}
 	s.since = p.sweep.Load() + 1
 	p.sending.Store(s.since)
-	// The end of the link ends it. A context that is cancelled while the link ends would leave
-	// go-amqp 1.7.0 waiting for ever: it takes a transfer back from a link that is gone.
+	// The end of the link ends this call. A context that is cancelled while the link ends would
+	// make go-amqp 1.7.0 wait for ever, because it takes back a transfer from an ended link.
 	s.receipt, err = s.of.senders[m.Partition].SendWithReceipt(context.Background(), &s.message,
 		nil)
 	p.sending.Store(0)
@@ -193,7 +192,7 @@ func (p *Producer) takeAnswers(l *lane) {
 	}
 }
 
-// failed returns the result of a message whose link has ended or did not take it.
+// failed returns the result of a message whose link has ended or did not accept it.
 func (p *Producer) failed(s *slot, err error) error {
 	switch {
 	case p.life.Err() != nil:
@@ -212,7 +211,7 @@ func (p *Producer) failed(s *slot, err error) error {
 	return err
 }
 
-// end tells the message's end and frees its slot.
+// end reports the message's result and frees its slot.
 func (p *Producer) end(s *slot, err error) {
 	m := s.m
 	s.m, s.data[0], s.key, s.receipt, s.of = nil, nil, nil, goamqp.SendReceipt{}, nil
@@ -244,7 +243,7 @@ func (p *Producer) supervise() {
 	}
 }
 
-// isLate says whether a message has waited for too long, to be taken or to be answered.
+// isLate reports whether a message has waited too long to be accepted or answered.
 func (p *Producer) isLate(now int64) bool {
 	late := func(since int64) bool { return since > 0 && now-(since-1) > sweeps }
 	return late(p.sending.Load()) || slices.ContainsFunc(p.lanes, func(l *lane) bool {
@@ -252,7 +251,7 @@ func (p *Producer) isLate(now int64) bool {
 	})
 }
 
-// replace gives a connection up and returns the next one; nil: the producer closes.
+// replace gives up a connection and returns the next one, or nil if the producer closes.
 func (p *Producer) replace(l *link) *link {
 	p.slots.Lock()
 	p.link = nil
@@ -279,8 +278,8 @@ func (p *Producer) replace(l *link) *link {
 	return p.link
 }
 
-// Close refuses further messages, waits within ctx for the answers under way, and ends the
-// rest with an error. It is idempotent.
+// Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
+// messages with an error. It is idempotent.
 func (p *Producer) Close(ctx context.Context) error {
 	return p.closing.Once(p.o.Clients, p, func() error {
 		p.slots.Shut()

@@ -1,7 +1,7 @@
 // Package zookeeper starts a ZooKeeper server beside the servers of a system that needs
 // one, such as servers that elect their leader through it.
 //
-// One server is started, so it is a single point of failure: while it is gone, its clients
-// elect nothing. It syncs its log before it answers. Clients need no password: the server
-// listens on a loopback address, and holds addresses and no messages.
+// It starts one server, which is a single point of failure: while it is down, its clients elect
+// nothing. It syncs its log before it answers. Clients need no password: the server listens on a
+// loopback address, and holds addresses and no messages.
 package zookeeper

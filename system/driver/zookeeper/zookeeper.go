@@ -26,8 +26,8 @@ const (
 	tick = 500
 )
 
-// jars are the server. It does not start without the libraries of metrics and compression,
-// and without a binding of slf4j there would be no log.
+// jars are the server's files. It does not start without the libraries of metrics and compression,
+// and needs a binding of slf4j to write a log.
 var jars = maven.Artifacts{
 	Name: "zookeeper-" + version,
 	Coordinates: []string{
@@ -38,8 +38,8 @@ var jars = maven.Artifacts{
 	},
 }
 
-// Fetch downloads the server, unless it is on this machine already, and finds a java
-// program to run it. progress may be nil.
+// Fetch downloads the server, unless it is on this machine, and finds a java program to run it.
+// progress may be nil.
 func Fetch(ctx context.Context, progress func(sentence string)) (driver.Java, error) {
 	return driver.FetchJava(ctx, jars, progress)
 }
@@ -79,12 +79,12 @@ func config(n *driver.Node, port string) string {
 	p.Set("tickTime", strconv.Itoa(tick))
 	p.Set("maxClientCnxns", 0)
 	p.Set("4lw.commands.whitelist", "ruok,srvr")
-	// It would listen on every interface.
+	// Otherwise it would listen on every interface.
 	p.Set("admin.enableServer", false)
 	return p.String()
 }
 
-// IsReady returns nil when the ZooKeeper server at a node's address says that it is well.
+// IsReady returns nil when the ZooKeeper server at a node's address reports that it is well.
 func IsReady(ctx context.Context, n *driver.Node) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.Address)
 	if err != nil {
