@@ -163,10 +163,11 @@ func closeClient(ctx context.Context, lib client.Client) error {
 	return nil
 }
 
-// notOpened is why a producer or a consumer was not opened. It closes the library that was to
-// have it.
+// notOpened closes the library of a producer or consumer that was not opened, and returns the
+// reason.
 func (c *cluster) notOpened(ctx context.Context, what string, lib client.Client, err error) error {
-	return errors.Join(fmt.Errorf("opening the %s: %w", what, c.explain(err)), closeClient(ctx, lib))
+	err = fmt.Errorf("opening the %s: %w", what, c.explain(err))
+	return errors.Join(err, closeClient(ctx, lib))
 }
 
 // Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
