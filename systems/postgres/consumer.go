@@ -235,7 +235,6 @@ func (b *batch) clear() { b.bytes, b.all = b.bytes[:0], b.all[:0] }
 // exchange is a round trip of prepared statements. Each transaction has a slot for the rows
 // that it answers.
 type exchange struct {
-	link *link
 	pipe *pgconn.Pipeline
 	read []func(row [][]byte) // by transaction; nil: no rows are expected
 }
@@ -244,7 +243,7 @@ type exchange struct {
 var binaryRows = []int16{1}
 
 func (l *link) exchange(ctx context.Context) *exchange {
-	return &exchange{link: l, pipe: l.conn.StartPipeline(ctx)}
+	return &exchange{pipe: l.conn.StartPipeline(ctx)}
 }
 
 // add adds statements that end with a synchronization, so that those before BEGIN are a
