@@ -30,7 +30,7 @@ type tied struct {
 func partsOf(s *result.Saved, series result.Series) *parts {
 	var intervals []map[int64]int64
 	var starts []int64
-	_, end := window(&s.Run)
+	end := endOfWindow(&s.Run)
 	for _, l := range s.Latency {
 		if l.Series != series || l.Warmup {
 			continue
@@ -75,14 +75,14 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 	return p
 }
 
-// window is when the run measured, in ns since it started.
-func window(r *result.Run) (from, to int64) {
+// endOfWindow is when the run ended to measure, in ns since it started.
+func endOfWindow(r *result.Run) int64 {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {
-			return p.StartNs, p.EndNs
+			return p.EndNs
 		}
 	}
-	return 0, math.MaxInt64
+	return math.MaxInt64
 }
 
 // thinned merges neighbours until there are no more than mostIntervals.
@@ -221,7 +221,7 @@ func addMissing(
 // of these bounds and how many there are. What was recorded after the window was
 // waited for until then, and counts to the interval in which it was due.
 func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (least, count int64) {
-	_, end := window(&s.Run)
+	end := endOfWindow(&s.Run)
 	least = math.MaxInt64
 	for _, l := range s.Latency {
 		if l.Series != result.Waited || l.Warmup {
