@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -303,20 +302,19 @@ type testbedDownCommand struct {
 // Run stops testbeds.
 func (c *testbedDownCommand) Run(con console) error {
 	all, err := listTestbeds(con, c.Runs)
+	if err == nil && c.Name != "" {
+		all, err = namedTestbed(all, c.Runs, c.Name)
+	}
 	if err != nil {
 		return err
 	}
-	if c.Name == "" && len(all) == 0 {
+	if len(all) == 0 {
 		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ended := 0
 	for _, s := range all {
-		if c.Name != "" && s.Name != c.Name {
-			continue
-		}
 		fmt.Fprintf(con.err, "stopping %s of %s\n", nodeCount(len(s.Nodes)), s.Name)
 		e, err := testbed.Down(ctx, s)
 		if err != nil {
@@ -324,24 +322,24 @@ func (c *testbedDownCommand) Run(con console) error {
 		}
 		fmt.Fprintf(con.out, "%s is down: %s stopped, %s of data and logs removed\n", e.Name,
 			nodeCount(len(e.Nodes)), quantity.Bytes(e.FreedBytes))
-		ended++
-	}
-	if ended == 0 {
-		return fmt.Errorf("no testbed called %s is up in %s: %s", c.Name, relative(c.Runs),
-			othersUp(all))
 	}
 	return nil
 }
 
-func othersUp(all []testbed.State) string {
-	if len(all) == 0 {
-		return "no testbed is up there"
+// namedTestbed is the testbed of a name among all of a folder.
+func namedTestbed(all []testbed.State, runs, name string) ([]testbed.State, error) {
+	up := "no testbed is up there"
+	for i, s := range all {
+		switch {
+		case s.Name == name:
+			return all[i : i+1], nil
+		case i == 0:
+			up = "running testbeds are: " + s.Name
+		default:
+			up += ", " + s.Name
+		}
 	}
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return "running testbeds are: " + strings.Join(names, ", ")
+	return nil, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs), up)
 }
 
 type testbedOwnCommand struct{}

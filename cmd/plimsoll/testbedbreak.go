@@ -93,16 +93,13 @@ func (c *testbedHealCommand) Run(con console) error {
 // findTestbed returns the testbed with a name.
 func findTestbed(con console, runs, name string) (testbed.State, error) {
 	all, err := listTestbeds(con, runs)
+	if err == nil {
+		all, err = namedTestbed(all, runs, name)
+	}
 	if err != nil {
 		return testbed.State{}, err
 	}
-	for _, s := range all {
-		if s.Name == name {
-			return s, nil
-		}
-	}
-	return testbed.State{}, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs),
-		othersUp(all))
+	return all[0], nil
 }
 
 // breakable returns the reason why the servers of an order cannot be prepared for all faults. A

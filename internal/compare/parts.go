@@ -29,7 +29,7 @@ type tied struct {
 func partsOf(s *result.Saved, series result.Series) *parts {
 	var intervals []map[int64]int64
 	var starts []int64
-	_, end := window(&s.Run)
+	end := endOfWindow(&s.Run)
 	for _, l := range s.Latency {
 		if l.Series != series || l.Warmup {
 			continue
@@ -74,14 +74,14 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 	return p
 }
 
-// window returns the measured window, in ns since the run's start.
-func window(r *result.Run) (from, to int64) {
+// endOfWindow returns the end of the measured window, in ns since the run's start.
+func endOfWindow(r *result.Run) int64 {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {
-			return p.StartNs, p.EndNs
+			return p.EndNs
 		}
 	}
-	return 0, math.MaxInt64
+	return math.MaxInt64
 }
 
 // thinned merges neighbours until there are no more than mostIntervals.
@@ -219,7 +219,7 @@ func addMissing(
 // these bounds and their number. Times recorded after the window count to the interval in which
 // the message was due.
 func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (least, count int64) {
-	_, end := window(&s.Run)
+	end := endOfWindow(&s.Run)
 	least = math.MaxInt64
 	for _, l := range s.Latency {
 		if l.Series != result.Waited || l.Warmup {

@@ -115,7 +115,7 @@ func times(n int, what string) string { return quantity.Plural(n, what, what+"s"
 // Caveats returns what a reader must know about the search's result; none if the search succeeded
 // fully.
 func (s *Saved) Caveats() []string {
-	var all []string
+	var all caveats
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
 		wide = fmt.Sprintf(": the bracket is %.1f%% wide, and %.3g%% was asked for", w*100,
@@ -124,7 +124,7 @@ func (s *Saved) Caveats() []string {
 	switch s.End {
 	case UsedUp:
 		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
-			all = append(all, fmt.Sprintf("all %d trials were used up%s", s.Plan.MaxTrials, wide))
+			all.add("all %d trials were used up%s", s.Plan.MaxTrials, wide)
 		}
 	case OutOfTime:
 		all = append(all, "the time was used up"+wide)
@@ -136,40 +136,38 @@ func (s *Saved) Caveats() []string {
 			all = append(all, "the search did not finish"+wide)
 		}
 	case NothingLow:
-		all = append(all,
-			fmt.Sprintf("not even %s was stable, and no lower rate is tried",
-				rate(s.Plan.LeastRate)))
+		all.add("not even %s was stable, and no lower rate is tried", rate(s.Plan.LeastRate))
 	case NoLimit:
-		all = append(all,
-			fmt.Sprintf("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate)))
+		all.add("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate))
 	}
 	if b := s.Bracket; b.MixedRate > 0 {
-		all = append(all,
-			fmt.Sprintf("from %s on, a rate was stable in one run and unstable in another: "+
-				"the bracket is as wide as the system or its machine is unsteady",
-				rate(b.MixedRate)))
+		all.add("from %s on, a rate was stable in one run and unstable in another: "+
+			"the bracket is as wide as the system or its machine is unsteady", rate(b.MixedRate))
 	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
-		all = append(all, fmt.Sprintf("the stable end was confirmed %d of %d times", b.Confirmed,
-			s.Plan.Confirmations))
+		all.add("the stable end was confirmed %d of %d times", b.Confirmed, s.Plan.Confirmations)
 	}
 	if sentence := s.curveCaveat(); sentence != "" {
 		all = append(all, sentence)
 	}
 	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
-		all = append(all,
-			"plimsoll itself was the limit: the system may carry more, so do not rank it by "+
-				"this figure")
+		all.add("plimsoll itself was the limit: the system may carry more, so do not rank it by " +
+			"this figure")
 	}
 	if workload.Arrivals(s.Load.Arrivals) == workload.ArrivalsConstant {
-		all = append(all, "constant arrivals hide queueing: with random arrivals the same "+
-			"objective holds only up to a lower rate")
+		all.add("constant arrivals hide queueing: with random arrivals the same objective holds " +
+			"only up to a lower rate")
 	}
 	return append(all, s.trialCaveats()...)
 }
 
+// caveats are sentences that a reader must know.
+type caveats []string
+
+func (c *caveats) add(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
+
 // trialCaveats returns what a reader must know about the trials.
-func (s *Saved) trialCaveats() (all []string) {
+func (s *Saved) trialCaveats() (all caveats) {
 	repeated, left, noisy, short := 0, 0, 0, 0
 	for _, p := range s.Trials {
 		if p.Noise != "" {
@@ -186,25 +184,21 @@ func (s *Saved) trialCaveats() (all []string) {
 		}
 	}
 	if repeated > 0 {
-		all = append(all,
-			fmt.Sprintf("a passing disturbance seems to have failed %s: each was repeated once, "+
-				"and the second outcome counts", times(repeated, "trial")))
+		all.add("a passing disturbance seems to have failed %s: each was repeated once, and the "+
+			"second outcome counts", times(repeated, "trial"))
 	}
 	if short > 0 {
-		all = append(all,
-			fmt.Sprintf("the system carries its load in pulses, and the window of %s was too "+
-				"short to tell a pulse from growth: each was repeated with a window twice as "+
-				"long, and all later trials kept that length", times(short, "trial")))
+		all.add("the system carries its load in pulses, and the window of %s was too short to "+
+			"tell a pulse from growth: each was repeated with a window twice as long, and all "+
+			"later trials kept that length", times(short, "trial"))
 	}
 	if noisy > 0 {
-		all = append(all,
-			fmt.Sprintf("the machine was noisy in %d of %s, so a repetition of the search may "+
-				"find another bracket", noisy, times(len(s.Trials), "trial")))
+		all.add("the machine was noisy in %d of %s, so a repetition of the search may find "+
+			"another bracket", noisy, times(len(s.Trials), "trial"))
 	}
 	if left > 0 {
-		all = append(all,
-			fmt.Sprintf("after %s the backlog was not empty at the end of the drain: the "+
-				"remaining messages were deleted with the topics", times(left, "trial")))
+		all.add("after %s the backlog was not empty at the end of the drain: the remaining "+
+			"messages were deleted with the topics", times(left, "trial"))
 	}
 	return all
 }

@@ -23,34 +23,46 @@ const (
 )
 
 func (t *attempt) timeDecoupling() (Finding, error) {
-	topic, err := t.topic(1)
+	_, lost, err := t.readLater("away", 1, few)
 	if err != nil {
-		return Finding{}, err
-	}
-	o := system.ConsumerOptions{Topic: topic, Subscription: "away", Delivery: workload.AtLeastOnce}
-	got := newInbox()
-	first, err := t.consume(t.cluster, o, got)
-	if err != nil {
-		return Finding{}, err
-	}
-	if err := first.Close(t.ctx); err != nil {
-		return Finding{}, fmt.Errorf("close the consumer: %w", err)
-	}
-	sent := numbers(0, few)
-	if err := t.send(topic, sent); err != nil {
-		return Finding{}, err
-	}
-	if _, err := t.consume(t.cluster, o, got); err != nil {
-		return Finding{}, err
-	}
-	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
 		return Finding{}, err
 	}
 	evidence := fmt.Sprintf(
 		"%d messages were published while the subscription had no consumer; the one that came "+
-			"then received %d",
-		few, few-len(missing(got.contents(), sent)))
-	return either(len(missing(got.contents(), sent)) == 0, evidence), nil
+			"then received %d", few, few-len(lost))
+	return either(len(lost) == 0, evidence), nil
+}
+
+// readLater sends to a topic while a subscription has no consumer, and returns what one that
+// comes then receives, in its order, and what it does not.
+func (t *attempt) readLater(subscription string, partitions, n int) (all, lost []string,
+	err error) {
+	topic, err := t.topic(partitions)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := system.ConsumerOptions{Topic: topic, Subscription: subscription,
+		Delivery: workload.AtLeastOnce}
+	got := newInbox()
+	first, err := t.consume(t.cluster, o, got)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := first.Close(t.ctx); err != nil {
+		return nil, nil, fmt.Errorf("close the consumer: %w", err)
+	}
+	sent := numbers(0, n)
+	if err := t.send(topic, sent); err != nil {
+		return nil, nil, err
+	}
+	if _, err := t.consume(t.cluster, o, got); err != nil {
+		return nil, nil, err
+	}
+	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
+		return nil, nil, err
+	}
+	all = got.contents()
+	return all, missing(all, sent), nil
 }
 
 // shares holds the messages that each of two consumers received.
@@ -228,34 +240,11 @@ func (t *attempt) multicast() (Finding, error) {
 // backlog sends to a topic and then reads it with one consumer. The result is in the order of
 // delivery.
 func (t *attempt) backlog(partitions int) ([]string, error) {
-	topic, err := t.topic(partitions)
-	if err != nil {
-		return nil, err
+	all, lost, err := t.readLater("order", partitions, many)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("%d of %d messages did not arrive", len(lost), many)
 	}
-	o := system.ConsumerOptions{Topic: topic, Subscription: "order", Delivery: workload.AtLeastOnce}
-	got := newInbox()
-	first, err := t.consume(t.cluster, o, got)
-	if err != nil {
-		return nil, err
-	}
-	if err := first.Close(t.ctx); err != nil {
-		return nil, fmt.Errorf("close the consumer: %w", err)
-	}
-	sent := numbers(0, many)
-	if err := t.send(topic, sent); err != nil {
-		return nil, err
-	}
-	if _, err := t.consume(t.cluster, o, got); err != nil {
-		return nil, err
-	}
-	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
-		return nil, err
-	}
-	all := got.contents()
-	if lost := missing(all, sent); len(lost) > 0 {
-		return nil, fmt.Errorf("%d of %d messages did not arrive", len(lost), many)
-	}
-	return all, nil
+	return all, err
 }
 
 // outOfOrder returns the number of messages of a partition that came after a later one.

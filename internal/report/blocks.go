@@ -89,6 +89,15 @@ func paragraph(style document.TextStyle, words string) block {
 	return block{Text: &document.Text{Style: style, Words: words}}
 }
 
+// addAxis adds an axis to a table of cells: the first names the rows, the others are columns.
+func addAxis(t *document.Table, name string) {
+	if t.Corner == "" {
+		t.Corner = name
+		return
+	}
+	t.Head = append(t.Head, document.Column{Name: name, Words: true})
+}
+
 func tabled(t document.Table) block { return block{Table: &t} }
 
 // charted returns a block for each chart.

@@ -19,13 +19,12 @@ type metric struct {
 	title string
 	log   bool // the axis goes in powers of ten
 	value func(*result.Run) (float64, bool)
-	print func(float64) string
 	// text is the figure with its bound, and whether it is a bound.
 	text func(*result.Run) (string, bool)
 }
 
 var sweepMetrics = []metric{
-	{title: "Acknowledged", print: rate, value: func(r *result.Run) (float64, bool) {
+	{title: "Acknowledged", value: func(r *result.Run) (float64, bool) {
 		return r.Summary.AchievedRate, r.Summary.WindowNs > 0
 	}, text: func(r *result.Run) (string, bool) { return rate(r.Summary.AchievedRate), false }},
 	p99Metric("Publish latency, p99", result.Publish),
@@ -33,8 +32,7 @@ var sweepMetrics = []metric{
 }
 
 func p99Metric(title string, series result.Series) metric {
-	return metric{title: title, log: true, print: nanoseconds,
-		value: p99Of(series), text: p99Text(series)}
+	return metric{title: title, log: true, value: p99Of(series), text: p99Text(series)}
 }
 
 // p99Of is the value at which the 99th percentile is drawn: itself, or the latency that it

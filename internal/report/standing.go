@@ -50,11 +50,11 @@ var standingNotes = [][2]string{
 // standingTable has a row for each place on the first axes, and a column for each value of the
 // last axis.
 func standingTable(s study.Standing) document.Table {
-	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure, Corner: s.Axes[0],
+	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure,
 		Note: "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; the " +
 			"range is the interval of the mean over the rounds."}
-	for _, a := range s.Axes[1 : len(s.Axes)-1] {
-		out.Head = append(out.Head, document.Column{Name: a, Words: true})
+	for _, a := range s.Axes[:len(s.Axes)-1] {
+		addAxis(&out, a)
 	}
 	for _, c := range s.Columns {
 		out.Head = append(out.Head, document.Column{Name: c})

@@ -168,12 +168,8 @@ func studyTable(t study.TableOutcome) document.Table {
 	out := document.Table{ID: "study", Title: t.Table + ": " + t.Title + ", " + t.Figure,
 		Note: "Theirs: " + t.From + ".",
 		Bars: "A bar is the share of the greatest figure of its column."}
-	for k, a := range t.Axes {
-		if k == 0 {
-			out.Corner = a
-			continue
-		}
-		out.Head = append(out.Head, document.Column{Name: a, Words: true})
+	for _, a := range t.Axes {
+		addAxis(&out, a)
 	}
 	out.Head = append(out.Head, document.Column{Name: "level"},
 		document.Column{Name: "theirs", Keep: 3}, document.Column{Name: "ours", Keep: 3},

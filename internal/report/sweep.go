@@ -156,12 +156,8 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 // cellTable has a row for each cell, which links to the report of its run.
 func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
 	t := document.Table{ID: "cells", Title: "Every cell"}
-	for k, a := range plan.Axes {
-		if k == 0 {
-			t.Corner = a.Key
-			continue
-		}
-		t.Head = append(t.Head, document.Column{Name: a.Key, Words: true})
+	for _, a := range plan.Axes {
+		addAxis(&t, a.Key)
 	}
 	for _, c := range cellColumns {
 		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})

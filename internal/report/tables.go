@@ -72,7 +72,6 @@ func percentileHead() []document.Column {
 // latencyRow is a row of a table of latencies.
 type latencyRow struct {
 	title string
-	whole bool // of all messages of its series, with or without a latency
 	result.Latency
 }
 
@@ -89,15 +88,15 @@ func latencyRows(s result.Summary) []latencyRow {
 		if l.ErrorNs > 0 {
 			title += " ± " + quantity.Duration(l.ErrorNs)
 		}
-		out = append(out, latencyRow{title, true, l})
+		out = append(out, latencyRow{title, l})
 		if len(l.Answered) > 0 {
 			title := w.title + ", " + answeredWords(w.series)
-			out = append(out, latencyRow{title, false, answered(l)})
+			out = append(out, latencyRow{title, answered(l)})
 		}
 	}
 	if i := s.Instrument; i != nil {
-		for _, l := range []latencyRow{{"instrument, publish", false, i.Publish},
-			{"instrument, end-to-end", false, i.EndToEnd}} {
+		for _, l := range []latencyRow{{"instrument, publish", i.Publish},
+			{"instrument, end-to-end", i.EndToEnd}} {
 			if counted(l.Latency) {
 				out = append(out, l)
 			}

@@ -208,26 +208,26 @@ func Measurements(dir string, p *Plan) []Measured {
 	out := make([]Measured, len(p.Cells))
 	for i, c := range p.Cells {
 		if c.Run != "" {
-			out[i], _ = measuredAt(filepath.Join(dir, c.Run), c.Measure)
+			out[i] = measuredAt(filepath.Join(dir, c.Run), c.Measure)
 		}
 	}
 	return out
 }
 
-// measuredAt reads a run or a search, and reports whether it is complete.
-func measuredAt(dir string, m Measure) (Measured, bool) {
+// measuredAt reads a run or a search; the zero Measured where it cannot be read.
+func measuredAt(dir string, m Measure) Measured {
 	if m == MeasurePeak {
 		s, err := peak.Read(dir)
 		if err != nil {
-			return Measured{}, false
+			return Measured{}
 		}
-		return Measured{Search: s, Trials: trialsOf(s)}, s.State == result.Complete
+		return Measured{Search: s, Trials: trialsOf(s)}
 	}
 	r, err := verdict.Read(dir)
 	if err != nil {
-		return Measured{}, false
+		return Measured{}
 	}
-	return Measured{Run: r}, r.Run.State == result.Complete
+	return Measured{Run: r}
 }
 
 // trialsOf returns the runs of a search's trials within its bracket, as far as they can be read.

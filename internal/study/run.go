@@ -193,8 +193,7 @@ func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []Me
 		if c.Table != table || c.At != at || c.Equal != 0 || c.Run == "" || !in(c.Round) {
 			continue
 		}
-		m, _ := measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak)
-		out = append(out, m)
+		out = append(out, measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak))
 	}
 	return out
 }

@@ -234,7 +234,6 @@ func (b *batch) clear() { b.bytes, b.all = b.bytes[:0], b.all[:0] }
 
 // exchange is a round trip of prepared statements. Each transaction has a slot for its rows.
 type exchange struct {
-	link *link
 	pipe *pgconn.Pipeline
 	read []func(row [][]byte) // by transaction; nil: no rows are expected
 }
@@ -243,7 +242,7 @@ type exchange struct {
 var binaryRows = []int16{1}
 
 func (l *link) exchange(ctx context.Context) *exchange {
-	return &exchange{link: l, pipe: l.conn.StartPipeline(ctx)}
+	return &exchange{pipe: l.conn.StartPipeline(ctx)}
 }
 
 // add adds statements and a synchronization, so that the statements before BEGIN form a

@@ -94,7 +94,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 type cluster struct {
 	*api
 	driver.Lacks
-	options system.Options
 	level   workload.Level
 	clients driver.Clients
 	queues  *queues
@@ -119,7 +118,7 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Lacks: lacks, api: a, options: o, level: o.Durability, queues: queuesOf(a.at())}
+	c := &cluster{Lacks: lacks, api: a, level: o.Durability, queues: queuesOf(a.at())}
 	if err := c.checkLevel(); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}
