@@ -29,8 +29,9 @@ const (
 	cutRate    = 1000 // messages a second, of all workers
 	// cutJoinWait is how long a worker tries to join.
 	cutJoinWait = 10 * time.Second
-	// cutLoadLimit is how long a worker that is cut off may offer load.
-	cutLoadLimit = 10 * time.Second
+	// cutLoadLimit is how long a worker that is cut off lives: it ends its load within 10 s, and a
+	// busy machine may take a while to end the process.
+	cutLoadLimit = 10*time.Second + 5*time.Second
 	// cutJoinLimit is how long one lives that was cut off before it had joined: what it waits for
 	// its coordinator, and the last attempt.
 	cutJoinLimit = cutJoinWait + 25*time.Second
