@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ test-native:
 KUBERNETES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/kubernetes
 test-kubernetes: ## Run a fleet on a real Kubernetes on this machine (root, and Kubernetes' programs in KUBERNETES).
 	PLIMSOLL_KUBERNETES=$(KUBERNETES) $(GO) test -run RealKubernetes -v -count 1 -timeout 15m ./internal/kubernetes
+
+test-partitions: ## Cut a worker of a fleet off at 20 random moments (root; about two minutes).
+	$(GO) test -run TestWorkerIsCutOff -v -count 1 -timeout 20m ./cmd/plimsoll -partitions 20
 
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff

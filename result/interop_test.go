@@ -47,7 +47,7 @@ func writeInterop(t *testing.T) string {
 			histograms = append(histograms, h)
 		}
 		if err := w.Interval(Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9},
-			histograms); err != nil {
+			LoggedOf(histograms)); err != nil {
 			t.Fatal(err)
 		}
 	}

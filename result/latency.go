@@ -53,13 +53,18 @@ func Summarize(series Series, h *hdr.Histogram, clamped, negative int64) Latency
 	l.Count = h.TotalCount()
 	l.MeanNs = h.Mean()
 	l.MinNs = h.Min()
-	l.MaxNs = h.Max()
+	shown := make([]float64, 0, len(Percentiles)+1)
 	for _, p := range Percentiles {
 		if p == 50 || Supported(p, l.Count) {
-			l.Percentiles = append(l.Percentiles,
-				Percentile{Percentile: p, LatencyNs: h.ValueAtPercentile(p)})
+			shown = append(shown, p)
 		}
 	}
+	// One walk through the buckets finds all of them. The greatest latency is percentile 100.
+	values := h.ValueAtPercentilesSlice(append(shown, 100))
+	for i, p := range shown {
+		l.Percentiles = append(l.Percentiles, Percentile{Percentile: p, LatencyNs: values[i]})
+	}
+	l.MaxNs = values[len(shown)]
 	return l
 }
 

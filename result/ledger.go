@@ -26,8 +26,14 @@ type SubscriptionLedger struct {
 	Reordered int64 `json:"reordered"` // came after a later one of their lane
 	// came after a later one of their lane that another consumer had received
 	Overtaken int64 `json:"overtaken,omitempty"`
-	Unacked   int64 `json:"unacked_received"` // never acknowledged, yet received: legal
-	Corrupt   int64 `json:"corrupt"`          // payload differs from what was sent
+	// Of a fleet: messages received of lanes that came to consumers of several workers. Each worker
+	// watched the order among its own consumers, and nobody watched it between them.
+	BetweenWorkers int64 `json:"between_workers,omitempty"`
+	// came after a later one of their lane at a consumer, and to another worker too: reordered, or
+	// copies of what had come there before
+	ReorderedOrCopies int64 `json:"reordered_or_copies,omitempty"`
+	Unacked           int64 `json:"unacked_received"` // never acknowledged, yet received: legal
+	Corrupt           int64 `json:"corrupt"`          // payload differs from what was sent
 	// came from another partition, or with another key, than it was sent with
 	Misplaced int64 `json:"misplaced,omitempty"`
 	// Of messages that the system refused, or whose transaction was aborted.
@@ -64,6 +70,8 @@ func (l Ledger) Total() (total SubscriptionLedger) {
 		total.Duplicate += s.Duplicate
 		total.Reordered += s.Reordered
 		total.Overtaken += s.Overtaken
+		total.BetweenWorkers += s.BetweenWorkers
+		total.ReorderedOrCopies += s.ReorderedOrCopies
 		total.Unacked += s.Unacked
 		total.Corrupt += s.Corrupt
 		total.Misplaced += s.Misplaced

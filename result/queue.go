@@ -3,7 +3,7 @@ package result
 import "time"
 
 // mostQueued bounds the writes that wait for the disk: those of about forty readings, each of
-// which may hold histograms of more than a megabyte.
+// which may hold packed histograms of up to a megabyte.
 const mostQueued = 128
 
 // queue writes on its own goroutine, in order. Servers that keep the disk and the cores busy can

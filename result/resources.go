@@ -267,16 +267,43 @@ func ratio(a, b float64) float64 {
 	return 0
 }
 
+// OfServers returns what the processes of the servers used, and whether each server is among
+// them.
+func (o *Observation) OfServers() (servers []ProcessUse, whole bool) {
+	for _, p := range o.Processes {
+		if slices.Contains(o.Servers, p.Name) {
+			servers = append(servers, p)
+		}
+	}
+	return servers, len(servers) > 0 && len(servers) == len(o.Servers)
+}
+
+// Own returns what plimsoll's process used; nil: it was not observed, or the servers live in it.
+func (o *Observation) Own() *ProcessUse {
+	at := slices.IndexFunc(o.Processes, func(p ProcessUse) bool { return p.Name == Self })
+	if at < 0 || slices.Contains(o.Servers, Self) {
+		return nil
+	}
+	return &o.Processes[at]
+}
+
+// Sum adds a figure up over processes. It is not known where it is not known of one of them.
+func Sum(all []ProcessUse, of func(ProcessUse) *int64) (sum float64, known bool) {
+	for _, p := range all {
+		v := of(p)
+		if v == nil {
+			return 0, false
+		}
+		sum += float64(*v)
+	}
+	return sum, true
+}
+
 // ofServers returns the CPU time of the servers and the bytes that they wrote; known is false
 // when a value of one of them is missing.
 func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool) {
-	seen := 0
-	known = true
-	for _, p := range o.Processes {
-		if !slices.Contains(o.Servers, p.Name) {
-			continue
-		}
-		seen++
+	servers, known := o.OfServers()
+	for _, p := range servers {
 		cpuSeconds += p.CPUSeconds
 		if p.WriteBytes == nil {
 			known = false
@@ -284,7 +311,7 @@ func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool
 		}
 		written += *p.WriteBytes
 	}
-	return cpuSeconds, written, known && seen > 0 && seen == len(o.Servers)
+	return cpuSeconds, written, known
 }
 
 // diskBytes returns the bytes written to the calibrated disk within the window, by all

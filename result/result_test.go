@@ -37,7 +37,7 @@ func written(t testing.TB, root string) (*Writer, *Run) {
 		h.SetEndTimeMs(run.StartedAt.UnixMilli() + (i+1)*1000)
 		line := Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9, Phase: PhaseMeasure,
 			Scheduled: 1000, Acked: 1000, Received: 900, Backlog: 100}
-		if err := w.Interval(line, []*hdr.Histogram{h, NewHistogram()}); err != nil {
+		if err := w.Interval(line, LoggedOf([]*hdr.Histogram{h, NewHistogram()})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -150,6 +150,9 @@ type Environment struct {
 	Apart *Apart `json:"cpus_apart,omitempty"`
 	// Proof is the last result of `plimsoll prove` on this machine; nil: there is none.
 	Proof *Proof `json:"proof,omitempty"`
+	// Chrony is what chrony said of this machine's clock, in a run with workers on others; nil: it
+	// was not asked, or did not answer.
+	Chrony *Chrony `json:"chrony,omitempty"`
 }
 
 // Asked is the input as the user gave it.

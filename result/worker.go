@@ -27,6 +27,19 @@ type Worker struct {
 	SameClock     bool  `json:"same_clock,omitempty"`
 	ClockOffsetNs int64 `json:"clock_offset_ns,omitempty"`
 	ClockBoundNs  int64 `json:"clock_bound_ns,omitempty"`
+	// Chrony is what chrony said of the clock of the worker's machine when it joined; nil: the
+	// worker reads the coordinator's own clock, or chrony did not answer.
+	Chrony *Chrony `json:"chrony,omitempty"`
+}
+
+// Chrony is what chrony says of a machine's wall clock. No figure depends on it.
+type Chrony struct {
+	Synchronised bool `json:"synchronised"` // with a source beyond the machine
+	Stratum      int  `json:"stratum"`
+	// BehindNs is by how much the clock is behind chrony's estimate of the time, and BoundNs how
+	// far that is from the time at most: root dispersion and half of root delay.
+	BehindNs int64 `json:"behind_ns"`
+	BoundNs  int64 `json:"bound_ns"`
 }
 
 // ErrorShare is the least ratio of a percentile to the error of clocks.

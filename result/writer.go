@@ -45,7 +45,7 @@ type Writer struct {
 	queue     *queue       // nil until the directory is made, and when it is given up
 	broken    bool
 	latest    string // what the latest link pointed to before
-	hlog      *hdr.HistogramLogWriter
+	hlog      *logEncoder
 }
 
 // Create makes the directory of a run below root, with run.json in it, and points root/latest
@@ -99,14 +99,14 @@ func (w *Writer) fill(run *Run) error {
 	if err := syscall.Flock(int(w.intervals.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock %s: %w", intervalsFile, err)
 	}
-	w.hlog = hdr.NewHistogramLogWriter(&w.logged)
-	w.hlog.SetBaseTime(run.StartedAt.UnixMilli())
+	w.hlog = newLogEncoder(run.StartedAt.UnixMilli())
+	head := hdr.NewHistogramLogWriter(&w.logged)
 	if err := errors.Join(
-		w.hlog.OutputComment("[Logged by plimsoll; values in nanoseconds]"),
-		w.hlog.OutputLogFormatVersion(),
-		w.hlog.OutputStartTime(run.StartedAt.UnixMilli()),
-		w.hlog.OutputBaseTime(run.StartedAt.UnixMilli()),
-		w.hlog.OutputLegend(),
+		head.OutputComment("[Logged by plimsoll; values in nanoseconds]"),
+		head.OutputLogFormatVersion(),
+		head.OutputStartTime(run.StartedAt.UnixMilli()),
+		head.OutputBaseTime(run.StartedAt.UnixMilli()),
+		head.OutputLegend(),
 	); err != nil {
 		return failed(latencyFile, err)
 	}
@@ -154,7 +154,7 @@ func (w *Writer) Dir() string { return w.dir }
 
 // Update replaces run.json as a whole.
 func (w *Writer) Update(run *Run) error {
-	raw, err := encode(run)
+	raw, err := encode(RunFile, run)
 	return w.later(err, func() error { return ReplaceFile(filepath.Join(w.dir, RunFile), raw) })
 }
 
@@ -191,18 +191,21 @@ func failed(name string, err error) error {
 }
 
 // Save replaces the run.json of a run directory as a whole.
-func Save(dir string, run *Run) error {
-	raw, err := encode(run)
+func Save(dir string, run *Run) error { return ReplaceDocument(filepath.Join(dir, RunFile), run) }
+
+// ReplaceDocument is ReplaceFile with a value as JSON.
+func ReplaceDocument(path string, value any) error {
+	raw, err := encode(filepath.Base(path), value)
 	if err != nil {
 		return err
 	}
-	return ReplaceFile(filepath.Join(dir, RunFile), raw)
+	return ReplaceFile(path, raw)
 }
 
-func encode(run *Run) ([]byte, error) {
-	raw, err := json.MarshalIndent(run, "", "  ")
+func encode(name string, value any) ([]byte, error) {
+	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", RunFile, err)
+		return nil, fmt.Errorf("encode %s: %w", name, err)
 	}
 	return append(raw, '\n'), nil
 }
@@ -227,23 +230,16 @@ func ReplaceFile(path string, content []byte) error {
 	return nil
 }
 
-// Interval appends an interval and its histograms. Their tags, start and end times must be set.
-// Empty histograms are left out.
-func (w *Writer) Interval(i Interval, histograms []*hdr.Histogram) error {
-	var held []*hdr.Histogram
-	for _, h := range histograms {
-		if h.TotalCount() > 0 {
-			held = append(held, h.Clone())
-		}
-	}
-	return errors.Join(w.later(nil, func() error { return w.log(held) }),
+// Interval appends an interval and its histograms.
+func (w *Writer) Interval(i Interval, histograms []Logged) error {
+	return errors.Join(w.later(nil, func() error { return w.log(histograms) }),
 		w.appendLine(w.intervals, intervalsFile, i))
 }
 
 // log appends histograms to the log in one write, so that a kill leaves whole lines.
-func (w *Writer) log(all []*hdr.Histogram) error {
+func (w *Writer) log(all []Logged) error {
 	for _, h := range all {
-		if err := w.hlog.OutputIntervalHistogram(h); err != nil {
+		if err := w.hlog.line(&w.logged, h); err != nil {
 			return failed(latencyFile, err)
 		}
 	}
@@ -336,30 +332,14 @@ func NamePart(name string) string {
 // Stamp returns a time in the form that folder names have.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
-// NewFolder makes a folder below root for runs that belong together. Its name has the time and
-// the words, and a number when the name is taken.
-func NewFolder(root string, now time.Time, words ...string) (dir string, err error) {
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", fmt.Errorf("create the folder for runs: %w", err)
-	}
-	id := Stamp(now) + "-" + NamePart(strings.Join(words, "-"))
-	for n := 1; n < 1000; n++ {
-		dir = filepath.Join(root, id)
-		if n > 1 {
-			dir = fmt.Sprintf("%s-%d", dir, n)
-		}
-		if err = os.Mkdir(dir, 0o755); err == nil || !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("create the folder %s: %w", id, err)
-	}
-	return dir, nil
-}
-
 // maxDocument bounds a JSON file of plimsoll: such files have some tens of kilobytes.
 const maxDocument = 16 << 20
+
+// IsRun reports whether a directory is a run's.
+func IsRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, RunFile))
+	return err == nil && info.Mode().IsRegular()
+}
 
 // ReadDocument reads a JSON file of a directory. what names the kind of directory, for errors.
 func ReadDocument(dir, file, what string, into any) error {

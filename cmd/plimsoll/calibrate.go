@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +36,12 @@ func (c *calibrateCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	if err := c.show(con, limits); err != nil {
+	if c.JSON {
+		err = document.JSON(con.out, limits)
+	} else {
+		err = show(con.out, limitsOf(limits))
+	}
+	if err != nil {
 		return err
 	}
 	path, err := calibration.Save(limits)
@@ -46,15 +50,6 @@ func (c *calibrateCommand) Run(con console) error {
 	}
 	fmt.Fprintf(con.err, "stored: %s\n", path)
 	return nil
-}
-
-func (c *calibrateCommand) show(con console, limits *result.Limits) error {
-	if !c.JSON {
-		return show(con.out, limitsOf(limits))
-	}
-	encoder := json.NewEncoder(con.out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(limits)
 }
 
 // limitsOf has a row for each limit.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -85,23 +85,17 @@ func unsound(sides ...compare.Side) []string {
 	return out
 }
 
-// write prints the comparison, rendered whole first.
+// write prints the comparison.
 func (c *compareCommand) write(con console, v report.Versus) error {
-	var out bytes.Buffer
-	var err error
-	switch {
-	case c.JSON:
-		err = report.VersusJSON(&out, v)
-	case c.Markdown:
-		err = document.Markdown(&out, v.Document())
-	default:
-		err = document.Terminal(&out, v.Document(), layoutOf(con.out))
-	}
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteTo(con.out)
-	return err
+	return con.whole(func(w io.Writer) error {
+		switch {
+		case c.JSON:
+			return report.VersusJSON(w, v)
+		case c.Markdown:
+			return document.Markdown(w, v.Document())
+		}
+		return document.Terminal(w, v.Document(), layoutOf(con.out))
+	})
 }
 
 // showTrials prints a set of trials: its runs side by side and, of two targets,

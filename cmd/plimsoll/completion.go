@@ -274,7 +274,7 @@ func knownValues() map[string]func() []candidate {
 
 		"report --format":        func() []candidate { return named(report.Formats()) },
 		"prove --only":           truthCandidates,
-		"testbed break --do":     faultCandidates,
+		"testbed break --do":     func() []candidate { return named(workload.FaultKinds()) },
 		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },
 		"systems name":           known,
 		"testbed up system|file": known,
@@ -293,9 +293,9 @@ func targetCandidates() []candidate {
 	return named(append(names, systems.AllLocal))
 }
 
-func named(names []string) (found []candidate) {
+func named[Name ~string](names []Name) (found []candidate) {
 	for _, name := range names {
-		found = append(found, candidate{word: name})
+		found = append(found, candidate{word: string(name)})
 	}
 	return found
 }
@@ -317,13 +317,6 @@ func levelCandidates() (found []candidate) {
 func truthCandidates() (found []candidate) {
 	for _, truth := range prove.Truths() {
 		found = append(found, candidate{word: truth.Name})
-	}
-	return found
-}
-
-func faultCandidates() (found []candidate) {
-	for _, kind := range workload.FaultKinds() {
-		found = append(found, candidate{word: string(kind)})
 	}
 	return found
 }

@@ -22,6 +22,7 @@ const (
 	mostWorkers = 1000
 	localPrefix = "local:"
 	hireLimit   = 10 * time.Minute // until all workers have joined
+	remindAfter = 30 * time.Second // of waiting for workers
 	leaveLimit  = 15 * time.Second // until local workers have ended
 )
 
@@ -120,9 +121,30 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 	if err != nil {
 		return err
 	}
+	return c.await(ctx, con)
+}
+
+// await waits until all workers have joined, and says from time to time which are missing. A
+// command that is interrupted ends without a further word, so this is its last one.
+func (c *crew) await(ctx context.Context, con console) error {
 	ctx, cancel := context.WithTimeout(ctx, hireLimit)
 	defer cancel()
-	return c.coordinator.Await(ctx)
+	for {
+		within, cancel := context.WithTimeout(ctx, remindAfter)
+		err := c.coordinator.Await(within)
+		waited := within.Err() != nil
+		cancel()
+		switch {
+		case err == nil || !waited:
+			return err
+		case errors.Is(ctx.Err(), context.Canceled):
+			fmt.Fprintln(con.err, c.coordinator.Missing())
+			return err
+		case ctx.Err() != nil:
+			return err
+		}
+		fmt.Fprintln(con.err, "still waiting for workers:", c.coordinator.Missing())
+	}
 }
 
 // read reads the flags.

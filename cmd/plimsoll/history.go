@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 
 	"github.com/plimsoll-bench/plimsoll/internal/history"
 )
@@ -41,20 +41,16 @@ func (c *historyCommand) Run(con console) error {
 		return inputError{fmt.Errorf("no series has %q in its name: see plimsoll history %s",
 			c.Series, relative(c.Dir))}
 	}
-	var out bytes.Buffer
 	switch c.Format {
 	case "csv":
-		if err := h.CSV(&out); err != nil {
-			return inputError{err}
-		}
+		return con.whole(func(w io.Writer) error {
+			if err := h.CSV(w); err != nil {
+				return inputError{err}
+			}
+			return nil
+		})
 	case "json":
-		err = h.JSON(&out)
-	default:
-		return show(con.out, h.Document(history.By(c.By)))
+		return con.whole(h.JSON)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = out.WriteTo(con.out)
-	return err
+	return show(con.out, h.Document(history.By(c.By)))
 }

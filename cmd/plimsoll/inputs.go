@@ -45,14 +45,13 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	if err := in.override(w); err != nil {
 		return nil, inputError{err}
 	}
-	registry := systems.Registry()
 	var jobs []*bench.Job
 	for _, name := range in.targets() {
 		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
-		job, err := uncheckedJob(registry, w, t, runs)
+		job, err := uncheckedJob(w, t, runs)
 		why := ""
 		if err == nil {
 			job.Workers = in.elsewhere
@@ -179,20 +178,16 @@ func (in *inputs) override(w *workload.Workload) error {
 }
 
 // newJob returns the checked job of a run.
-func newJob(
-	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
-) (*bench.Job, error) {
-	job, err := uncheckedJob(registry, w, t, runs)
+func newJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	job, err := uncheckedJob(w, t, runs)
 	if err != nil {
 		return nil, err
 	}
 	return job, job.Check()
 }
 
-func uncheckedJob(
-	registry *system.Registry, w *workload.Workload, t *target.Target, runs string,
-) (*bench.Job, error) {
-	s, err := registry.Get(t.System)
+func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	s, err := systems.Registry().Get(t.System)
 	if err != nil {
 		return nil, err
 	}

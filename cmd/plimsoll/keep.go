@@ -54,12 +54,11 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 		return nil, err
 	}
 	*kept = append(*kept, state)
-	registry := systems.Registry()
 	t, source, err := systems.FindTarget(state.Target)
 	if err != nil {
 		return nil, err
 	}
-	there, err := newJob(registry, job.Workload, t, job.Runs)
+	there, err := newJob(job.Workload, t, job.Runs)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func offersOf(s system.System) ([]offer, error) {
 		for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
 			w := *workload.Default()
 			w.Durability = level
-			job, err := uncheckedJob(systems.Registry(), &w, t, "")
+			job, err := uncheckedJob(&w, t, "")
 			if err != nil {
 				return nil, fmt.Errorf("target %s: %w", name, err)
 			}

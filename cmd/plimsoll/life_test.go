@@ -251,7 +251,7 @@ func witness(t *testing.T, dir string) *bench.Job {
 	}
 	load := workload.Default()
 	load.Durability = workload.SyncSync
-	job, err := newJob(registered, load, to, dir)
+	job, err := newJob(load, to, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

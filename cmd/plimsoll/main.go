@@ -61,8 +61,7 @@ type commands struct {
 }
 
 const description = "plimsoll measures messaging systems at equal guarantees: how much they " +
-	"carry, how fast,\n" +
-	"how much of it arrives, and what their acknowledgement is worth."
+	"carry, how fast,\nhow much of it arrives, and what their acknowledgement is worth."
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))

@@ -58,19 +58,12 @@ func (c *peakCommand) Run(con console) error {
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
-		var jobs []*bench.Job
-		for _, o := range all {
-			jobs = append(jobs, o.Job)
-		}
-		var found []*peak.Saved
-		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
-			found, failed = inTurn(ctx, all,
-				func(ctx context.Context, o peak.Options) (*peak.Saved, error) {
-					o.Watch = watch
-					return peak.Run(ctx, o)
-				})
-			return failed
-		})
+		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
+			func(o peak.Options) *bench.Job { return o.Job },
+			func(o peak.Options) (*peak.Saved, error) {
+				o.Watch = watch
+				return peak.Run(ctx, o)
+			})
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))

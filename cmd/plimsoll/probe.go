@@ -97,14 +97,13 @@ func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
 	if len(names) == 0 {
 		names = []string{systems.Default}
 	}
-	registry := systems.Registry()
 	var jobs []*probe.Job
 	for _, name := range names {
 		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
-		job, err := c.job(registry, t)
+		job, err := c.job(t)
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
@@ -127,8 +126,8 @@ func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
 	return jobs, nil
 }
 
-func (c *probeCommand) job(registry *system.Registry, t *target.Target) (*probe.Job, error) {
-	s, err := registry.Get(t.System)
+func (c *probeCommand) job(t *target.Target) (*probe.Job, error) {
+	s, err := systems.Registry().Get(t.System)
 	if err != nil {
 		return nil, err
 	}

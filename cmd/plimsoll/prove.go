@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/prove"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -20,12 +20,11 @@ type proveCommand struct {
 // Help says what the table means.
 func (*proveCommand) Help() string {
 	return "Each truth is a short run on the simulated system, whose latencies, losses and " +
-		"limits are known. The table shows the printed beside the planted figure. A figure " +
-		"may differ by the resolution of its histogram, the sampling error of its messages, " +
-		"and plimsoll's own error, which the run measures. \"unknown\": the run says that " +
-		"plimsoll was the limit, so it claims nothing. Exit code 1 when a truth misses. " +
-		"Later results of this machine contain the summary. " +
-		"docs/PROVE.md says more."
+		"limits are known. The table lays the printed figure beside the planted one. A figure " +
+		"may be off by the resolution of its histogram, the sampling error of its messages, and " +
+		"what the run measured of plimsoll itself. \"unknown\": the run says that plimsoll was " +
+		"the limit, so it claims nothing. Exit code 1 when a truth misses. The summary stands in " +
+		"later results of this machine. docs/PROVE.md says more."
 }
 
 // Run tries the truths and keeps the summary.
@@ -86,7 +85,5 @@ func (c *proveCommand) show(con console, p prove.Report) error {
 	if !c.JSON {
 		return show(con.out, p.Document(c.Verbose))
 	}
-	encoder := json.NewEncoder(con.out)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(p)
+	return document.JSON(con.out, p)
 }

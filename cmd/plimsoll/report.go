@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 type reportCommand struct {
@@ -28,12 +29,12 @@ func (c *reportCommand) Run(con console) error {
 	if err := c.price(r.Measured); err != nil {
 		return err
 	}
-	var rendered bytes.Buffer // rendered whole, so that an error leaves no partial output
-	if err := r.Write(&rendered, c.Format, layoutOf(con.out)); err != nil {
-		return inputError{err}
-	}
-	_, err = rendered.WriteTo(con.out)
-	return err
+	return con.whole(func(w io.Writer) error {
+		if err := r.Write(w, c.Format, layoutOf(con.out)); err != nil {
+			return inputError{err}
+		}
+		return nil
+	})
 }
 
 // canPrice refuses prices for formats and folders without prices.
@@ -46,7 +47,7 @@ func (c *reportCommand) canPrice() error {
 			c.Format, strings.Join(formats, ", "))
 	}
 	for _, dir := range c.RunDirs {
-		if !isRun(dir) {
+		if !result.IsRun(dir) {
 			return fmt.Errorf("%s is not a run, and only runs have a price: name the runs in it",
 				relative(dir))
 		}

@@ -129,10 +129,9 @@ func runsAt(path string) ([]string, error) {
 		path, err = filepath.Abs(resolved)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs",
-			path)
+		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs", path)
 	}
-	if isRun(path) {
+	if result.IsRun(path) {
 		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
@@ -143,7 +142,7 @@ func runsAt(path string) ([]string, error) {
 	for _, e := range entries {
 		// A link points to a run in the same folder.
 		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") &&
-			isRun(inner) {
+			result.IsRun(inner) {
 			out = append(out, inner)
 		}
 	}
@@ -153,11 +152,6 @@ func runsAt(path string) ([]string, error) {
 			relative(path))
 	}
 	return out, nil
-}
-
-func isRun(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, result.RunFile))
-	return err == nil && info.Mode().IsRegular()
 }
 
 func readRuns(dirs []string) ([]*result.Saved, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -42,8 +43,15 @@ type printed struct {
 
 // print prints a document, whole or not at all.
 func (p *printed) print(con console, d document.Document) error {
+	return con.whole(func(w io.Writer) error {
+		return document.Write(w, p.Format, d, layoutOf(con.out))
+	})
+}
+
+// whole prints what render writes: all of it, or nothing with an error.
+func (con console) whole(render func(io.Writer) error) error {
 	var out bytes.Buffer
-	if err := document.Write(&out, p.Format, d, layoutOf(con.out)); err != nil {
+	if err := render(&out); err != nil {
 		return err
 	}
 	_, err := out.WriteTo(con.out)
@@ -76,22 +84,28 @@ func (con console) print(r report.Report, asJSON bool, page string) error {
 	return nil
 }
 
-// inTurn measures one request after another until one fails or ctx ends. It returns all results,
-// also together with an error.
+// inTurn measures one request after another with the command's fleet, until one fails or ctx ends.
+// It returns all that was measured, also together with an error.
 func inTurn[Request, Saved any](
-	ctx context.Context, requests []Request,
-	measure func(context.Context, Request) (*Saved, error),
+	ctx context.Context, con console, flags *fleetFlags, requests []Request,
+	jobOf func(Request) *bench.Job, measure func(Request) (*Saved, error),
 ) (found []*Saved, err error) {
+	var jobs []*bench.Job
 	for _, r := range requests {
-		var saved *Saved
-		saved, err = measure(ctx, r)
-		if saved != nil {
-			found = append(found, saved)
-		}
-		if err != nil || ctx.Err() != nil {
-			break
-		}
+		jobs = append(jobs, jobOf(r))
 	}
+	err = flags.hired(ctx, con, jobs, func(*crew) error {
+		for _, r := range requests {
+			saved, err := measure(r)
+			if saved != nil {
+				found = append(found, saved)
+			}
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	return found, err
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -74,9 +73,8 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 
 // jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one.
 func jobMaker(crew *crew) study.NewJob {
-	registry := systems.Registry()
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
-		job, err := newJob(registry, w, t, runs)
+		job, err := newJob(w, t, runs)
 		if err != nil {
 			return nil, err
 		}
@@ -238,8 +236,7 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	}
 	for _, m := range measured {
 		if m.Search != nil {
-			_, failed := writePage(m.Search.Dir,
-				report.Searches([]*peak.Saved{m.Search}).Page)
+			_, failed := writePage(m.Search.Dir, report.Searches([]*peak.Saved{m.Search}).Page)
 			err = errors.Join(err, failed)
 		}
 	}

@@ -223,7 +223,6 @@ const maxTold = 10
 // jobsOf returns the checked jobs of all cells. The error lists the cells that cannot be
 // measured, each reason once.
 func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
-	registry := systems.Registry()
 	var jobs []*bench.Job
 	var errs []error
 	told := map[string]bool{}
@@ -232,7 +231,7 @@ func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) 
 		if err != nil {
 			return nil, err
 		}
-		job, err := newJob(registry, w, t, runs)
+		job, err := newJob(w, t, runs)
 		if err == nil {
 			err = job.FindSoftware()
 		}

@@ -215,12 +215,7 @@ func baseOf(t *target.Target, runs string) string {
 	return runs
 }
 
-func nodeCount(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
-}
+func nodeCount(n int) string { return quantity.Plural(n, "node", "nodes") }
 
 // useOf returns the command that measures a testbed. It includes the durability level unless that
 // is the workloads' default, because servers of another level are refused.
@@ -256,9 +251,7 @@ func (c *testbedStatusCommand) Run(con console) error {
 		if all == nil {
 			all = []testbed.State{}
 		}
-		e := json.NewEncoder(con.out)
-		e.SetIndent("", "  ")
-		return e.Encode(all)
+		return document.JSON(con.out, all)
 	}
 	t := testbedTable(all)
 	t.Empty = "no testbed is up in " + relative(c.Runs)

@@ -72,19 +72,12 @@ func (c *verifyCommand) Run(con console) error {
 		len(all)*c.Rounds, usual, most)
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
-		var jobs []*bench.Job
-		for _, o := range all {
-			jobs = append(jobs, o.Job)
-		}
-		var found []*verify.Saved
-		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
-			found, failed = inTurn(ctx, all,
-				func(ctx context.Context, o verify.Options) (*verify.Saved, error) {
-					o.Watch = watch
-					return verify.Run(ctx, o)
-				})
-			return failed
-		})
+		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
+			func(o verify.Options) *bench.Job { return o.Job },
+			func(o verify.Options) (*verify.Saved, error) {
+				o.Watch = watch
+				return verify.Run(ctx, o)
+			})
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))

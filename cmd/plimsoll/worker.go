@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,8 +42,8 @@ func (c *workerCommand) Run(con console) error {
 	defer done()
 	var saying sync.Mutex
 	err = fleet.Work(ctx, fleet.WorkerOptions{
-		Coordinator: c.Join, Token: token, Name: orElse(c.Name, host),
-		Host: orElse(c.Host, host), Wait: c.Wait,
+		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, host),
+		Host: cmp.Or(c.Host, host), Wait: c.Wait,
 		Version: build().Version, Cores: runtime.NumCPU(), Systems: systems.Registry(),
 		Clock: clock.Precise(),
 		Say: func(sentence string) {
@@ -55,13 +56,6 @@ func (c *workerCommand) Run(con console) error {
 		return exitError(exitInterrupted)
 	}
 	return err
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }
 
 // token reads the join token.

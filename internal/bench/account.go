@@ -45,7 +45,8 @@ func (r *run) account() error {
 		p.account(r.run.Ledger.Subscriptions)
 	}
 	if r.job.Crew != nil {
-		r.run.Workers = r.hands.fill(r.job.Crew.Describe())
+		workers, own := r.job.Crew.Describe()
+		r.run.Workers, r.run.Environment.Chrony = r.hands.fill(workers), own
 	}
 	for _, l := range r.run.Ledger.Subscriptions {
 		for _, lost := range l.LostRanges {
@@ -58,7 +59,21 @@ func (r *run) account() error {
 	return errors.Join(errs...)
 }
 
-// watchedNs returns how long the consumers stayed open after the last message arrived.
+// unaccounted is why a run that has not failed otherwise has no account: a worker was lost when
+// the load was over.
+func (r *run) unaccounted() error {
+	if r.run.Ledger.Accounted {
+		return nil
+	}
+	select {
+	case sentence := <-r.failures:
+		return errors.New(sentence)
+	default:
+		return nil
+	}
+}
+
+// watchedNs is how long the consumers stayed open after the last message arrived.
 func (r *run) watchedNs(c *load.Counters) int64 {
 	return max(0, r.closingNs-cmp.Or(c.LastReceived, r.course.Window().StartNs))
 }

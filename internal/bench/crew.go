@@ -20,8 +20,9 @@ type Crew interface {
 	// times are on the run's clock. dismiss ends their part. It is never nil, and must be called
 	// also after an error.
 	Deal(ctx context.Context, d Deal) (workers []load.Worker, dismiss func() error, err error)
-	// Describe returns the description of each worker, in the order of Deal.
-	Describe() []result.Worker
+	// Describe returns what is known of each worker, in the order of Deal, and what chrony says of
+	// this machine's clock (nil: nothing).
+	Describe() (workers []result.Worker, own *result.Chrony)
 }
 
 // Deal is a run to divide among workers.

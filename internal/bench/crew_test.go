@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -26,4 +27,18 @@ func TestCrewsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", src, err, want)
 		}
 	}
+}
+
+// noCrew is a crew of which only its presence counts.
+type noCrew struct{ Crew }
+
+// A process that offers no load itself makes no room for pacers.
+func TestACoordinatorMakesNoRoom(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	s := &session{job: &Job{Crew: noCrew{}}}
+	undo := s.makeRoom()
+	if now := runtime.GOMAXPROCS(0); now != before {
+		t.Errorf("GOMAXPROCS became %d, and was %d", now, before)
+	}
+	undo()
 }

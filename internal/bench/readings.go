@@ -52,9 +52,8 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	due := r.dueBy(now, sample.Counters)
 	i := m.intervalOf(r.job, sample, due)
 	i.StartNs, i.EndNs, i.Phase = m.lastNs-r.beganNs, now-r.beganNs, phase
-	var written []*hdr.Histogram
 	for _, series := range m.recorded {
-		written = r.series(&i, written, series)
+		r.series(&i, series)
 	}
 	if phase == result.PhaseMeasure {
 		r.run.Summary.Add(i)
@@ -63,7 +62,7 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	if sample.FirstAckNs != 0 {
 		i.FirstAckNs, i.LastAckNs = sample.FirstAckNs-r.beganNs, sample.LastAckNs-r.beganNs
 	}
-	err := r.writer.Interval(i, written)
+	err := r.writer.Interval(i, r.logged(&i, sample.Histograms))
 	m.totals.Add(sample.Histograms)
 	m.cells.Reset()
 	m.lastNs, m.last, m.lastDue = now, sample, due
@@ -115,15 +114,10 @@ func (r *run) heldUp(nowNs int64) error {
 	return r.writer.Event(result.Event{AtNs: nowNs - r.beganNs, Kind: "disk", Sentence: sentence})
 }
 
-// series adds one series to the interval's line and its histograms to those
-// to write.
-func (r *run) series(
-	i *result.Interval, written []*hdr.Histogram, s result.Series,
-) []*hdr.Histogram {
+// series adds one series to the interval's line.
+func (r *run) series(i *result.Interval, s result.Series) {
 	m := r.readings
 	warm, measured := m.cells.Of(s, measure.Warmup), m.cells.Of(s, measure.Measured)
-	r.tag(warm.Histogram, result.WarmupPrefix+string(s), i)
-	r.tag(measured.Histogram, string(s), i)
 	if r.run.Load.Closed != nil && i.Phase != result.PhaseWarmup {
 		w := r.course.Window()
 		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
@@ -132,7 +126,24 @@ func (r *run) series(
 	if !slices.Contains(result.Beside, s) {
 		i.Latency = append(i.Latency, summarize(s, warm, measured))
 	}
-	return append(written, warm.Histogram, measured.Histogram)
+}
+
+// logged returns what the log gets of an interval: a line for each series and phase, in the order
+// of an interval's line. The samples of all workers are merged, so there is one histogram of each.
+func (r *run) logged(i *result.Interval, all []measure.Histogram) (lines []result.Logged) {
+	fromMs := r.run.StartedAt.UnixMilli() + i.StartNs/1e6
+	toMs := r.run.StartedAt.UnixMilli() + i.EndNs/1e6
+	for _, series := range r.readings.recorded {
+		for phase, tag := range []string{measure.Warmup: result.WarmupPrefix + string(series),
+			measure.Measured: string(series)} {
+			for _, h := range all {
+				if h.Series == series && h.Phase == measure.Phase(phase) && !h.Empty() {
+					lines = append(lines, h.Logged(tag, fromMs, toMs))
+				}
+			}
+		}
+	}
+	return lines
 }
 
 // summarize computes the table figures of a series in both phases.
@@ -149,16 +160,6 @@ func summarize(s result.Series, warm, measured *measure.Cell) result.Latency {
 	}
 	clamped, negative := warm.Clamped+measured.Clamped, warm.Negative+measured.Negative
 	return result.Summarize(s, both, clamped, negative)
-}
-
-// tag adds the log's metadata to a histogram. Empty histograms are not logged.
-func (r *run) tag(h *hdr.Histogram, name string, i *result.Interval) {
-	if h.TotalCount() == 0 {
-		return
-	}
-	h.SetTag(name)
-	h.SetStartTimeMs(r.run.StartedAt.UnixMilli() + i.StartNs/1e6)
-	h.SetEndTimeMs(r.run.StartedAt.UnixMilli() + i.EndNs/1e6)
 }
 
 func sum(n [2]int64) int64 { return n[measure.Warmup] + n[measure.Measured] }

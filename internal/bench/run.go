@@ -71,14 +71,18 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// makeRoom makes room for the pacers in the scheduler, and returns a function that undoes it.
+// makeRoom makes room for the pacers in the scheduler, and returns what undoes it. A process whose
+// crew offers the load has no pacers.
 func (s *session) makeRoom() (undo func()) {
+	if s.job.Crew != nil {
+		return func() {}
+	}
 	servers := 0
 	if s.servesItself() {
 		servers = 2
 	}
 	taken, _ := s.run.Environment.OwnCPUs()
-	places, undo := load.MakeRoom(s.job.Workload, servers-taken)
+	places, undo := load.MakeRoom(&s.plan, servers-taken)
 	s.run.Environment.GoMaxProcs = places
 	return undo
 }
@@ -162,6 +166,9 @@ func (s *session) measure(ctx context.Context) error {
 		err = errors.Join(err, p.end())
 	}
 	err = errors.Join(err, r.account())
+	if err == nil {
+		err = r.unaccounted()
+	}
 	s.fillBill()
 	s.finish(r.interrupted, err)
 	if err != nil {

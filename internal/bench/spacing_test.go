@@ -47,7 +47,7 @@ func bytesOfReading(t *testing.T, rate float64, every time.Duration) int64 {
 		r.Gauges = append(r.Gauges, result.Gauge{Name: result.DataOnDisk + name, Value: 1e10},
 			result.Gauge{Name: result.DataFiles + name, Value: 1e4})
 	}
-	if err := w.Interval(i, all); err != nil {
+	if err := w.Interval(i, result.LoggedOf(all)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Resources(r); err != nil {

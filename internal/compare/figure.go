@@ -110,18 +110,16 @@ func plain() []Figure {
 // acknowledged message. Servers inside plimsoll share its process.
 func cpuPerMessage(r *result.Run) (float64, bool) {
 	o := r.Observation
-	seconds, seen := 0.0, 0
-	for _, p := range o.Processes {
-		server := slices.Contains(o.Servers, p.Name)
-		if server {
-			seen++
-		}
-		if server || p.Name == result.Self {
-			seconds += p.CPUSeconds
-		}
+	servers, whole := o.OfServers()
+	seconds := 0.0
+	for _, p := range servers {
+		seconds += p.CPUSeconds
+	}
+	if own := o.Own(); own != nil {
+		seconds += own.CPUSeconds
 	}
 	messages := r.Summary.AchievedRate * float64(o.WindowNs) / 1e9
-	if messages <= 0 || seen == 0 || seen < len(o.Servers) {
+	if messages <= 0 || !whole {
 		return 0, false
 	}
 	return seconds * 1e9 / messages, true

@@ -23,11 +23,11 @@ func begun(s string) string {
 	return s
 }
 
-// JSON writes a document for programs that show it.
-func JSON(w io.Writer, d Document) error {
-	raw, err := json.MarshalIndent(d, "", "  ")
+// JSON writes a document for programs that show it, or another value that has a form in JSON.
+func JSON(w io.Writer, value any) error {
+	raw, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode a document: %w", err)
+		return fmt.Errorf("encode as JSON: %w", err)
 	}
 	_, err = w.Write(append(raw, '\n'))
 	return err

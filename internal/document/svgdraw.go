@@ -224,9 +224,6 @@ func ascending(xs Values) bool {
 	return true
 }
 
-// colours of the page; further series begin again.
-const colors = 6
-
 func (s *Series) colorClass() string {
 	switch {
 	case s.Color == Red:
@@ -234,7 +231,7 @@ func (s *Series) colorClass() string {
 	case s.Color < 0:
 		return "grey"
 	}
-	return "c" + strconv.Itoa(s.Color%colors)
+	return "c" + strconv.Itoa(s.Color%Colors)
 }
 
 func (s *Series) class() string {

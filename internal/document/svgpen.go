@@ -62,8 +62,7 @@ func (p *pen) spot(class string, at, y float64) (end string) {
 
 // text writes words at a point of the plot.
 func (p *pen) text(class string, at, y float64, words string) {
-	p.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, p.across(at), number(y),
-		escape(words))
+	p.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, p.across(at), number(y), escape(words))
 }
 
 // rule draws a straight line across the plot or down.

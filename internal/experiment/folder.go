@@ -3,7 +3,6 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -145,11 +144,7 @@ func (f *Folder[S]) Discard() error { return errors.Join(os.RemoveAll(f.Dir()), 
 
 // Save replaces the experiment's file as a whole.
 func (f *Folder[S]) Save() error {
-	raw, err := json.MarshalIndent(f.Saved, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the %s: %w", f.kind.Work, err)
-	}
-	return result.ReplaceFile(filepath.Join(f.Dir(), File), append(raw, '\n'))
+	return result.ReplaceDocument(filepath.Join(f.Dir(), File), f.Saved)
 }
 
 // Is reports whether a directory is a folder of this kind.
@@ -162,16 +157,9 @@ func (k *Kind[S]) Read(dir string) (*S, error) {
 	if path == "" {
 		return nil, fmt.Errorf("%s is not a %s's folder: it has no %s of one", dir, k.Work, File)
 	}
-	raw, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
 	saved := new(S)
-	if err := json.Unmarshal(raw, saved); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
 	r := k.Head(saved)
-	if err := checkVersion(path, r.SchemaVersion); err != nil {
+	if err := decode(path, saved, r); err != nil {
 		return nil, err
 	}
 	r.read(dir, k.Name, k.Work)
@@ -196,15 +184,8 @@ func ReadHead(dir string, kinds ...string) (*Record, error) {
 	if path == "" {
 		return nil, fmt.Errorf("%s is not an experiment's folder: it has no %s", dir, File)
 	}
-	raw, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
 	r := new(Record)
-	if err := json.Unmarshal(raw, r); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if err := checkVersion(path, r.SchemaVersion); err != nil {
+	if err := decode(path, r, r); err != nil {
 		return nil, err
 	}
 	kind := cmp.Or(r.Kind, strings.TrimSuffix(filepath.Base(path), ".json"))

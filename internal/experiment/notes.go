@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -61,8 +60,7 @@ func (n *Notes) check() error {
 	}
 	for _, tag := range n.Tags {
 		if utf8.RuneCountInString(tag) > longestTag {
-			return fmt.Errorf("the tag %q is too long: keep %d characters at most", tag,
-				longestTag)
+			return fmt.Errorf("the tag %q is too long: keep %d characters at most", tag, longestTag)
 		}
 	}
 	if utf8.RuneCountInString(n.Note) > longest {
@@ -79,9 +77,5 @@ func (n *Notes) check() error {
 
 // Save replaces the notes in an experiment's folder.
 func (n *Notes) Save(dir string) error {
-	raw, err := json.MarshalIndent(n, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the notes: %w", err)
-	}
-	return result.ReplaceFile(filepath.Join(dir, NotesFile), append(raw, '\n'))
+	return result.ReplaceDocument(filepath.Join(dir, NotesFile), n)
 }

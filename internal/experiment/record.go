@@ -81,12 +81,20 @@ func (r *Record) read(dir, kind, work string) {
 	}
 }
 
-// checkVersion refuses a schema version that this plimsoll does not know.
-func checkVersion(path string, version int) error {
-	if version < 1 || version > SchemaVersion {
+// decode reads a file into a value, which has the record. It refuses a schema version that this
+// plimsoll does not know.
+func decode(path string, into any, r *Record) error {
+	raw, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if r.SchemaVersion < 1 || r.SchemaVersion > SchemaVersion {
 		return fmt.Errorf(
 			"%s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
-			path, version, SchemaVersion)
+			path, r.SchemaVersion, SchemaVersion)
 	}
 	return nil
 }

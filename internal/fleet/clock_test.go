@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,40 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
+
+// What chrony says on each machine is in the result, and where it is silent nothing is. What no
+// chrony says is refused.
+func TestChronysWord(t *testing.T) {
+	t.Parallel()
+	of, own := newCommon(), &skew.Chrony{Synchronised: true, Stratum: 2, BoundNs: 5}
+	c, err := Listen(Options{Address: "127.0.0.1:0", Workers: 2, Version: version,
+		Clock: clock.Precise(), chronys: func(context.Context) *skew.Chrony { return own }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	said := map[string]*skew.Chrony{"w0": {Synchronised: true, Stratum: 3, BehindNs: -7, BoundNs: 9},
+		"w1": nil, "bad": {Stratum: 99}}
+	start := func(name string) *hired {
+		return hireWith(t, WorkerOptions{Coordinator: c.Address(), Token: c.Token(), Name: name,
+			Host: "there", Version: version, Cores: 1, Systems: system.NewRegistry(of),
+			elsewhere: true, Clock: clock.Precise(),
+			chronys: func(context.Context) *skew.Chrony { return said[name] }})
+	}
+	if err := checkHello(hello{Name: "bad", Chrony: said["bad"]}); err == nil {
+		t.Error("a stratum of 99 is taken")
+	}
+	start("w0")
+	start("w1")
+	if err := c.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	workers, here := c.Describe()
+	if here == nil || *here != result.Chrony(*own) || workers[0].Chrony == nil ||
+		*workers[0].Chrony != result.Chrony(*said["w0"]) || workers[1].Chrony != nil {
+		t.Errorf("%+v and %+v", here, workers)
+	}
+}
 
 // awry opens a fleet of workers whose clocks are wrong by what is planted.
 func awry(t *testing.T, of system.System, all ...skew.Planted) *Coordinator {

@@ -24,6 +24,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/skew"
 )
 
 // Options are the arguments of Listen.
@@ -37,6 +38,8 @@ type Options struct {
 	Identity *Identity
 	// Joined, which may be nil, is called when a worker is ready, from any goroutine.
 	Joined func(name, host string)
+	// chronys returns what chrony says, in a test; nil: skew.AskChrony.
+	chronys func(context.Context) *skew.Chrony
 }
 
 const (
@@ -62,7 +65,9 @@ type Coordinator struct {
 	mu      sync.Mutex
 	joined  map[string]bool // a name was given a certificate
 	members map[string]*member
-	arrival chan struct{} // closed and replaced when a member arrives
+	chrony  *skew.Chrony  // this machine's, when a worker is on another one
+	asked   bool          // for chrony
+	arrival chan struct{} // closed and replaced when a member arrives or is lost
 }
 
 // Listen begins to accept workers.
@@ -77,6 +82,9 @@ func Listen(o Options) (*Coordinator, error) {
 			return nil, err
 		}
 		identity = own
+	}
+	if o.chronys == nil {
+		o.chronys = skew.AskChrony
 	}
 	c := &Coordinator{
 		options: o, kernel: kernel(), authority: identity.authority, token: identity.token,
@@ -93,7 +101,7 @@ func Listen(o Options) (*Coordinator, error) {
 	}
 	c.listener = netutil.LimitListener(listener, 4*o.Workers+spareConns)
 	c.server = grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodec(codec{}),
+		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodecV2(codec{}),
 		grpc.MaxRecvMsgSize(wireMost+headRoom), grpc.MaxConcurrentStreams(4),
 		grpc.InitialWindowSize(windowBytes), grpc.InitialConnWindowSize(windowBytes),
 		grpc.ConnectionTimeout(handshakeLimit),
@@ -199,7 +207,7 @@ func checkHello(h hello) error {
 	if h.Name == "" || h.Name == coordinatorCN {
 		return errors.New("the worker needs a name of its own: give it with --name")
 	}
-	return nil
+	return h.Chrony.Check()
 }
 
 func unprintable(r rune) bool { return r < ' ' || r > '~' }
@@ -236,6 +244,7 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 	}
 	err = m.serve(stream)
 	m.lose(err)
+	c.announce()
 	return status.Error(codes.Aborted, err.Error())
 }
 
@@ -247,9 +256,20 @@ func (c *Coordinator) admit(m *member) bool {
 		return false // the certificate may be from an earlier coordinator of the same identity
 	}
 	c.members[m.hello.Name] = m
+	c.announceLocked()
+	return true
+}
+
+// announce wakes Await: a worker has come or is lost.
+func (c *Coordinator) announce() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.announceLocked()
+}
+
+func (c *Coordinator) announceLocked() {
 	close(c.arrival)
 	c.arrival = make(chan struct{})
-	return true
 }
 
 // time answers a worker's ticks.
@@ -278,26 +298,48 @@ func (c *Coordinator) time(stream grpc.ServerStream) error {
 }
 
 // Await returns when all expected workers are there. When ctx ends first, the error names those
-// that are missing.
+// that are missing. A worker that is lost meanwhile ends the wait, because nobody takes its place.
 func (c *Coordinator) Await(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		here, arrival := len(c.members), c.arrival
 		c.mu.Unlock()
+		for _, m := range c.team() {
+			if err := m.err(); err != nil {
+				return err
+			}
+		}
 		if here >= c.options.Workers {
+			c.askChrony(ctx)
 			return nil
 		}
 		select {
 		case <-arrival:
 		case <-ctx.Done():
 			return fmt.Errorf("%s: start plimsoll worker --join %s on each load machine: %w",
-				c.missing(), c.Address(), ctx.Err())
+				c.Missing(), c.Address(), ctx.Err())
 		}
 	}
 }
 
-// missing says which workers are not there.
-func (c *Coordinator) missing() string {
+// askChrony asks once for this machine's clock, if a worker has another one.
+func (c *Coordinator) askChrony(ctx context.Context) {
+	apart := slices.ContainsFunc(c.team(), func(m *member) bool { return !m.sharesClock(c.kernel) })
+	c.mu.Lock()
+	ask := apart && !c.asked
+	c.asked = c.asked || ask
+	c.mu.Unlock()
+	if !ask {
+		return
+	}
+	said := c.options.chronys(ctx)
+	c.mu.Lock()
+	c.chrony = said
+	c.mu.Unlock()
+}
+
+// Missing says which workers are not there.
+func (c *Coordinator) Missing() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	missing := slices.DeleteFunc(slices.Clone(c.options.Names),

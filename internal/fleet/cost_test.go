@@ -23,6 +23,8 @@ const (
 	costMessages   = 1_000_000 // of each worker
 	costPartitions = 100
 	costLength     = 15 * time.Second
+	// costSettled is how long workers ask for the time eagerly when they have joined.
+	costSettled = 6 * time.Second
 )
 
 // BenchmarkCoordinator runs a whole run of bench.Run with workers that are simulated in another
@@ -55,7 +57,8 @@ func measureCost(b *testing.B, workers int) {
 	job := jobOn(b, newCommon(), costLength)
 	job.Crew = c
 	costWorkload(job.Workload, workers)
-	watch := &costWatch{crowd: crowd}
+	time.Sleep(costSettled)
+	watch := &costWatch{crowd: crowd, of: c}
 	if dir, err := bench.Run(b.Context(), job, watch); err != nil {
 		b.Fatal(dir, err)
 	}
@@ -64,7 +67,7 @@ func measureCost(b *testing.B, workers int) {
 	b.ReportMetric(float64(watch.last.wire-watch.first.wire)/seconds/float64(workers)/1e3,
 		"kB/worker/s")
 	b.ReportMetric(greatestRSS(b), "MB")
-	b.ReportMetric(exchanges(c), "exchanges/worker")
+	b.ReportMetric((watch.last.exchanges-watch.first.exchanges)/seconds, "exchanges/worker/s")
 	costAccount(b, c, job, crowd, workers)
 	b.ReportMetric(0, "ns/op")
 }
@@ -74,7 +77,9 @@ func exchanges(c *Coordinator) float64 {
 	sum, team := 0.0, c.team()
 	for _, m := range team {
 		m.mu.Lock()
-		sum += float64(m.clock.Exchanges)
+		if m.clock != nil {
+			sum += float64(m.clock.Exchanges)
+		}
 		m.mu.Unlock()
 	}
 	return sum / float64(len(team))
@@ -126,6 +131,7 @@ func costWorkload(w *workload.Workload, workers int) {
 type costWatch struct {
 	silent
 	crowd       *crowd
+	of          *Coordinator
 	seen        int
 	first, last costLook
 }
@@ -135,6 +141,7 @@ func (w *costWatch) Interval(i result.Interval) {
 		return
 	}
 	w.last = w.crowd.look()
+	w.last.exchanges = exchanges(w.of)
 	if w.seen++; w.seen == 3 {
 		w.first = w.last
 	}
@@ -145,6 +152,8 @@ type costLook struct {
 	at   time.Time
 	cpu  time.Duration
 	wire int64
+	// exchanges of time of a worker, on average
+	exchanges float64
 }
 
 // crowd is the process of the simulated workers.

@@ -45,12 +45,14 @@ func (c *Coordinator) Deal(ctx context.Context, d bench.Deal) (
 	return workers, dismiss, err
 }
 
-// Describe returns what a result says of the fleet's workers.
-func (c *Coordinator) Describe() (all []result.Worker) {
+// Describe returns what a result says of the fleet's workers, and of this machine's clock.
+func (c *Coordinator) Describe() (all []result.Worker, own *result.Chrony) {
 	for _, m := range c.team() {
 		all = append(all, m.describe(c.kernel))
 	}
-	return all
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return all, (*result.Chrony)(c.chrony)
 }
 
 // describe is what a result says of a worker before its figures are known.
@@ -58,7 +60,7 @@ func (m *member) describe(kernel string) result.Worker {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w := result.Worker{Name: m.hello.Name, Host: m.hello.Host, Cores: m.hello.Cores,
-		SameClock: m.hello.Kernel != "" && m.hello.Kernel == kernel}
+		SameClock: m.sharesClock(kernel), Chrony: (*result.Chrony)(m.hello.Chrony)}
 	if m.lost != nil {
 		w.Lost = strings.ReplaceAll(m.lost.Error(), "\n", " ")
 	}

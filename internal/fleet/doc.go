@@ -18,7 +18,8 @@
 // A worker does its part of a run on the coordinator's clock, so windows, due times, latencies and
 // accounts merge without a conversion. Processes of one kernel share its monotonic clock, and their
 // offset is zero. On another machine the worker's clock is disciplined (internal/skew), and every
-// sample carries the bound of its error.
+// sample carries the bound of its error. chrony is asked there once, for a second at most. Its word
+// is shown beside the bound and changes nothing.
 //
 // # Loss
 //

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -137,6 +138,26 @@ func TestLostCoordinator(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Fatal("a worker goes on without its coordinator")
 		}
+	}
+}
+
+// A worker that is lost while others are awaited ends the wait.
+func TestLostWhileOthersAreAwaited(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan struct{})
+	c, err := Listen(Options{Address: "127.0.0.1:0", Workers: 2, Version: version,
+		Clock: clock.Precise(), Joined: func(string, string) { close(arrived) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	h := hire(t, c, newCommon(), "early")
+	<-arrived
+	time.AfterFunc(100*time.Millisecond, h.leave)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := c.Await(ctx); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "early") {
+		t.Error(err)
 	}
 }
 

@@ -56,6 +56,11 @@ func newMember(h hello) *member {
 		pending: make(map[uint64]*call), gone: make(chan struct{})}
 }
 
+// sharesClock reports whether the worker reads the monotonic clock of a kernel.
+func (m *member) sharesClock(kernel string) bool {
+	return m.hello.Kernel != "" && m.hello.Kernel == kernel
+}
+
 // hear notes that the worker lives.
 func (m *member) hear() {
 	m.mu.Lock()
@@ -155,7 +160,7 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 	if answer == nil {
 		return nil
 	}
-	if err := (codec{}).Unmarshal(c.answer, answer); err != nil {
+	if err := decode(c.answer, answer); err != nil {
 		m.lose(err)
 		return m.err()
 	}

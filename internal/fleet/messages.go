@@ -35,6 +35,8 @@ type hello struct {
 	Cores   int
 	// Kernel names the kernel whose monotonic clock the worker reads; empty: not known.
 	Kernel string
+	// Chrony is what chrony says of the clock of a worker on another machine; nil: nothing.
+	Chrony *skew.Chrony
 }
 
 // order asks a worker to do something. An answer has the same Call.
@@ -83,9 +85,9 @@ type clockState struct {
 type word struct {
 	Event *load.Event
 	Call  uint64
-	Part  []byte // of the answer, in CBOR
 	Last  bool   // the answer ends here
 	Error string // with Last: the order failed
+	Part  []byte `cbor:"-"` // of the answer, in CBOR, behind the rest (codec)
 }
 
 // tick asks for the coordinator's time. It also shows that the worker lives.

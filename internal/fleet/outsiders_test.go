@@ -257,17 +257,17 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(account)
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		var answer sampled
-		if (codec{}).Unmarshal(b, &answer) == nil && plan.CheckSample(&answer.Sample) == nil {
+		if decode(b, &answer) == nil && plan.CheckSample(&answer.Sample) == nil {
 			_, _ = load.MergeSamples(answer.Sample, answer.Sample)
 		}
 		var a load.Account
-		if (codec{}).Unmarshal(b, &a) == nil && plan.CheckAccount(&a) == nil {
+		if decode(b, &a) == nil && plan.CheckAccount(&a) == nil {
 			if merged, err := load.MergeAccounts(a, a); err == nil {
 				plan.Judge(merged)
 			}
 		}
 		var asked Assignment
-		if (codec{}).Unmarshal(b, &asked) == nil {
+		if decode(b, &asked) == nil {
 			_, _, _, _ = asked.read(system.NewRegistry())
 		}
 	})

@@ -35,6 +35,8 @@ type WorkerOptions struct {
 	Clock       clock.Clock
 	// elsewhere has a test's worker disregard that it shares the coordinator's clock.
 	elsewhere bool
+	// chronys returns what chrony says, in a test; nil: skew.AskChrony.
+	chronys func(context.Context) *skew.Chrony
 	// Wait is how long it tries to reach its coordinator, which may start later; 0: a minute.
 	Wait time.Duration
 	// Say, which may be nil, receives what the worker does, a sentence each, from any goroutine.
@@ -65,6 +67,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	if w.skewed != nil {
 		w.say("another machine than the coordinator's: " + orNone(skew.Evidence()))
+		if o.chronys == nil {
+			o.chronys = skew.AskChrony
+		}
+		me.Chrony = o.chronys(ctx)
 	}
 	conn, err := w.dial(mine)
 	if err != nil {
@@ -108,7 +114,7 @@ func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///"+w.options.Coordinator,
 		grpc.WithTransportCredentials(credentials.NewTLS(w.options.Token.pinned(mine))),
 		grpc.WithInitialWindowSize(windowBytes), grpc.WithInitialConnWindowSize(windowBytes),
-		grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
 		return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, err)
@@ -332,7 +338,7 @@ func (w *workerEnd) speak(ctx context.Context, one *word) {
 func (w *workerEnd) begin(ctx context.Context, o *order) {
 	if o.Do == actionCancel {
 		var which uint64
-		if (codec{}).Unmarshal(o.Body, &which) == nil {
+		if decode(o.Body, &which) == nil {
 			w.cancel(which)
 		}
 		return
@@ -418,7 +424,7 @@ func (w *workerEnd) means(ctx context.Context) means {
 }
 
 func (*workerEnd) read(raw cbor.RawMessage, into any) error {
-	if err := (codec{}).Unmarshal(raw, into); err != nil {
+	if err := decode(raw, into); err != nil {
 		return fmt.Errorf("an order cannot be read: %w", err)
 	}
 	return nil

@@ -28,12 +28,12 @@ type History struct {
 
 // Series is the experiments that may be compared: one target, one load, one durability level.
 type Series struct {
-	Name     string
-	Target   string
-	System   string
-	Workload string
-	Level    int
-	Points   []Point // in order of time
+	Name     string  `json:"name"`
+	Target   string  `json:"target"`
+	System   string  `json:"system"`
+	Workload string  `json:"workload"`
+	Level    int     `json:"level"`
+	Points   []Point `json:"points"` // in order of time
 
 	first *result.Run // the run to which others are compared; nil: of searches
 	key   string      // of searches
@@ -41,12 +41,12 @@ type Series struct {
 
 // Point is one experiment.
 type Point struct {
-	ID       string
-	Dir      string
-	At       time.Time // of its start
-	Plimsoll string    // version, with the commit where it is known
-	Servers  string    // versions
-	Values   []float64 // of History.Figures
+	At       time.Time `json:"time"` // of its start
+	ID       string    `json:"experiment"`
+	Dir      string    `json:"directory"`
+	Plimsoll string    `json:"plimsoll"` // version, with the commit where it is known
+	Servers  string    `json:"servers"`  // versions
+	Values   []float64 `json:"values"`   // of History.Figures
 }
 
 // mostFolders bounds the folders that are looked at.
@@ -96,9 +96,9 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 			quantity.Count(mostFolders))
 	}
 	switch {
-	case (isRun(path) || peak.Is(path)) && !r.tagged(path):
+	case (result.IsRun(path) || peak.Is(path)) && !r.tagged(path):
 		r.left["without the tag "+r.tag]++
-	case isRun(path):
+	case result.IsRun(path):
 		r.run(path)
 	case peak.Is(path):
 		r.search(path)
@@ -118,11 +118,6 @@ func (r *reader) tagged(dir string) bool {
 		dir = filepath.Dir(dir)
 	}
 	return true
-}
-
-func isRun(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, result.RunFile))
-	return err == nil && info.Mode().IsRegular()
 }
 
 // run adds a run to the series that it belongs to.
@@ -242,15 +237,8 @@ func (r *reader) finish() {
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.left)) {
 		r.LeftOut = append(r.LeftOut, fmt.Sprintf("left out: %s, %s",
-			count(r.left[why], "experiment", "experiments"), why))
+			quantity.Plural(r.left[why], "experiment", "experiments"), why))
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return quantity.Count(int64(n)) + " " + many
 }
 
 // Keep removes the series whose names do not contain the text.

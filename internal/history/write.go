@@ -2,10 +2,8 @@ package history
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +42,7 @@ func (h *History) blocks(s *Series, figure int, f Figure, by By) []document.Bloc
 	}
 	return []document.Block{
 		{Heading: &document.Heading{Level: 2, Words: fmt.Sprintf("%s: %s, %s", s.Name, f.Name,
-			count(len(values), "experiment", "experiments"))}},
+			quantity.Plural(len(values), "experiment", "experiments"))}},
 		{Code: &document.Code{Words: fmt.Sprintf("%s  %s to %s", bars(values),
 			f.text(slices.Min(values)), f.text(slices.Max(values)))}},
 		{Table: &table}, {Facts: changed},
@@ -115,18 +113,8 @@ const mostBars = 50
 
 // bars draws values as a line of blocks, from 0 to the greatest, the newest at the end.
 func bars(values []float64) string {
-	blocks := []rune("▁▂▃▄▅▆▇█")
 	values = values[max(len(values)-mostBars, 0):]
-	greatest := slices.Max(values)
-	out := make([]rune, len(values))
-	for i, v := range values {
-		share := 0.0
-		if greatest > 0 {
-			share = v / greatest
-		}
-		out[i] = blocks[int(math.Round(share*float64(len(blocks)-1)))]
-	}
-	return string(out)
+	return document.Sparkline(values, slices.Max(values))
 }
 
 // CSV writes one series in the form that Apache Otava's importer of CSV reads: a row for each
@@ -165,12 +153,8 @@ func (h *History) CSV(w io.Writer) error {
 // JSON writes a history for programs.
 func (h *History) JSON(w io.Writer) error {
 	type point struct {
-		Time     time.Time          `json:"time"`
-		ID       string             `json:"experiment"`
-		Dir      string             `json:"directory"`
-		Plimsoll string             `json:"plimsoll"`
-		Servers  string             `json:"servers"`
-		Values   map[string]float64 `json:"values"` // by figure, in its unit
+		Point
+		Values map[string]float64 `json:"values"` // by figure, in its unit
 	}
 	type change struct {
 		Figure string  `json:"figure"`
@@ -180,13 +164,9 @@ func (h *History) JSON(w io.Writer) error {
 		After  float64 `json:"median_after"`
 	}
 	type series struct {
-		Name     string   `json:"name"`
-		Target   string   `json:"target"`
-		System   string   `json:"system"`
-		Workload string   `json:"workload"`
-		Level    int      `json:"level"`
-		Points   []point  `json:"points"`
-		Changes  []change `json:"changes"`
+		*Series
+		Points  []point  `json:"points"`
+		Changes []change `json:"changes"`
 	}
 	out := struct {
 		Units   map[string]string `json:"units"`
@@ -199,14 +179,13 @@ func (h *History) JSON(w io.Writer) error {
 		out.Units[f.Name] = string(f.Unit)
 	}
 	for _, s := range h.Series {
-		t := series{Name: s.Name, Target: s.Target, System: s.System, Workload: s.Workload,
-			Level: s.Level, Changes: []change{}}
+		t := series{Series: s, Changes: []change{}}
 		for _, p := range s.Points {
 			values := map[string]float64{}
 			for i, f := range h.Figures {
 				values[f.Name] = p.Values[i]
 			}
-			t.Points = append(t.Points, point{p.At, p.ID, p.Dir, p.Plimsoll, p.Servers, values})
+			t.Points = append(t.Points, point{p, values})
 		}
 		for i := range h.Figures {
 			for _, c := range h.changes(s, i) {
@@ -216,7 +195,5 @@ func (h *History) JSON(w io.Writer) error {
 		}
 		out.Series = append(out.Series, t)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return document.JSON(w, out)
 }

@@ -91,32 +91,71 @@ func crowdSteps(
 	return m.HeapAlloc
 }
 
-// The producers of a pacer draw each gap of Poisson arrivals once, and agree with a single walk
-// through all messages.
+// The producers of a pacer draw each gap of Poisson arrivals once, and agree with one walk
+// through all messages: whichever part of the producers the pacer has.
 func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
-	const all, first, own = 7, 2, 3
+	const all = 7
 	s := NewSchedule(workload.Load{Arrivals: workload.ArrivalsPoisson,
 		Segments: []workload.Segment{{From: 500, To: 1500, For: time.Second}}}, 0, 7)
 	_, dues := walk(s.Cursor(0, 1))
-	var replaced atomic.Pointer[Schedule]
-	replaced.Store(s)
-	turns := newTurns(&pacer{schedule: s, replaced: &replaced,
-		producers: make([]*producer, own), first: first, all: all})
-	n := 0
-	for {
-		seq, dueNs, _, ok := turns.next()
-		if !ok {
-			break
+	for _, c := range []struct{ first, step, own int }{{2, 1, 3}, {0, 3, 3}, {1, 3, 2}, {6, 4, 1}} {
+		turns := turnsOf(s, c.first, c.step, c.own, all)
+		n := 0
+		for {
+			seq, dueNs, _, ok := turns.next()
+			if !ok {
+				break
+			}
+			want := int64(n/c.own*all + c.first + n%c.own*c.step)
+			if seq != want || dueNs != dues[seq] {
+				t.Fatalf("%+v: turn %d is message %d due at %d, want %d at %d", c, n, seq, dueNs,
+					want, dues[want])
+			}
+			n++
 		}
-		want := int64(n/own*all + first + n%own)
-		if seq != want || dueNs != dues[seq] {
-			t.Fatalf("turn %d is message %d due at %d, want %d at %d", n, seq, dueNs, want,
-				dues[want])
+		if least := len(dues) / all * c.own; n < least ||
+			turns.cursor.drawn > int64(len(dues)+2*all) {
+			t.Errorf("%+v: %d turns and %d draws of %d messages", c, n, turns.cursor.drawn,
+				len(dues))
 		}
-		n++
 	}
-	if least := len(dues) / all * own; n < least || turns.cursor.drawn > int64(len(dues)+all) {
-		t.Errorf("%d turns and %d draws of %d messages", n, turns.cursor.drawn, len(dues))
+}
+
+// turnsOf returns the turns of so many producers of all, every step-th from the first on.
+func turnsOf(s *Schedule, first, step, own, all int) *turns {
+	p := &pacer{schedule: s, producers: make([]*producer, own), first: int64(first),
+		step: int64(step), all: int64(all), replaced: new(atomic.Pointer[Schedule])}
+	p.replaced.Store(s)
+	return newTurns(p)
+}
+
+// However many producers share a rate, no worker waits while the others offer: of the messages
+// that follow one another, each has every so-many-th.
+func TestWorkersOffer(t *testing.T) {
+	const all = 1003
+	s := NewSchedule(workload.Load{Arrivals: workload.ArrivalsConstant,
+		Segments: []workload.Segment{{From: 1000, To: 1000, For: 3 * time.Second}}}, 0, 7)
+	for _, workers := range []int{1, 2, 4, 7} {
+		offers := make([]int, 3000) // the worker, plus 1, of each message
+		for worker := range workers {
+			share := Share{Worker: worker, Workers: workers}
+			first, step, own := share.producers(all)
+			turns := turnsOf(s, first, step, own, all)
+			for seq, _, _, ok := turns.next(); ok; seq, _, _, ok = turns.next() {
+				if offers[seq] != 0 {
+					t.Fatalf("%d workers: message %d is offered twice", workers, seq)
+				}
+				offers[seq] = worker + 1
+			}
+		}
+		last := make([]int, workers+1)
+		for seq, worker := range offers {
+			if worker == 0 || seq-last[worker] > 2*workers {
+				t.Fatalf("%d workers: message %d is worker %d's, whose last one was %d", workers, seq,
+					worker-1, last[max(worker, 0)])
+			}
+			last[worker] = seq
+		}
 	}
 }
 

@@ -405,7 +405,8 @@ func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { one = tr.divide(t, 0) })
 		synctest.Test(t, func(t *testing.T) { many = tr.divide(t, workers) })
 		if tr.elsewhere && !tr.byTopic && divides(tr.w, workers) {
-			// Only a common clock of all workers could tell these.
+			checkOrder(rt, &one, &many)
+			// What only a clock of all workers could tell.
 			blur(&one)
 			blur(&many)
 		}
@@ -413,18 +414,6 @@ func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 			rt.Fatalf("%d workers differ from one process: %s", workers, difference(one, many))
 		}
 	})
-}
-
-// divides reports whether several workers share the consumers of a subscription.
-func divides(w *workload.Workload, workers int) bool {
-	for i := range workers {
-		from, _ := Share{Worker: i, Workers: workers}.part(w.Topics*w.AllSubscriptions()*w.Consumers,
-			w.Topics)
-		if from%w.Consumers != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func drawTrial(rt *rapid.T) *trial {
@@ -462,30 +451,5 @@ func drawTrial(rt *rapid.T) *trial {
 			spoilt:    rapid.SampledFrom([]int{0, 1, 20}).Draw(rt, "spoilt"),
 			elsewhere: rapid.Bool().Draw(rt, "elsewhere"),
 		},
-	}
-}
-
-// blur removes from a run what workers that share a subscription cannot know about a message at
-// another worker: whether it is a copy, and what it overtook.
-func blur(o *told) {
-	for i := range o.Samples {
-		s := &o.Samples[i]
-		s.Counters.Fresh, s.Counters.Read, s.Counters.Replayed = 0, 0, 0
-		clear(s.Counters.ReceivedWithin)
-		clear(s.Counters.FreshAt)
-		for k := range s.Histograms {
-			if h := &s.Histograms[k]; h.Series == result.Copies {
-				h.Series = result.EndToEnd
-			}
-		}
-		s.Histograms = measure.MergeHistograms(s.Histograms)
-		slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
-			return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))
-		})
-	}
-	for i := range o.Ledger.Subscriptions {
-		l := &o.Ledger.Subscriptions[i]
-		l.Overtaken, l.Reordered, l.PartialTransactions, l.WholeTransactions = 0, 0, 0, 0
-		l.DuplicateRanges, l.ReorderedRanges = nil, nil
 	}
 }

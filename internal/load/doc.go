@@ -96,9 +96,11 @@
 //
 // The consumers of a subscription share the highest sequence number of each topic,
 // producer and partition: an atomic each. A message above it is new. Only a message
-// below it is looked up at the other consumers, one lock at a time. So a copy at another consumer
-// is recognised on arrival. So is a message that was overtaken at another consumer, which is a
-// fault if each partition has one consumer (system.PartitionOwner).
+// below it is looked up at the other consumers, one lock at a time. So a copy at
+// another consumer is recognised on arrival, and so is a message that was overtaken at
+// another consumer, which is a fault where each partition has one consumer
+// (system.PartitionOwner). Consumers of another worker share nothing: what is known of the order
+// between workers follows from their accounts (measure.Judge).
 //
 // # Consumers that work
 //

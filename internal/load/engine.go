@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // maxPacers bounds the OS threads that pace. Up to this number, each producer has its own thread,
@@ -27,8 +26,9 @@ type Engine struct {
 	tell      func(Event) // may be nil
 	topics    []system.Topic
 	payload   payload     // of every message
-	first     int         // index of the share's first producer
-	producers []*producer // of the share, like all following fields
+	first     int         // the index of the share's first producer
+	step      int         // from each of its producers to the next
+	producers []*producer // of the share, as are all that follow
 	consumers []*consumer
 	shared    map[place]*subscription
 	readers   readers // those of consumers that wait for a backlog
@@ -164,7 +164,7 @@ func (e *Engine) newPacer(from, to int) *pacer {
 	p := &pacer{
 		clock: e.clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
-		producers: e.producers[from:to], first: int64(e.first + from),
+		producers: e.producers[from:to], first: int64(e.producerIndex(from)), step: int64(e.step),
 		all: int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
 		Recorder: e.pacings.recorder(first),
 	}
@@ -172,13 +172,15 @@ func (e *Engine) newPacer(from, to int) *pacer {
 	return p
 }
 
-// Pacers returns the number of an engine's pacing OS threads for the workload. A closed loop waits
-// for no due time: its only pacer is the twin's.
-func Pacers(w *workload.Workload) int {
+// pacers is how many OS threads an engine for the plan's share paces with. A closed
+// loop waits for no due time: its only pacer is the twin's.
+func (p *Plan) pacers() int {
+	w := &p.Workload
 	if w.Load.Closed != nil {
 		return 1
 	}
-	return min(w.Topics*w.Producers, maxPacers)
+	_, _, n := p.Share.producers(w.Topics * w.Producers)
+	return min(n, maxPacers)
 }
 
 // Sent is closed when every message has been handed over or counted unsent.

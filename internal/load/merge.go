@@ -112,10 +112,9 @@ func add(into *[2]int64, n [2]int64) {
 	into[1] += n[1]
 }
 
-// mergeProcesses adds the processes of another worker. Of two readings of the same process the
-// greater counts: of cumulative readings it is the later one.
+// mergeProcesses adds the processes of another worker, and changes into. Of a process that is there
+// already, the greater reading counts: the greater of two cumulative readings is the later one.
 func mergeProcesses(into, all []Process) []Process {
-	into = slices.Clone(into)
 	for _, p := range all {
 		at := slices.IndexFunc(into, func(q Process) bool { return q.ID == p.ID })
 		if at < 0 {
@@ -172,13 +171,16 @@ func MergeAccounts(all ...Account) (Account, error) {
 	}
 	merged := Account{Clock: all[0].Clock}
 	counts := make(map[string]int64)
-	for _, a := range all {
+	for i, a := range all {
 		if a.Clock != merged.Clock {
 			return Account{}, fmt.Errorf("merge accounts: one is on the clock %q and another on %q",
 				a.Clock, merged.Clock)
 		}
 		merged.Sent = append(merged.Sent, a.Sent...)
-		merged.Arrived = append(merged.Arrived, a.Arrived...)
+		for _, one := range a.Arrived {
+			one.Worker = i
+			merged.Arrived = append(merged.Arrived, one)
+		}
 		merged.MeanInFlight += a.MeanInFlight
 		merged.MemoryBytes += a.MemoryBytes
 		merged.Scaling = append(merged.Scaling, a.Scaling...)

@@ -27,35 +27,40 @@ func (e *Engine) Open(ctx context.Context, c system.Cluster) error {
 	if err != nil {
 		return err
 	}
-	from, to := e.plan.Share.part(w.Topics*w.Producers, w.Topics)
-	producers := make([]*producer, to-from)
+	var n int
+	e.first, e.step, n = e.plan.Share.producers(w.Topics * w.Producers)
+	producers := make([]*producer, n)
 	err = system.Each(ctx, len(producers), maxOpening,
 		Counting(progress, "opened %s of %s producers",
 			len(producers)), func(ctx context.Context, i int) (err error) {
-			if producers[i], err = e.openProducer(ctx, c, from+i, i); err != nil {
-				return fmt.Errorf("open producer %d: %w", from+i, err)
+			index := e.producerIndex(i)
+			if producers[i], err = e.openProducer(ctx, c, index, i); err != nil {
+				return fmt.Errorf("open producer %d: %w", index, err)
 			}
 			return nil
 		})
 	if err != nil {
 		return err
 	}
-	e.consumers, e.producers, e.first = consumers, producers, from
+	e.consumers, e.producers = consumers, producers
 	if err := settle(ctx, e.consumers); err != nil {
 		return err
 	}
 	return e.reserve(ctx, c)
 }
 
+// producerIndex is the index among all producers of one of the share's.
+func (e *Engine) producerIndex(own int) int { return e.first + own*e.step }
+
 // newConsumers returns the share's consumers of some of each topic's subscriptions, none of
 // which is open.
 func (e *Engine) newConsumers(subscriptionFrom, subscriptionTo int) (all []*consumer) {
 	w := &e.plan.Workload
-	from, to := e.plan.Share.part(w.Topics*w.AllSubscriptions()*w.Consumers, w.Topics)
+	of := w.Topics * w.AllSubscriptions() * w.Consumers
 	for t := range e.topics {
 		for s := subscriptionFrom; s < subscriptionTo; s++ {
 			for i := range w.Consumers {
-				if n := (place{t, s}).number(w) + i; n >= from && n < to {
+				if e.plan.Share.consumes(t, (place{t, s}).number(w)+i, of) {
 					all = append(all, e.newConsumer(t, s, i))
 				}
 			}

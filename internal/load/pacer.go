@@ -50,6 +50,7 @@ type pacer struct {
 	producers []*producer               // the producers that it serves
 	all       int64                     // producers of the run
 	first     int64                     // index of producers[0] among all
+	step      int64                     // from the index of each to that of the next
 	halt      *atomic.Int64
 	failed    func(error)
 
@@ -243,11 +244,11 @@ type turns struct {
 }
 
 func newTurns(p *pacer) *turns {
-	return &turns{p: p, cursor: p.schedule.Cursor(p.first, 1), drawnNs: -1}
+	return &turns{p: p, cursor: p.schedule.Cursor(p.first, p.step), drawnNs: -1}
 }
 
-// next returns the next message. The producers' indices are consecutive, so their turns are in the
-// order of sequence numbers.
+// next returns the next message. The producers' indices rise, so their turns are the order of
+// sequence numbers.
 func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
 	if s := t.p.replaced.Load(); s != t.p.schedule {
 		if t.drawnNs >= s.sinceNs {
@@ -261,7 +262,7 @@ func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
 	to = t.p.producers[t.at]
 	if t.at++; t.at == len(t.p.producers) {
 		t.at = 0
-		t.cursor.skip(t.p.all - int64(len(t.p.producers)))
+		t.cursor.skip(t.p.all - int64(len(t.p.producers))*t.p.step)
 	}
 	return seq, dueNs, to, ok
 }

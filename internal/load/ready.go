@@ -117,7 +117,7 @@ func (e *Engine) proveAll(ctx context.Context, again []int64) error {
 		// partition of its own proves one again, so that no producer's first message is part of
 		// the load.
 		for own := range e.producers {
-			index := (e.first + own) / w.Topics
+			index := e.producerIndex(own) / w.Topics
 			lacking[own] = []int32{int32(index % w.Partitions)}
 			for p := index + w.Producers; p < w.Partitions; p += w.Producers {
 				lacking[own] = append(lacking[own], int32(p))
@@ -126,8 +126,9 @@ func (e *Engine) proveAll(ctx context.Context, again []int64) error {
 	}
 	for _, number := range again {
 		topic, partition := int(number)/w.Partitions, int(number)%w.Partitions
-		own := partition%w.Producers*w.Topics + topic - e.first
-		if own >= 0 && own < len(e.producers) {
+		index := partition%w.Producers*w.Topics + topic
+		own := (index - e.first) / e.step
+		if own < len(e.producers) && index == e.producerIndex(own) {
 			lacking[own] = append(lacking[own], int32(partition))
 		}
 	}
@@ -156,7 +157,7 @@ func (e *Engine) proveEach(ctx context.Context, lacking map[int][]int32) error {
 func (e *Engine) prove(
 	ctx context.Context, own int, partitions []int32, acked *atomic.Int64,
 ) error {
-	w, producer := &e.plan.Workload, e.first+own
+	w, producer := &e.plan.Workload, e.producerIndex(own)
 	p := &prover{
 		to: e.producers[own].system, run: e.plan.Run, index: producer,
 		first: uint32(producer % w.Topics * w.Partitions), acked: acked,

@@ -48,9 +48,9 @@ func (p *Plan) CheckAccount(a *Account) error {
 		}
 		for _, some := range [][]measure.Sighting{c.Copies, c.Late} {
 			for _, seen := range some {
-				if !within(seen.Lane, lanes) {
-					return fmt.Errorf("an account has lane %d, and the plan has %d", seen.Lane,
-						lanes)
+				if !within(seen.Lane, lanes) || seen.Seq < 0 {
+					return fmt.Errorf("an account has message %d of lane %d, and the plan has %d "+
+						"lanes", seen.Seq, seen.Lane, lanes)
 				}
 			}
 		}

@@ -3,25 +3,23 @@ package load
 import (
 	"os"
 	"runtime"
-
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// MakeRoom raises GOMAXPROCS, so that as many goroutines as there are cores can run beside the
-// threads that wait for due times, and some more for servers in this process. It returns the new
-// value and a function that restores the old one. A thread that waits in the kernel keeps its
-// place in the scheduler until a monitor takes it away, up to 10 ms during which ready goroutines
-// wait. A place too many costs too: each answer of a server then wakes one more thread, which
-// looks for work and finds none. CPUs that are reserved for other servers count as negative.
-// MakeRoom changes nothing when the user has set GOMAXPROCS.
-func MakeRoom(w *workload.Workload, servers int) (places int, undo func()) {
+// MakeRoom lets the Go scheduler run as many goroutines as there are cores beside the threads that
+// wait for due times, and some more for servers in this process. It returns their number and what
+// undoes it. A thread that waits in the kernel keeps its place in the scheduler until a monitor
+// takes it away, which is up to 10 ms during which ready goroutines stand in line. A place too many
+// costs as well: each answer of a server then wakes one more thread, which looks for work and finds
+// none. CPUs that servers elsewhere have of their own count as negative. MakeRoom changes nothing
+// when the user has set GOMAXPROCS.
+func MakeRoom(p *Plan, servers int) (places int, undo func()) {
 	before := runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") != "" {
 		return before, func() {}
 	}
-	// One of the cores is for a pacer or the watcher when it wakes. The twin runs on the first
-	// pacer, so it needs no place.
-	places = runtime.NumCPU() - 1 + Pacers(w) + 1 + servers
+	// One of the cores is a pacer's or the watcher's when it wakes. The twin rides on the
+	// first pacer, so that it asks for no place.
+	places = runtime.NumCPU() - 1 + p.pacers() + 1 + servers
 	runtime.GOMAXPROCS(places)
 	return places, func() { runtime.GOMAXPROCS(before) }
 }

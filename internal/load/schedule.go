@@ -94,7 +94,8 @@ func (s *Schedule) Cursor(first, stride int64) *Cursor {
 	return &Cursor{s: s, seq: first, stride: stride}
 }
 
-// skip skips the messages of other walks.
+// skip leaves out messages that other walks visit. It goes back by less than it went on with the
+// last message.
 func (c *Cursor) skip(messages int64) { c.seq += messages }
 
 // follow changes to a schedule that agrees on every message visited so far.

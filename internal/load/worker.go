@@ -81,7 +81,9 @@ type Plan struct {
 
 // Share is a worker's part of the producers and consumers: the Worker-th of Workers even
 // parts. The zero Share is everything. Message i belongs to producer i mod n of all n
-// producers, so any division among workers adds up to the same schedule.
+// producers, so any division among workers adds up to the same schedule. Producers are dealt
+// out in turn, so all workers offer load at all times, also where a crowd of producers shares
+// a low rate. Consumers are dealt out in rows, so those of a subscription are on few workers.
 type Share struct {
 	Worker, Workers int
 	// ByTopic divides by whole topics, so that the producers and the consumers of a topic are on
@@ -89,14 +91,20 @@ type Share struct {
 	ByTopic bool
 }
 
-// part returns the range of the share's part among the given number of places, which are even
-// parts of topics.
-func (s Share) part(of, topics int) (from, to int) {
-	n, each := max(s.Workers, 1), 1
+// producers returns which of so many producers are the share's: the first one, every step-th after
+// it, and how many these are.
+func (s Share) producers(of int) (first, step, n int) {
+	step = max(s.Workers, 1)
+	return s.Worker, step, (of - s.Worker + step - 1) / step
+}
+
+// consumes reports whether a consumer of a topic is the share's, by its place among so many.
+func (s Share) consumes(topic, place, of int) bool {
+	n := max(s.Workers, 1)
 	if s.ByTopic {
-		of, each = topics, of/topics
+		return topic%n == s.Worker // as the topic's only producer
 	}
-	return s.Worker * of / n * each, (s.Worker + 1) * of / n * each
+	return place >= s.Worker*of/n && place < (s.Worker+1)*of/n
 }
 
 // Subscriptions returns the names of the plan's subscriptions of each topic.
@@ -151,7 +159,7 @@ type Sample struct {
 
 	// Of the interval that the sample ends. Histograms merge bucket by bucket, and
 	// percentiles never.
-	Histograms []measure.Histogram
+	Histograms measure.Histograms
 	// FirstAckNs and LastAckNs are when the first and the last acknowledgement came; 0: none
 	// did. A gap between the spans of two intervals is exact; one within a span is not seen.
 	FirstAckNs, LastAckNs int64
@@ -222,11 +230,12 @@ type Counters struct {
 // the sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers
 // have the consumers of a subscription.
 //
-// Order is judged by each worker, among its own consumers: messages out of order at one
-// consumer, messages overtaken at another, and the transaction of a first arrival. A copy
-// that reached two workers is a first arrival at both. It may count as out of order there,
-// or as a further message of its transaction. A plan avoids this by keeping each
-// subscription on one worker.
+// Order is watched by each worker, among its own consumers: messages out of order at one
+// consumer, and messages overtaken at another. So it is known of every lane that came to one
+// worker. Of a lane that came to several, what was surely late at one of them is counted, and
+// nothing is known of the order between them (measure.Judge). A copy that reached two workers
+// is a first arrival at both, and may count as a further message of its transaction. A plan
+// avoids all this by keeping each subscription on one worker.
 type Account struct {
 	Clock   ClockName
 	Sent    []measure.SentAccount    // by topic, then by producer

@@ -82,6 +82,9 @@ func (b *bitmap) word(i int64) uint64 {
 	return b.pages[at].words[i%(PageBits/64)]
 }
 
+// has reports whether a number, which is not below 0, is in the set.
+func (b *bitmap) has(seq int64) bool { return b.word(seq/64)&(1<<(seq%64)) != 0 }
+
 // length is an upper bound of the sequence numbers in the set, a multiple of
 // PageBits.
 func (b *bitmap) length() int64 { return int64(len(b.pages)) * PageBits }

@@ -33,16 +33,14 @@ func Judge(
 	for i := range arrived {
 		a := &arrived[i]
 		into.Duplicate += a.Duplicate
-		into.Reordered += a.Reordered
-		into.Overtaken += a.Overtaken
 		into.Foreign += a.Foreign
 		into.Corrupt += a.Corrupt
 		into.Misplaced += a.Misplaced
 		into.GivenBack += a.GivenBack
 		into.Redelivered += a.Redelivered
 		into.DuplicateRanges = named(into.DuplicateRanges, a.Copies, name)
-		into.ReorderedRanges = named(into.ReorderedRanges, a.Late, name)
 	}
+	judgeOrder(into, arrived, name)
 	if s := sharing(arrived); s != nil && (into.Sharing == nil ||
 		s.Fairness < into.Sharing.Fairness) {
 		into.Sharing = s

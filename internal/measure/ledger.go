@@ -151,7 +151,7 @@ func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 
 // Has reports whether the message has arrived at this consumer.
 func (a *Arrived) Has(lane int, seq int64) bool {
-	return a.lane(lane).word(seq/64)&(1<<(seq%64)) != 0
+	return a.lane(lane).has(seq)
 }
 
 // nothing is the empty set, for a lane without a block.

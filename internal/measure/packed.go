@@ -1,6 +1,9 @@
 package measure
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // This file packs the buckets of a histogram into bytes. A histogram stays packed from the
 // interval's end until its counts are added to others, also on its way to another process, so that
@@ -22,13 +25,12 @@ func (p packed) with(gap int, count int64) packed {
 	return binary.AppendUvarint(binary.AppendUvarint(p, uint64(count)<<1|1), uint64(gap))
 }
 
-// near reports whether the first bucket takes a byte and lies beside the one before. Most do, and
-// loops over buckets take a shortcut for them.
-func (p packed) near() bool { return p[0] < 0x80 && p[0]&1 == 0 }
-
 // next returns the count of the first bucket, the number of empty ones before it, and the rest. A
 // count of 0 means that they are malformed.
 func (p packed) next() (gap int, count int64, rest packed) {
+	if len(p) > 1 && p[0]|p[1] < 0x80 && p[0]&1 != 0 && p[1] != 0 {
+		return int(p[1]), int64(p[0] >> 1), p[2:] // so is nearly every bucket behind a gap
+	}
 	n, size := binary.Uvarint(p)
 	if size <= 0 || n&1 == 0 {
 		return 0, int64(n >> 1), p[max(0, size):]
@@ -40,13 +42,40 @@ func (p packed) next() (gap int, count int64, rest packed) {
 	return int(empty), int64(n >> 1), p[size+more:]
 }
 
+// Most buckets take a byte and lie beside the one before, so that loops over buckets take up to
+// eight of them at once, as a number. nearBits are 0 in each byte of such buckets.
+const (
+	eight    = 8
+	nearBits = 0x8181_8181_8181_8181
+)
+
+// near returns the first eight bytes, and how many of them are such buckets before any other.
+func (p packed) near() (bytes uint64, n int) {
+	if len(p) >= eight {
+		bytes = binary.LittleEndian.Uint64(p)
+		return bytes, bits.TrailingZeros64(bytes&nearBits) / eight
+	}
+	bytes = uint64(p[0])
+	return bytes, 1 - min(1, int(bytes&nearBits))
+}
+
+// anyEmpty reports whether one of the first n of eight bytes is 0.
+func anyEmpty(bytes uint64, n int) bool {
+	const ones = 0x0101_0101_0101_0101
+	bytes |= ^uint64(0) << (n * eight)
+	return (bytes-ones)&^bytes&(ones<<7) != 0
+}
+
 // check reports whether the buckets are well formed, and each has a place. What another process
 // packed is checked when it is read; nothing else looks again.
 func (p packed) check() bool {
 	place := -1
 	for len(p) > 0 {
-		if p.near() && p[0] != 0 {
-			place, p = place+1, p[1:]
+		if bytes, n := p.near(); n > 0 {
+			if anyEmpty(bytes, n) {
+				return false
+			}
+			place, p = place+n, p[n:]
 			continue
 		}
 		gap, count, rest := p.next()
@@ -58,13 +87,29 @@ func (p packed) check() bool {
 	return place <= lastPlace
 }
 
+// buckets calls a function with every bucket: the number of empty ones before it, and its count.
+func (p packed) buckets(do func(gap int, count int64)) {
+	for len(p) > 0 {
+		gap, count, rest := p.next()
+		do(gap, count)
+		p = rest
+	}
+}
+
 // each calls a function with every bucket: the least value in it, and its count.
 func (p packed) each(do func(ns, count int64)) {
-	for place := 0; len(p) > 0; place++ {
-		gap, count, rest := p.next()
-		place, p = place+gap, rest
+	place := -1
+	p.buckets(func(gap int, count int64) {
+		place += gap + 1
 		do(leastAt(place), count)
-	}
+	})
+}
+
+// most returns the greatest value of the last bucket.
+func (p packed) most() int64 {
+	place := -1
+	p.buckets(func(gap int, _ int64) { place += gap + 1 })
+	return leastAt(place+1) - 1
 }
 
 // add adds packed buckets.
@@ -76,19 +121,22 @@ func (b *buckets) add(p packed) {
 	if b.from == b.to {
 		b.begin(first)
 	}
-	place := -1
+	place := 0
 	for len(p) > 0 {
-		if p.near() {
-			place++
-			b.counts[place] += int64(p[0] >> 1)
-			p = p[1:]
+		if bytes, n := p.near(); n > 0 {
+			into := b.counts[place : place+n]
+			for i := range into {
+				into[i] += int64(bytes & 0xff >> 1)
+				bytes >>= 8
+			}
+			place, p = place+n, p[n:]
 			continue
 		}
 		gap, count, rest := p.next()
+		b.counts[place+gap] += count
 		place, p = place+gap+1, rest
-		b.counts[place] += count
 	}
-	b.from, b.to = min(b.from, first), max(b.to, place+1)
+	b.from, b.to = min(b.from, first), max(b.to, place)
 }
 
 // pack returns the buckets packed, and empties them.

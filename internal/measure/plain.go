@@ -22,6 +22,18 @@ type Histogram struct {
 	Clamped, Negative int64
 }
 
+// Histograms are those of an interval.
+type Histograms []Histogram
+
+// Empty reports whether the histogram holds nothing.
+func (h Histogram) Empty() bool { return len(h.Packed) == 0 }
+
+// Logged returns the histogram as the log of a run has it.
+func (h Histogram) Logged(tag string, startMs, endMs int64) result.Logged {
+	return result.Logged{Tag: tag, StartMs: startMs, EndMs: endMs, MaxNs: h.Packed.most(),
+		Buckets: h.Packed.buckets}
+}
+
 // Set is a set of sequence numbers from 0, in pages of PageBits. Two of the same lane
 // merge to their union.
 type Set struct {
@@ -71,7 +83,9 @@ type Transaction struct {
 // ArrivedAccount is what one consumer received since the load began.
 type ArrivedAccount struct {
 	Topic, Subscription, Consumer int // the consumer's index is among those of its subscription
-	Lanes                         []ArrivedLane
+	// Worker tells accounts of several workers apart. Who merges them sets it.
+	Worker int
+	Lanes  []ArrivedLane
 	// Duplicate counts copies of a message that the same consumer had received. Those that
 	// came to several consumers follow from their sets.
 	Duplicate int64

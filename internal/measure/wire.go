@@ -40,6 +40,18 @@ func (f *fields) next(most int64) int64 {
 	return int64(n)
 }
 
+// take returns bytes behind their number, which is at most most.
+func (f *fields) take(most int64) []byte {
+	n := f.next(min(most, int64(len(f.b))))
+	if n > int64(len(f.b)) {
+		f.bad = true
+		return nil
+	}
+	taken := f.b[:n:n]
+	f.b = f.b[n:]
+	return taken
+}
+
 // end reports whether everything was read and good.
 func (f *fields) end() error {
 	if f.bad || len(f.b) > 0 {
@@ -50,36 +62,42 @@ func (f *fields) end() error {
 
 const anyCount = int64(1)<<62 - 1
 
-// MarshalBinary encodes the histogram, whose buckets are packed.
-func (h Histogram) MarshalBinary() ([]byte, error) {
+// MarshalBinary encodes the histograms, whose buckets are packed.
+func (all Histograms) MarshalBinary() ([]byte, error) {
 	const head = 32
-	b := make([]byte, 0, head+len(h.Series)+len(h.Packed))
-	b = binary.AppendUvarint(b, uint64(len(h.Series)))
-	b = append(b, h.Series...)
-	for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative} {
-		b = binary.AppendUvarint(b, uint64(n))
+	room := 0
+	for i := range all {
+		room += head + len(all[i].Series) + len(all[i].Packed)
 	}
-	return append(b, h.Packed...), nil
+	b := make([]byte, 0, room)
+	for i := range all {
+		h := &all[i]
+		b = binary.AppendUvarint(b, uint64(len(h.Series)))
+		b = append(b, h.Series...)
+		for _, n := range []int64{int64(h.Phase), h.Clamped, h.Negative, int64(len(h.Packed))} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+		b = append(b, h.Packed...)
+	}
+	return b, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote.
-func (h *Histogram) UnmarshalBinary(b []byte) error {
+// UnmarshalBinary reads what MarshalBinary wrote. The buckets of all are in one copy of b.
+func (all *Histograms) UnmarshalBinary(b []byte) error {
 	const nameMost = 100
-	f := &fields{b: b}
-	name := f.next(nameMost)
-	if f.bad || int(name) > len(f.b) {
-		return fmt.Errorf("reading a histogram: %w", errMalformed)
+	f := &fields{b: slices.Clone(b)}
+	var read Histograms
+	for len(f.b) > 0 && !f.bad {
+		h := Histogram{Series: result.Series(f.take(nameMost)), Phase: Phase(f.next(phases - 1))}
+		h.Clamped, h.Negative = f.next(anyCount), f.next(anyCount)
+		h.Packed = packed(f.take(int64(len(f.b))))
+		f.bad = f.bad || !h.Packed.check()
+		read = append(read, h)
 	}
-	read := Histogram{Series: result.Series(f.b[:name])}
-	f.b = f.b[name:]
-	read.Phase = Phase(f.next(int64(phases) - 1))
-	read.Clamped, read.Negative = f.next(anyCount), f.next(anyCount)
-	read.Packed = packed(f.b)
-	if f.bad || !read.Packed.check() {
-		return fmt.Errorf("reading a histogram: %w", errMalformed)
+	if err := f.end(); err != nil {
+		return fmt.Errorf("reading histograms: %w", err)
 	}
-	read.Packed = slices.Clone(read.Packed)
-	*h = read
+	*all = read
 	return nil
 }
 

@@ -35,14 +35,73 @@ func TestOverTheWire(t *testing.T) {
 		for _, gap := range rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 30).Draw(t, "gaps") {
 			h.Packed = h.Packed.with(gap, int64(gap+1)<<rapid.IntRange(0, 50).Draw(t, "bits"))
 		}
-		if b, err = h.MarshalBinary(); err != nil {
+		all := Histograms{h, {Series: result.Send, Packed: packed{}.with(1, 1)}, h}
+		if b, err = all.MarshalBinary(); err != nil {
 			t.Fatal(err)
 		}
-		var again Histogram
-		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, h) {
-			t.Fatalf("%v: %v became %v", err, h, again)
+		var again Histograms
+		if err := again.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(again, all) {
+			t.Fatalf("%v: %v became %v", err, all, again)
+		}
+		for i := range b {
+			b[i] = 0xff // what was read does not change with it
+		}
+		if !reflect.DeepEqual(again, all) {
+			t.Fatalf("%v became %v", all, again)
 		}
 	})
+}
+
+// Buckets that are read eight at a time are those that are read one by one, and a bucket without a
+// count is noticed wherever it is.
+func TestEightBucketsAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p packed
+		var ends []int // of the buckets with a single byte for their count
+		want, place := map[int]int64{}, -1
+		for range rapid.IntRange(1, 100).Draw(t, "buckets") {
+			gap := max(0, rapid.IntRange(-20, 2).Draw(t, "gap"))
+			n := int64(max(1, rapid.IntRange(-200, 70).Draw(t, "count")))
+			place += gap + 1
+			p, want[place] = p.with(gap, n), 2*n
+			if n < 64 {
+				ends = append(ends, len(p))
+			}
+		}
+		if !p.check() {
+			t.Fatalf("%v is refused", p)
+		}
+		var sums buckets
+		sums.add(p)
+		sums.add(p)
+		if sums.to != place+1 {
+			t.Fatalf("the buckets end at %d, want %d", sums.to, place+1)
+		}
+		for i, n := range sums.counts {
+			if n != want[i] {
+				t.Fatalf("place %d has %d, want %d", i, n, want[i])
+			}
+		}
+		if len(ends) == 0 {
+			return
+		}
+		at := ends[rapid.IntRange(0, len(ends)-1).Draw(t, "the empty one")] - 1
+		if p[at] = 0; p.check() {
+			t.Fatalf("%v is not refused", p)
+		}
+	})
+}
+
+// What the log gets are the buckets of the histogram.
+func TestLogged(t *testing.T) {
+	h := Histogram{Series: result.Publish, Packed: packed{}.with(5, 1).with(0, 2).with(7, 300)}
+	l := h.Logged("publish", 1, 2)
+	var got []int64
+	l.Buckets(func(gap int, n int64) { got = append(got, int64(gap), n) })
+	if want := []int64{5, 1, 0, 2, 7, 300}; !reflect.DeepEqual(got, want) || l.MaxNs != 14 ||
+		h.Empty() || !(Histogram{}).Empty() {
+		t.Errorf("%v up to %d", got, l.MaxNs)
+	}
 }
 
 // Whatever comes is refused, or can be merged.
@@ -53,7 +112,7 @@ func FuzzWire(f *testing.F) {
 	f.Add(set)
 	for _, p := range []packed{packed{}.with(1, 2), packed{}.with(0, 100).with(0, 1), {0}, {1, 0},
 		packed{}.with(lastPlace, 1), packed{}.with(lastPlace+1, 1), packed{}.with(0, -1)} {
-		h, _ := Histogram{Series: result.Publish, Packed: p}.MarshalBinary()
+		h, _ := Histograms{{Series: result.Publish, Packed: p}}.MarshalBinary()
 		f.Add(h)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -61,9 +120,9 @@ func FuzzWire(f *testing.F) {
 		if s.UnmarshalBinary(b) == nil {
 			s.Union(s)
 		}
-		var h Histogram
-		if h.UnmarshalBinary(b) == nil {
-			NewCells(h.Series).Add(MergeHistograms([]Histogram{h}, []Histogram{h}))
+		var all Histograms
+		if all.UnmarshalBinary(b) == nil {
+			NewCells(result.Publish).Add(MergeHistograms(all, all))
 		}
 	})
 }
@@ -81,21 +140,21 @@ func drawBuckets() Histogram {
 
 // BenchmarkPacked reads histograms from the wire and adds them up, as a coordinator does.
 func BenchmarkPacked(b *testing.B) {
-	wire, err := drawBuckets().MarshalBinary()
+	wire, err := Histograms{drawBuckets()}.MarshalBinary()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var h Histogram
+	var all Histograms
 	var sums buckets
 	buckets := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := h.UnmarshalBinary(wire); err != nil {
+		if err := all.UnmarshalBinary(wire); err != nil {
 			b.Fatal(err)
 		}
-		sums.add(h.Packed)
+		sums.add(all[0].Packed)
 	}
-	h.Packed.each(func(int64, int64) { buckets++ })
+	all[0].Packed.each(func(int64, int64) { buckets++ })
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*buckets), "ns/bucket")
 	b.ReportMetric(float64(len(wire))/float64(buckets), "B/bucket")
 }

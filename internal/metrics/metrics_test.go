@@ -51,7 +51,7 @@ func interval(t *testing.T, w *result.Writer, run *result.Run, n int64) {
 	}
 	if err := w.Interval(result.Interval{StartNs: n * 1e9, EndNs: (n + 1) * 1e9,
 		Phase: result.PhaseMeasure, Scheduled: 1000, Sent: 1000, Acked: 990, Failed: 10,
-		Received: 1980, InFlight: 3, Backlog: 7}, all); err != nil {
+		Received: 1980, InFlight: 3, Backlog: 7}, result.LoggedOf(all)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -103,24 +103,9 @@ func outcomes(r *result.Run) []named {
 	if !r.Ledger.Accounted {
 		return out
 	}
-	type ledger = result.SubscriptionLedger
-	for _, figure := range []struct {
-		name string
-		of   func(ledger) int64
-	}{
-		{"lost", func(l ledger) int64 { return l.Lost }},
-		{"unread", func(l ledger) int64 { return l.Unread }},
-		{"duplicate", func(l ledger) int64 { return l.Duplicate }},
-		{"reordered", func(l ledger) int64 { return l.Reordered }},
-		{"corrupt", func(l ledger) int64 { return l.Corrupt }},
-		{"misplaced", func(l ledger) int64 { return l.Misplaced }},
-		{"unacked_received", func(l ledger) int64 { return l.Unacked }},
-	} {
-		sum := 0.0
-		for _, l := range r.Ledger.Subscriptions {
-			sum += float64(figure.of(l))
-		}
-		out = append(out, named{figure.name, sum})
-	}
-	return out
+	t := r.Ledger.Total()
+	return append(out, named{"lost", float64(t.Lost)}, named{"unread", float64(t.Unread)},
+		named{"duplicate", float64(t.Duplicate)}, named{"reordered", float64(t.Reordered)},
+		named{"corrupt", float64(t.Corrupt)}, named{"misplaced", float64(t.Misplaced)},
+		named{"unacked_received", float64(t.Unacked)})
 }

@@ -45,14 +45,10 @@ func (c *Calibration) Save(l *result.Limits) (path string, err error) {
 
 // keep replaces a file of the cache as a whole, and makes its directory if necessary.
 func keep(path string, value any) error {
-	raw, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := result.ReplaceFile(path, append(raw, '\n')); err != nil {
+	if err := result.ReplaceDocument(path, value); err != nil {
 		return fmt.Errorf("in %s: %w", filepath.Dir(path), err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func measured(t *testing.T, seconds int) *result.Saved {
 			h.SetEndTimeMs(run.StartedAt.UnixMilli() + i.EndNs/1e6)
 			histograms = append(histograms, h)
 		}
-		if err := w.Interval(i, histograms); err != nil {
+		if err := w.Interval(i, result.LoggedOf(histograms)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -41,9 +41,9 @@ func Save(root, path string, r *Result, known Known, build result.Build,
 	}()
 	for i, interval := range intervals {
 		// Each histogram is of the whole run, so it is written once.
-		var whole []*hdr.Histogram
+		var whole []result.Logged
 		if i == len(intervals)-1 {
-			whole = histograms
+			whole = result.LoggedOf(histograms)
 		}
 		if err := w.Interval(interval, whole); err != nil {
 			return "", err

@@ -110,12 +110,7 @@ func (s *Saved) confirmedSeconds() float64 {
 	return least
 }
 
-func times(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func times(n int, what string) string { return quantity.Plural(n, what, what+"s") }
 
 // Caveats returns what a reader must know about the search's result; none if the search succeeded
 // fully.

@@ -71,14 +71,8 @@ type use struct {
 // newUse returns the use of a run's servers, or why it cannot be priced.
 func newUse(r *result.Run) (u use, why string) {
 	o := r.Observation
-	for i, p := range o.Processes {
-		switch {
-		case slices.Contains(o.Servers, p.Name):
-			u.servers = append(u.servers, p)
-		case p.Name == result.Self:
-			u.own = &o.Processes[i]
-		}
-	}
+	u.servers, _ = o.OfServers()
+	u.own = o.Own()
 	u.seconds = float64(o.WindowNs) / 1e9
 	u.messages = r.Summary.AchievedRate * u.seconds
 	u.payload = u.messages * r.Summary.PayloadBytes(r.Load)
@@ -94,18 +88,6 @@ func newUse(r *result.Run) (u use, why string) {
 		return u, "no message was acknowledged within the measured window"
 	}
 	return u, ""
-}
-
-// sum adds a figure up over all servers; ok is false when one of them lacks it.
-func (u use) sum(of func(result.ProcessUse) *int64) (total float64, ok bool) {
-	for _, p := range u.servers {
-		v := of(p)
-		if v == nil {
-			return 0, false
-		}
-		total += float64(*v)
-	}
-	return total, true
 }
 
 func cpu(l *List, u use) (part result.PricePart, why string) {
@@ -130,7 +112,8 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 
 // disk prices the written bytes, with all copies, and with the bytes that a journal writes twice.
 func disk(l *List, u use) (part result.PricePart, why string) {
-	written, ok := u.sum(func(p result.ProcessUse) *int64 { return p.WriteBytes })
+	written, ok := result.Sum(u.servers,
+		func(p result.ProcessUse) *int64 { return p.WriteBytes })
 	switch {
 	case !ok:
 		return part, fmt.Sprintf(unknownBytes, "what was written")
@@ -148,7 +131,8 @@ func disk(l *List, u use) (part result.PricePart, why string) {
 // network prices the traffic between zones. Servers send one another copies, which are in
 // different zones; a client's server is in the client's zone by chance.
 func network(l *List, u use) (part result.PricePart, why string) {
-	received, ok := u.sum(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })
+	received, ok := result.Sum(u.servers,
+		func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })
 	if !ok || u.own == nil || u.own.NetSentBytes == nil || u.own.NetReceivedBytes == nil {
 		return part, fmt.Sprintf(unknownBytes, "what it sent and received, and what plimsoll did,")
 	}

@@ -142,10 +142,7 @@ func (t *attempt) delay(p system.Prober) (Finding, error) {
 	evidence := fmt.Sprintf(
 		"a message with a delay of %s arrived after %s, one without, published after it, after %s",
 		later, rounded(delayed.Sub(began)), rounded(now.Sub(began)))
-	if delayed.Sub(began) < later || delayed.Before(now) {
-		return notEven(condition, evidence), nil
-	}
-	return when(condition, evidence), nil
+	return seenWhen(condition, delayed.Sub(began) >= later && !delayed.Before(now), evidence), nil
 }
 
 func (t *attempt) deadLetters(p system.Prober) (Finding, error) {
@@ -195,8 +192,5 @@ func (t *attempt) flowControl(prober system.Prober) (Finding, error) {
 	if p.Accepted == 0 {
 		return unknown("nothing was accepted: %s", evidence), nil
 	}
-	if p.Refused == 0 && p.Held < held {
-		return notEven(condition, evidence), nil
-	}
-	return when(condition, evidence), nil
+	return seenWhen(condition, p.Refused > 0 || p.Held >= held, evidence), nil
 }

@@ -170,10 +170,7 @@ func (t *attempt) atMostOnce() (Finding, error) {
 	all := slices.Concat(r.first, r.second)
 	evidence := fmt.Sprintf("%s; %d came twice, %d never", r.story(), repeated(all),
 		len(missing(all, r.sent)))
-	if repeated(all) > 0 {
-		return no(evidence), nil
-	}
-	return yes(evidence), nil
+	return either(repeated(all) == 0, evidence), nil
 }
 
 func (t *attempt) atLeastOnce() (Finding, error) {
@@ -186,10 +183,7 @@ func (t *attempt) atLeastOnce() (Finding, error) {
 	lost := missing(slices.Concat(handled, r.second), r.sent)
 	evidence := fmt.Sprintf("%s; %d came to both, %d were handled by neither", r.story(),
 		repeated(slices.Concat(r.first, r.second)), len(lost))
-	if len(lost) > 0 {
-		return no(evidence), nil
-	}
-	return yes(evidence), nil
+	return either(len(lost) == 0, evidence), nil
 }
 
 func (t *attempt) redelivery() (Finding, error) {

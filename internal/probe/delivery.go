@@ -50,10 +50,7 @@ func (t *attempt) timeDecoupling() (Finding, error) {
 		"%d messages were published while the subscription had no consumer; the one that came "+
 			"then received %d",
 		few, few-len(missing(got.contents(), sent)))
-	if len(missing(got.contents(), sent)) > 0 {
-		return no(evidence), nil
-	}
-	return yes(evidence), nil
+	return either(len(missing(got.contents(), sent)) == 0, evidence), nil
 }
 
 // shares holds the messages that each of two consumers received.
@@ -225,10 +222,7 @@ func (t *attempt) multicast() (Finding, error) {
 	}
 	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few,
 		strings.Join(counts, ", "))
-	if !whole {
-		return no(evidence), nil
-	}
-	return yes(evidence), nil
+	return either(whole, evidence), nil
 }
 
 // backlog sends to a topic and then reads it with one consumer. The result is in the order of
@@ -286,10 +280,7 @@ func (t *attempt) partitionOrder() (Finding, error) {
 	evidence := fmt.Sprintf(
 		"%d messages round %d partitions, read by one consumer: %d came after a later one of "+
 			"their partition", many, partitions, wrong)
-	if wrong > 0 {
-		return no(evidence), nil
-	}
-	return yes(evidence), nil
+	return either(wrong == 0, evidence), nil
 }
 
 func (t *attempt) globalOrder() (Finding, error) {

@@ -52,6 +52,22 @@ func (c Column) Finding(row string) Finding {
 func yes(evidence ...string) Finding { return Finding{Answer: Yes, Evidence: evidence} }
 func no(evidence ...string) Finding  { return Finding{Answer: No, Evidence: evidence} }
 
+// either returns yes when what was asked for was seen, and else no.
+func either(seen bool, evidence ...string) Finding {
+	if seen {
+		return yes(evidence...)
+	}
+	return no(evidence...)
+}
+
+// seenWhen is either under a condition.
+func seenWhen(condition string, seen bool, evidence ...string) Finding {
+	if seen {
+		return when(condition, evidence...)
+	}
+	return notEven(condition, evidence...)
+}
+
 // notEven returns no, although the possible condition was met.
 func notEven(condition string, evidence ...string) Finding {
 	if condition != "" {

@@ -51,10 +51,7 @@ func (t *attempt) replay() (Finding, error) {
 	evidence := fmt.Sprintf(
 		"%d messages were received and acknowledged; the subscription went back to the beginning "+
 			"and received %d of them again", few, few-len(missing(all, sent)))
-	if len(missing(all, sent)) > 0 {
-		return notEven(condition, evidence), nil
-	}
-	return when(condition, evidence), nil
+	return seenWhen(condition, len(missing(all, sent)) == 0, evidence), nil
 }
 
 // lateSubscription extends the reason why a subscription cannot go back: it adds the number of

@@ -34,14 +34,7 @@ const legend = "if: conditional; the condition is with the evidence. unknown: th
 	"itself failed."
 
 // JSON writes the columns for machines.
-func JSON(w io.Writer, all []Column) error {
-	raw, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
-}
+func JSON(w io.Writer, all []Column) error { return document.JSON(w, all) }
 
 // Parse reads the output of JSON.
 func Parse(raw []byte) ([]Column, error) {

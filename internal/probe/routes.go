@@ -89,10 +89,7 @@ func (t *attempt) routed(p system.Prober, kind system.RouteKind, r route) (Findi
 			boundBy(r.bindings[i]), listed(all), r.wanted[i]))
 	}
 	evidence = append([]string{"published " + posted(r.posts)}, evidence...)
-	if !right {
-		return notEven(condition, evidence...), nil
-	}
-	return when(condition, evidence...), nil
+	return seenWhen(condition, right, evidence...), nil
 }
 
 func boundBy(b system.Binding) string {

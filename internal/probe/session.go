@@ -213,8 +213,7 @@ func (t *attempt) cleanup() {
 }
 
 // topic makes a topic that is deleted at the end of the attempt.
-func (t *attempt) topic(partitions int) (system.Topic,
-	error) {
+func (t *attempt) topic(partitions int) (system.Topic, error) {
 	return t.topicOn(t.cluster, partitions)
 }
 

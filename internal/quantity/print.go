@@ -118,6 +118,14 @@ func Count(n int64) string {
 	return b.String()
 }
 
+// Plural prints a count with its noun.
+func Plural[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(int64(n)) + " " + many
+}
+
 // scaled writes a plain decimal in thousands (k) or millions (M). It only moves the decimal
 // point, so it loses no digit: 1500 is 1.5k, 1234567 is 1.234567M.
 func scaled(decimal string) string {

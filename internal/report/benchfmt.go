@@ -53,8 +53,7 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 		}
 		about := []string{
 			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
-			durabilitySentence(r.Durability), plural(int64(len(warnings(s))), "warning",
-				"warnings"),
+			durabilitySentence(r.Durability), plural(len(warnings(s)), "warning", "warnings"),
 		}
 		about = append(about, missingSentences(r.Summary)...)
 		if lacks := lacksSentence(r); lacks != "" {
@@ -102,18 +101,10 @@ func benchValues(r *result.Run) string {
 	var out strings.Builder
 	value := func(v, unit string) { fmt.Fprintf(&out, " %s %s", v, unit) }
 	value(exact(r.Summary.AchievedRate), "achieved-msgs/s")
-	for _, series := range []struct {
-		series result.Series
-		word   string
-	}{{result.Publish, "publish"}, {result.EndToEnd, "e2e"}} {
-		benchLatency(value, series.word, r.Summary.Series(series.series), 50, 99, 99.9)
-	}
-	for _, series := range []struct {
-		series result.Series
-		word   string
-	}{{result.Twin, "instrument-publish"}, {result.TwinReceive, "instrument-e2e"}} {
-		benchLatency(value, series.word, instrument(r, series.series), 50, 99)
-	}
+	benchLatency(value, "publish", r.Summary.Series(result.Publish), 50, 99, 99.9)
+	benchLatency(value, "e2e", r.Summary.Series(result.EndToEnd), 50, 99, 99.9)
+	benchLatency(value, "instrument-publish", instrument(r, result.Twin), 50, 99)
+	benchLatency(value, "instrument-e2e", instrument(r, result.TwinReceive), 50, 99)
 	if r.Ledger.Accounted {
 		t := r.Ledger.Total()
 		if t.Unread == 0 {

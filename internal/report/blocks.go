@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The parts of documents, by short names.
-type (
-	block = document.Block
-	cells = []document.Cell
-)
+// block is a part of a document.
+type block = document.Block
 
 var heads, values = document.Heads, document.Cells
 
@@ -76,14 +72,12 @@ func (r Report) Page(w io.Writer) error { return document.HTML(w, r.Document()) 
 
 // jsonForm is the format json of a value.
 func jsonForm(v any) form {
-	return form{"json", func(w io.Writer) error {
-		raw, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			return fmt.Errorf("encode as JSON: %w", err)
-		}
-		_, err = w.Write(append(raw, '\n'))
-		return err
-	}}
+	return form{"json", func(w io.Writer) error { return document.JSON(w, v) }}
+}
+
+// titled begins a report, with a few faint words beside its title.
+func titled(id, title, beside string) block {
+	return block{Heading: &document.Heading{Level: 1, ID: id, Words: title, Beside: beside}}
 }
 
 // heading begins a part of a document.
@@ -138,11 +132,11 @@ func factsOf(name string, tone document.Tone, sentences ...string) []document.Fa
 	return out
 }
 
-// counts are the cells of numbers of messages.
-func counts(numbers ...int64) cells {
-	out := make(cells, len(numbers))
+// counts print numbers of messages.
+func counts(numbers ...int64) []string {
+	out := make([]string, len(numbers))
 	for i, n := range numbers {
-		out[i].Words = quantity.Count(n)
+		out[i] = quantity.Count(n)
 	}
 	return out
 }

@@ -121,21 +121,15 @@ func missingSentences(s result.Summary) []string {
 // missingOf counts the messages without a latency of each series of a table, the
 // same messages once.
 func missingOf(s result.Summary) []string {
-	var order []result.Missing
-	titles := map[result.Missing][]string{}
+	var titles grouped[result.Missing, string]
 	for _, w := range seriesWords {
-		m := s.Series(w.series).Missing
-		if m.Total() == 0 {
-			continue
+		if m := s.Series(w.series).Missing; m.Total() > 0 {
+			titles.add(m, w.title)
 		}
-		if titles[m] == nil {
-			order = append(order, m)
-		}
-		titles[m] = append(titles[m], w.title)
 	}
 	var out []string
-	for _, m := range order {
-		out = append(out, strings.Join(titles[m], " and ")+": "+missingWords(m))
+	for _, m := range titles.keys {
+		out = append(out, strings.Join(titles.of[m], " and ")+": "+missingWords(m))
 	}
 	return out
 }

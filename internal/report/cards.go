@@ -50,7 +50,7 @@ func cards(r *result.Run, sure within) []card {
 		d.Tone = badIf(r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked)
 	}
 	if n := len(r.Durability.Evidence); n > 0 {
-		d.Add("evidence", plural(int64(n), "fact", "facts"))
+		d.Add("evidence", plural(n, "fact", "facts"))
 	}
 	return append(out, d)
 }

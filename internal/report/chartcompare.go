@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -16,10 +15,11 @@ func comparisonCharts(runs []*result.Saved) []*document.Chart {
 	t := newOverlay(runs)
 	var out []*document.Chart
 	add := func(kind, id, title string, draw func(*document.Chart)) {
-		d, ok := chartOf(words, kind)
-		if !ok {
+		found := chartOf(words, kind)
+		if found == nil {
 			return
 		}
+		d := *found
 		if d.ID = id; title != "" {
 			d.Title += ", " + title
 		}
@@ -32,24 +32,23 @@ func comparisonCharts(runs []*result.Saved) []*document.Chart {
 		kinds = append(kinds, result.Send)
 	}
 	for _, series := range kinds {
-		add("compare-curve", "compare-curve-"+string(series), strings.ToLower(seriesTitle(series)),
+		add("compare-curve", "compare-curve-"+string(series), seriesTitle(series),
 			func(d *document.Chart) { t.curves(d, series) })
 	}
 	add("compare-throughput", "compare-throughput", "", func(d *document.Chart) {
 		t.over(d, document.PerSecond, document.Linear, "acked")
 	})
 	for _, series := range kinds {
-		add("compare-latency", "compare-latency-"+string(series),
-			strings.ToLower(seriesTitle(series)), func(d *document.Chart) {
+		add("compare-latency", "compare-latency-"+string(series), seriesTitle(series),
+			func(d *document.Chart) {
 				t.over(d, document.Nanos, document.Log, string(series)+"_p99")
 			})
 	}
 	add("compare-backlog", "compare-backlog", "", func(d *document.Chart) {
 		t.over(d, document.Count, document.Linear, "backlog")
 	})
-	for i, kind := range []string{"compare-cpu", "compare-written", "compare-syncs"} {
-		unit := []document.Unit{document.Cores, document.BytesRate, document.PerSecond}[i]
-		add(kind, kind, "", func(d *document.Chart) { t.usage(d, unit, comparedUsage[i]) })
+	for _, c := range comparedUsage {
+		add(c.id, c.id, "", func(d *document.Chart) { t.usage(d, c) })
 	}
 	return out
 }
@@ -90,34 +89,28 @@ func shifted(at document.Values, r *result.Run) document.Values {
 	return out
 }
 
-func (o *overlay) axes(c *document.Chart, unit document.Unit, scale document.Scale) {
-	c.X, c.Y = document.Axis{Unit: document.Seconds}, document.Axis{Unit: unit, Scale: scale}
-	c.Spans = o.spans
+// draw adds the line of each run that has values.
+func (o *overlay) draw(c *document.Chart, y document.Axis, of func(i int) (at, y document.Values)) {
+	c.X, c.Y, c.Spans = document.Axis{Unit: document.Seconds}, y, o.spans
+	for i := range o.runs {
+		s := o.line(i)
+		if s.X, s.Y = of(i); s.Y != nil {
+			s.X = shifted(s.X, &o.runs[i].Run)
+			c.Series = append(c.Series, s)
+		}
+	}
 }
 
 func (o *overlay) over(c *document.Chart, unit document.Unit, scale document.Scale, of string) {
-	o.axes(c, unit, scale)
-	for i, t := range o.moments {
-		if _, ok := t.lines[of]; !ok {
-			continue
-		}
-		s := o.line(i)
-		if s.Y = t.values(of); s.Y != nil {
-			s.X = shifted(t.at, &o.runs[i].Run)
-			c.Series = append(c.Series, s)
-		}
-	}
+	o.draw(c, document.Axis{Unit: unit, Scale: scale}, func(i int) (at, y document.Values) {
+		return o.moments[i].at, o.moments[i].values(of)
+	})
 }
 
-func (o *overlay) usage(c *document.Chart, unit document.Unit, of string) {
-	o.axes(c, unit, document.Linear)
-	for i, u := range o.used {
-		s := o.line(i)
-		if s.Y = u.values(of); s.Y != nil {
-			s.X = shifted(u.at, &o.runs[i].Run)
-			c.Series = append(c.Series, s)
-		}
-	}
+func (o *overlay) usage(c *document.Chart, of compared) {
+	o.draw(c, document.Axis{Unit: of.unit}, func(i int) (at, y document.Values) {
+		return o.used[i].at, o.used[i].values(of.line(o.runs[i]))
+	})
 }
 
 func (o *overlay) curves(c *document.Chart, series result.Series) {

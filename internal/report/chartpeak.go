@@ -127,23 +127,35 @@ func bracketSpans(s *peak.Saved) []document.Span {
 	return nil
 }
 
+// overRates is a chart over the offered rate, with its trials in words and the bracket shaded.
+// Where trials can be drawn, draw adds them.
+func overRates(s *peak.Saved, c document.Chart, draw func(*document.Chart, []*peak.Trial),
+) *document.Chart {
+	c.Label += " " + trialWords(s)
+	if trials := usable(s); len(trials) > 0 {
+		c.X, c.Spans = rateAxis(trials, "offered"), bracketSpans(s)
+		draw(&c, trials)
+	}
+	return &c
+}
+
+// achieved are the trials with their achieved rates.
+func achieved(trials []*peak.Trial) []document.Series {
+	return trialSeries(trials, true,
+		func(p *peak.Trial) (trialValue, bool) { return trialValue{y: p.AchievedRate}, true })
+}
+
 func stickChart(s *peak.Saved) *document.Chart {
-	trials := usable(s)
-	c := &document.Chart{ID: "achieved", Title: "Achieved over offered",
-		Label: "Achieved rate over offered rate. " + trialWords(s),
+	about := document.Chart{ID: "achieved", Title: "Achieved over offered",
+		Label: "Achieved rate over offered rate.",
 		Note: "On the line, all offered messages were acknowledged. The peak lies in the shaded " +
 			"range; numbers give the order of the trials.",
 		Empty: "No trial has a rate that could be drawn."}
-	if len(trials) == 0 {
-		return c
-	}
-	c.X, c.Y = rateAxis(trials, "offered"), rateAxis(trials, "achieved")
-	least, most := bounds(trials)
-	c.Series = append(trialSeries(trials, true, func(p *peak.Trial) (trialValue, bool) {
-		return trialValue{y: p.AchievedRate}, true
-	}), equalRates(min(least, most/2), most*1.06))
-	c.Spans = bracketSpans(s)
-	return c
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
+		c.Y = rateAxis(trials, "achieved")
+		least, most := bounds(trials)
+		c.Series = append(achieved(trials), equalRates(min(least, most/2), most*1.06))
+	})
 }
 
 // equalRates is the line on which the achieved rate equals the offered rate.
@@ -178,9 +190,7 @@ func bracketChart(s *peak.Saved) *document.Chart {
 	if least > low-1e-9 {
 		least = low
 	}
-	c.Series = append(trialSeries(trials, true, func(p *peak.Trial) (trialValue, bool) {
-		return trialValue{y: p.AchievedRate}, true
-	}), equalRates(low, high))
+	c.Series = append(achieved(trials), equalRates(low, high))
 	c.Spans = bracketSpans(s)
 	return c
 }
@@ -193,59 +203,54 @@ func trialLatency(p *peak.Trial, series result.Series, percentile float64) (tria
 }
 
 func trialLatencyChart(s *peak.Saved) *document.Chart {
-	trials := usable(s)
-	c := &document.Chart{ID: "trial-latency", Title: "Latency, p99",
-		Label: "The 99th percentile of latency over offered rate. " + trialWords(s),
+	about := document.Chart{ID: "trial-latency", Title: "Latency, p99",
+		Label: "The 99th percentile of latency over offered rate.",
 		Note: "Filled, with numbers: publish. Hollow: end-to-end. Dashed: objectives of p99. An " +
 			"arrow marks a lower bound: the true latency lies above.",
 		Empty: "No trial has a latency."}
-	if len(trials) == 0 {
-		return c
-	}
-	c.X = rateAxis(trials, "offered")
-	c.Y = document.Axis{Title: "p99", Unit: document.Nanos, Scale: document.Log}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		all := trialSeries(trials, series == result.Publish,
-			func(p *peak.Trial) (trialValue, bool) { return trialLatency(p, series, 99) })
-		for _, one := range all {
-			if series == result.EndToEnd {
-				one.Name, one.Faint = "", true
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
+		c.Y = document.Axis{Title: "p99", Unit: document.Nanos, Scale: document.Log}
+		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+			all := trialSeries(trials, series == result.Publish,
+				func(p *peak.Trial) (trialValue, bool) { return trialLatency(p, series, 99) })
+			for _, one := range all {
+				if series == result.EndToEnd {
+					one.Name, one.Faint = "", true
+				}
+				c.Series = append(c.Series, one)
 			}
-			c.Series = append(c.Series, one)
 		}
-	}
-	c.Spans = bracketSpans(s)
-	for _, text := range s.Objectives {
-		if o, err := verdict.ParseObjective(text); err == nil && o.Percentile == 99 {
-			c.Spans = append(c.Spans, document.Span{Level: true, From: float64(o.BelowNs),
-				Words: micro(o.String()), Tone: document.Unsure})
+		for _, text := range s.Objectives {
+			if o, err := verdict.ParseObjective(text); err == nil && o.Percentile == 99 {
+				c.Spans = append(c.Spans, document.Span{Level: true, From: float64(o.BelowNs),
+					Words: micro(o.String()), Tone: document.Unsure})
+			}
 		}
-	}
-	return c
+	})
 }
 
 func growthChart(s *peak.Saved) *document.Chart {
-	trials := usable(s)
-	c := &document.Chart{ID: "growth", Title: "Growth of the backlog",
-		Label: "Growth of the backlog over offered rate. " + trialWords(s),
+	about := document.Chart{ID: "growth", Title: "Growth of the backlog",
+		Label: "Growth of the backlog over offered rate.",
 		Note: "As a share of the offered rate, with its 95% interval. Above the dashed bound the " +
 			"backlog counts as growing.",
 		Empty: "No trial was long enough to see its backlog grow."}
-	if len(trials) == 0 {
-		return c
-	}
-	c.X = rateAxis(trials, "offered")
-	c.Y = document.Axis{Title: "share of offered", Unit: document.Share, Scale: document.Signed}
-	c.Series = trialSeries(trials, false, func(p *peak.Trial) (trialValue, bool) {
-		v := p.Verdict
-		ok := v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) &&
-			sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh))
-		return trialValue{y: v.SlopeRate / p.OfferedRate, low: v.SlopeLow / p.OfferedRate,
-			high: v.SlopeHigh / p.OfferedRate}, ok
+	return overRates(s, about, func(c *document.Chart, trials []*peak.Trial) {
+		c.Y = document.Axis{Title: "share of offered", Unit: document.Share,
+			Scale: document.Signed}
+		c.Series = trialSeries(trials, false, growthOf)
+		c.Spans = append(c.Spans, document.Span{Level: true, From: verdict.GrowthBound,
+			Tone: document.Unsure})
 	})
-	c.Spans = append(bracketSpans(s), document.Span{Level: true, From: verdict.GrowthBound,
-		Tone: document.Unsure})
-	return c
+}
+
+// growthOf is the growth of a trial's backlog, as a share of the offered rate.
+func growthOf(p *peak.Trial) (trialValue, bool) {
+	v := p.Verdict
+	ok := v.Sloped && sane(p.OfferedRate) && sane(1+math.Abs(v.SlopeRate)) &&
+		sane(1+math.Abs(v.SlopeLow)) && sane(1+math.Abs(v.SlopeHigh))
+	return trialValue{y: v.SlopeRate / p.OfferedRate, low: v.SlopeLow / p.OfferedRate,
+		high: v.SlopeHigh / p.OfferedRate}, ok
 }
 
 // kneePercentiles are the lines of each system in a chart of the knee.
@@ -268,7 +273,7 @@ func kneeCharts(searches []*peak.Saved) []*document.Chart {
 }
 
 func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
-	title := "The knee: " + seriesWord(series) + " latency over offered rate"
+	title := "The knee: " + seriesTitle(series) + " latency over offered rate"
 	c := &document.Chart{ID: "knee-" + string(series), Title: title, Label: title + ".",
 		Note: "Lines join the trials that were stable; the upright line marks the peak, the " +
 			"highest rate that was found stable. Crosses are p99 of trials in which the system " +
@@ -308,14 +313,6 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 	}
 	c.X = rateAxis(all, "offered")
 	return c
-}
-
-// seriesWord is a series of latency within a sentence.
-func seriesWord(series result.Series) string {
-	if series == result.EndToEnd {
-		return "end-to-end"
-	}
-	return "publish"
 }
 
 // kneeName is a search's name before a word, where there are several.

@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -18,10 +17,11 @@ func runCharts(s *result.Saved, sure within) []*document.Chart {
 	words := wordsOfRun(s)
 	var out []*document.Chart
 	add := func(id string, draw func(*document.Chart)) {
-		d, ok := chartOf(words, id)
-		if !ok {
+		found := chartOf(words, id)
+		if found == nil {
 			return
 		}
+		d := *found
 		if d.Empty == "" {
 			draw(&d)
 		}
@@ -42,13 +42,13 @@ func runCharts(s *result.Saved, sure within) []*document.Chart {
 	return out
 }
 
-// chartOf returns a copy of a chart.
-func chartOf(all []*document.Chart, id string) (document.Chart, bool) {
+// chartOf returns one of the charts; nil: it is not there.
+func chartOf(all []*document.Chart, id string) *document.Chart {
 	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
 	if at < 0 {
-		return document.Chart{}, false
+		return nil
 	}
-	return *all[at], true
+	return all[at]
 }
 
 // moments are the figures of a run over time, for its charts.
@@ -86,19 +86,20 @@ func timeAxis(s *result.Saved) document.Axis {
 	return document.Axis{Unit: document.Seconds, From: &from, To: &to}
 }
 
-// values returns a line's values; nil if it has none.
+// values are a line's values; nil where the run has no such line, or the line has none.
 func (t *moments) values(name string) document.Values {
-	var out document.Values
-	some := false
-	for _, i := range t.saved.Intervals {
-		v, seconds := math.NaN(), float64(i.EndNs-i.StartNs)/1e9
-		if seconds > 0 {
-			v = t.lines[name].value(i, seconds)
-		}
-		some = some || finite(v)
-		out = append(out, v)
+	line, ok := t.lines[name]
+	if !ok {
+		return nil
 	}
-	if !some {
+	out := make(document.Values, len(t.saved.Intervals))
+	for i, of := range t.saved.Intervals {
+		out[i] = math.NaN()
+		if seconds := float64(of.EndNs-of.StartNs) / 1e9; seconds > 0 {
+			out[i] = line.value(of, seconds)
+		}
+	}
+	if !slices.ContainsFunc(out, finite) {
 		return nil
 	}
 	return out
@@ -175,7 +176,7 @@ func (t *moments) cpu(c *document.Chart) {
 // heat draws the map of a series, with faults over it.
 func (t *moments) heat(c *document.Chart, h *heat, series result.Series) {
 	c.ID += "-" + string(series)
-	c.Title += ", " + seriesWord(series)
+	c.Title += ", " + seriesTitle(series)
 	t.overTime(c, document.Nanos, document.Log)
 	c.Spans = slices.DeleteFunc(slices.Clone(t.spans), func(s document.Span) bool {
 		return s.Tone == "" // a shade below the cells would not be seen
@@ -229,7 +230,7 @@ func runCurves(c *document.Chart, s *result.Saved, sure within) {
 		if curve == nil {
 			continue
 		}
-		line := curve.line(strings.ToLower(seriesTitle(series)), i)
+		line := curve.line(seriesTitle(series), i)
 		if series == result.Send {
 			line.Name, line.Color, line.Dash = "send (uncorrected)", document.Grey, 1
 		}

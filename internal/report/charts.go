@@ -121,11 +121,8 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
 		empty = ""
 	}
-	if slices.ContainsFunc(runs,
-		func(s *result.Saved) bool {
-			return s.Run.Summary.Series(
-				publishSeries(&s.Run)).Count > 0
-		}) {
+	if slices.ContainsFunc(inner(runs),
+		func(r *result.Run) bool { return r.Summary.Series(publishSeries(r)).Count > 0 }) {
 		noCurve = ""
 	}
 	words := func(value func(*result.Run) string) string {
@@ -142,7 +139,7 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
 		{ID: "compare-throughput", Empty: empty, Title: "Throughput, acknowledged",
 			Note:  "Runs are aligned on the start of the measured window.",
-			Label: "Throughput over time, runs side by side." + words(throughputLabel)},
+			Label: "Throughput over time, runs side by side." + words(throughputSentence)},
 		{ID: "compare-latency", Empty: empty, Title: "Latency over time, p99",
 			Label: "The 99th percentile of latency over time, runs side by side." +
 				words(publishLabel)},
@@ -159,30 +156,19 @@ func wordsOfAll(runs []*result.Saved) []*document.Chart {
 
 // compareUsage are the charts of the runs' resource use, where at least one run has it.
 func compareUsage(runs []*result.Saved) []*document.Chart {
-	all := []*document.Chart{
-		{ID: "compare-cpu", Title: "CPU, servers and plimsoll together",
-			Note: "Cores used. They are added up because servers inside plimsoll's process have " +
-				"no separate CPU time."},
-		{ID: "compare-written", Title: "Written to disk by the servers",
-			Note: "Bytes per second, all nodes together."},
-		{ID: "compare-syncs", Title: "fsync and fdatasync by the servers",
-			Note: "Calls per second, all nodes together."},
-	}
 	var out []*document.Chart
-	for i, c := range all {
+	for _, c := range comparedUsage {
 		if slices.ContainsFunc(runs, func(s *result.Saved) bool {
-			return newUsage(s).values(comparedUsage[i]) != nil
+			return newUsage(s).values(c.line(s)) != nil
 		}) {
-			c.Label = c.Title + " over time, runs side by side."
-			out = append(out, c)
+			out = append(out, &document.Chart{ID: c.id, Title: c.title, Note: c.note,
+				Label: c.title + " over time, runs side by side."})
 		}
 	}
 	return out
 }
 
 func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(publishSeries(r))) }
-
-func throughputLabel(r *result.Run) string { return throughputSentence(r) }
 
 func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 

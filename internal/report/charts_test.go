@@ -12,11 +12,11 @@ import (
 
 func theChart(t *testing.T, all []*document.Chart, id string) *document.Chart {
 	t.Helper()
-	c, ok := chartOf(all, id)
-	if !ok {
+	c := chartOf(all, id)
+	if c == nil {
 		t.Fatalf("no chart %s", id)
 	}
-	return &c
+	return c
 }
 
 // names of the series of a chart, in order.

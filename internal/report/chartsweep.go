@@ -25,34 +25,27 @@ func sweepCharts(plan *sweep.Plan, runs []*result.Saved) (rows []multiplesRow, l
 		return nil, 0
 	}
 	at := placesOf(plan.Axes)
-	var order []string
-	cells := map[string][]int{}
+	var cells grouped[string, int]
 	for i, c := range plan.Cells {
 		var parts []string
 		for _, k := range at.panels {
 			parts = append(parts, plan.Axes[k].Key+" "+c.Values[k])
 		}
-		title := strings.Join(parts, ", ")
-		if cells[title] == nil {
-			order = append(order, title)
-		}
-		cells[title] = append(cells[title], i)
+		cells.add(strings.Join(parts, ", "), i)
 	}
-	if left = len(order) - maxPanels; left > 0 {
-		order = order[:maxPanels]
-	}
+	shown := cells.keys[:min(len(cells.keys), maxPanels)]
 	m := &multiplesPlan{plan: plan, runs: runs, places: at}
-	for i, title := range order {
+	for i, title := range shown {
 		row := multiplesRow{title: clean(title)}
 		for k, f := range sweepMetrics {
-			c := m.chart(cells[title], f)
+			c := m.chart(cells.of[title], f)
 			c.ID = fmt.Sprintf("cells-%d-%d", i, k)
 			c.Label = clean(strings.TrimSpace(c.Label + " " + title))
 			row.charts = append(row.charts, c)
 		}
 		rows = append(rows, row)
 	}
-	return rows, max(left, 0)
+	return rows, len(cells.keys) - len(shown)
 }
 
 // multiplesPlan is a sweep with the places of its axes.

@@ -19,9 +19,10 @@ type usageChart struct {
 }
 
 type usageLine struct {
-	of, label string
-	color     int // a place among the colours of runs; -1: plimsoll
-	dash      int
+	of    resourceLine
+	label string
+	color int // a place among the colours of runs; -1: plimsoll
+	dash  int
 }
 
 // usageCharts are the small charts of the resource use of a run's processes and its machine, and
@@ -40,8 +41,8 @@ func usageCharts(s *result.Saved) (out []*document.Chart, flat, unknown []string
 	for _, c := range processCharts {
 		chart := usageChart{title: c.title, note: c.note, unit: c.unit}
 		for _, m := range processes {
-			chart.lines = append(chart.lines, usageLine{of: m.key + "." + c.key, label: m.label,
-				color: m.color})
+			chart.lines = append(chart.lines,
+				usageLine{of: summed(m.processes, c.value), label: m.label, color: m.color})
 		}
 		all = append(all, chart)
 	}

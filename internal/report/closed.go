@@ -12,15 +12,14 @@ import (
 // closedSentence says how many sends a closed loop keeps in flight.
 func closedSentence(l result.Load) string {
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",
-		plural(int64(l.Topics*l.Producers), "producer",
-			"producers"), plural(int64(l.Closed.InFlight), "send", "sends"),
-		batchWords(l.Closed), sizeOf(l))
+		plural(l.Topics*l.Producers, "producer", "producers"),
+		plural(l.Closed.InFlight, "send", "sends"), batchWords(l.Closed), sizeOf(l))
 }
 
 // batchWords is the number of messages in a send.
 func batchWords(c *result.Closed) string {
 	if c.BatchLeast == c.BatchMost {
-		return plural(int64(c.BatchMost), "message", "messages")
+		return plural(c.BatchMost, "message", "messages")
 	}
 	return fmt.Sprintf("%d to %d messages", c.BatchLeast, c.BatchMost)
 }
@@ -103,8 +102,7 @@ func minuteTable(s result.Summary) document.Table {
 	}
 	whole := document.Row{Name: "whole run"}
 	for _, word := range minuteSeries {
-		whole.Values = append(whole.Values,
-			document.Cell{Words: at(s.Series(word.series), 95)})
+		whole.Values = append(whole.Values, document.Cell{Words: at(s.Series(word.series), 95)})
 	}
 	t.Rows = append(t.Rows, whole)
 	for i, m := range s.Minutes {
@@ -129,16 +127,8 @@ func minuteTable(s result.Summary) document.Table {
 
 // closedFigures are the rows of a comparison that only closed loops have.
 func closedFigures() []figure {
-	of := func(p float64) figure {
-		return figure{ofSendCall, "send call " + percentileName(p),
-			func(r *result.Run) string { return at(r.Summary.Series(result.SendCall), p) },
-			func(r *result.Run) (float64, bool) {
-				ns, ok := exactAt(r.Summary.Series(result.SendCall), p)
-				return float64(ns), ok
-			}}
-	}
-	minutes := figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
+	out := percentileFigures(ofSendCall, "send call", seriesOf(result.SendCall), 50, 95, 99)
+	return append(out, figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
 		return minuteFigure(r.Summary.Minutes, minuteSeries[0].of)
-	}, nil}
-	return []figure{of(50), of(95), of(99), minutes}
+	}, nil})
 }

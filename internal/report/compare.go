@@ -21,8 +21,7 @@ func comparison(runs []*result.Saved) block {
 	}
 	var contents []document.Contents
 	for i, n := range all {
-		contents = append(contents,
-			document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
+		contents = append(contents, document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
 	}
 	out = append(out, only(document.OnPage, paragraph(document.Lead, lead)), warned(shared),
 		block{Contents: contents})
@@ -46,7 +45,7 @@ func comparison(runs []*result.Saved) block {
 // sideBySide begins a comparison: the reasons not to rank the runs, and the parts that were left
 // out.
 func sideBySide(runs []*result.Saved) []block {
-	h := heading(1, plural(int64(len(runs)), "run", "runs")+" side by side")
+	h := heading(1, plural(len(runs), "run", "runs")+" side by side")
 	h.Heading.ID = "comparison"
 	return []block{h,
 		{Warnings: &document.Warnings{Title: "Not to be ranked against one another", Grave: true,
@@ -59,7 +58,7 @@ func differTable(runs []*result.Saved) document.Table {
 	t := document.Table{ID: "differ", Title: "What differs", Head: heads(names(runs)...),
 		Words: true, Runs: true, Empty: "The runs have the same settings and circumstances."}
 	for _, r := range differing(runs) {
-		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
+		t.Add(r.Name, r.Values...)
 	}
 	return t
 }
@@ -82,7 +81,7 @@ func ownTable(runs []*result.Saved) []block {
 func equalTable(runs []*result.Saved) block {
 	t := document.Table{ID: "equal", Head: heads("in all runs"), Words: true}
 	for _, r := range equal(runs) {
-		t.Rows = append(t.Rows, document.Row{Name: r.Name, Values: values(r.Values[0])})
+		t.Add(r.Name, r.Values[0])
 	}
 	return block{Details: &document.Details{Blocks: []block{tabled(t)},
 		Summary: fmt.Sprintf("What is equal in all runs (%d)", len(t.Rows))}}

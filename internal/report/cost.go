@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -16,7 +15,9 @@ import (
 type cost struct {
 	run     *result.Run
 	servers []result.ProcessUse
-	own     *result.ProcessUse // plimsoll, unless the servers live inside it
+	// complete is set when each server was observed.
+	complete bool
+	own      *result.ProcessUse // plimsoll, unless the servers live inside it
 	// embedded is set when the servers live inside plimsoll's process, whose
 	// cost cannot be divided between the two.
 	embedded bool
@@ -31,21 +32,14 @@ func newCost(r *result.Run) cost {
 	if rate := r.Summary.AchievedRate; finite(rate) && rate > 0 {
 		c.messages = rate * c.seconds
 	}
-	for i, p := range o.Processes {
-		switch {
-		case slices.Contains(o.Servers, p.Name):
-			c.servers = append(c.servers, p)
-		case p.Name == result.Self:
-			c.own = &o.Processes[i]
-		}
-	}
+	c.servers, c.complete = o.OfServers()
+	c.own = o.Own()
 	return c
 }
 
 // embedded reports whether the servers live inside plimsoll.
 func embedded(o result.Observation) bool {
-	return len(o.Servers) == 1 &&
-		o.Servers[0] == result.Self
+	return len(o.Servers) == 1 && o.Servers[0] == result.Self
 }
 
 // observed reports whether any resource use is known.
@@ -60,21 +54,12 @@ func (c cost) nodes() float64 {
 }
 
 // whole reports whether each server was observed in the window.
-func (c cost) whole() bool {
-	return c.seconds > 0 && len(c.servers) > 0 && len(c.servers) == len(c.run.Observation.Servers)
-}
+func (c cost) whole() bool { return c.seconds > 0 && c.complete }
 
 // sum adds a figure up over all servers.
 func (c cost) sum(of func(result.ProcessUse) *int64) (float64, bool) {
-	total := 0.0
-	for _, p := range c.servers {
-		v := of(p)
-		if v == nil {
-			return 0, false
-		}
-		total += float64(*v)
-	}
-	return total, c.whole()
+	total, known := result.Sum(c.servers, of)
+	return total, known && c.whole()
 }
 
 func written(p result.ProcessUse) *int64  { return p.WriteBytes }

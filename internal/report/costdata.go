@@ -33,21 +33,16 @@ func newMessageCost(r *result.Run) *messageCost {
 	if !c.observed() {
 		return nil
 	}
-	maybe := func(v float64, ok bool) *float64 {
-		if !ok || !finite(v) {
-			return nil
-		}
-		return &v
-	}
 	perNode, okNode := c.perSecond(syncs)
 	l := verdict.Limiting(r)
 	out := &messageCost{
-		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(
-			c.serverCPU()), OwnCPUNsPerMsg: maybe(c.ownCPU()),
-		SyncsPerMsg: maybe(c.perMessage(syncs)), SyncsPerSPerNode: maybe(perNode/c.nodes(), okNode),
-		MapSyncsPerMsg: maybe(c.perMessage(mapSyncs)), WriteAmplification: maybe(c.amplification()),
-		ServersInPlimsoll: c.embedded, LimitingResource: l.Resource, LimitingShare: maybe(l.Share,
-			l.Resource != verdict.NoneSeen && l.Share > 0),
+		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(c.serverCPU()),
+		OwnCPUNsPerMsg: maybe(c.ownCPU()), SyncsPerMsg: maybe(c.perMessage(syncs)),
+		SyncsPerSPerNode:   maybe(perNode/c.nodes(), okNode),
+		MapSyncsPerMsg:     maybe(c.perMessage(mapSyncs)),
+		WriteAmplification: maybe(c.amplification()),
+		ServersInPlimsoll:  c.embedded, LimitingResource: l.Resource,
+		LimitingShare: maybe(l.Share, l.Resource != verdict.NoneSeen && l.Share > 0),
 	}
 	if c.embedded {
 		out.ServerCPUNsPerMsg = nil
@@ -55,11 +50,19 @@ func newMessageCost(r *result.Run) *messageCost {
 	return out
 }
 
+// maybe is a figure for programs; nil when it is not known.
+func maybe(v float64, ok bool) *float64 {
+	if !ok || !finite(v) {
+		return nil
+	}
+	return &v
+}
+
 // costHead are the columns of a message's cost; they follow all other columns.
 var costHead = []string{
 	"cpu_ns_per_msg", "server_cpu_ns_per_msg", "own_cpu_ns_per_msg", "syncs_per_msg",
-	"syncs_per_s_per_node", "map_syncs_per_msg",
-	"write_amplification", "servers_inside_plimsoll", "limiting_resource", "limiting_share",
+	"syncs_per_s_per_node", "map_syncs_per_msg", "write_amplification", "servers_inside_plimsoll",
+	"limiting_resource", "limiting_share",
 }
 
 // csvCost is a cell for each column of costHead, empty where the figure is unknown.
@@ -70,8 +73,7 @@ func csvCost(r *result.Run) []string {
 	}
 	var out []string
 	for _, v := range []*float64{c.CPUNsPerMsg, c.ServerCPUNsPerMsg, c.OwnCPUNsPerMsg,
-		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg,
-		c.WriteAmplification} {
+		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg, c.WriteAmplification} {
 		out = append(out, maybeExact(v))
 	}
 	return append(out, strconv.FormatBool(c.ServersInPlimsoll), cell(c.LimitingResource),
@@ -95,9 +97,8 @@ func maybeInteger(v *int64) string {
 // resourcesHead are the columns of ResourcesCSV.
 var resourcesHead = []string{
 	"run_id", "start_ns", "end_ns", "phase", "kind", "name", "pid", "server", "cpu_seconds",
-	"rss_bytes", "read_bytes", "write_bytes",
-	"syncs", "map_syncs", "net_received_bytes", "net_sent_bytes", "iowait_seconds", "steal_seconds",
-	"pressure_cpu", "pressure_io",
+	"rss_bytes", "read_bytes", "write_bytes", "syncs", "map_syncs", "net_received_bytes",
+	"net_sent_bytes", "iowait_seconds", "steal_seconds", "pressure_cpu", "pressure_io",
 	"pressure_memory", "page_cache_bytes", "dirty_bytes", "loopback_bytes", "reads", "writes",
 	"utilization",
 }
@@ -130,30 +131,28 @@ func resourceCells(run *result.Run, r result.Resources) []map[string]string {
 	for _, p := range r.Processes {
 		out = append(out, map[string]string{
 			"kind": "process", "name": cell(p.Name), "pid": strconv.Itoa(p.PID),
-			"server": strconv.FormatBool(slices.Contains(run.Observation.Servers,
-				p.Name)), "cpu_seconds": exact(p.CPUSeconds),
-			"rss_bytes": integer(p.RSSBytes), "read_bytes": maybeInteger(
-				p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
+			"server":      strconv.FormatBool(slices.Contains(run.Observation.Servers, p.Name)),
+			"cpu_seconds": exact(p.CPUSeconds), "rss_bytes": integer(p.RSSBytes),
+			"read_bytes": maybeInteger(p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
 			"syncs": maybeInteger(p.Syncs), "map_syncs": maybeInteger(p.MapSyncs),
-			"net_received_bytes": maybeInteger(p.NetReceivedBytes), "net_sent_bytes": maybeInteger(
-				p.NetSentBytes),
+			"net_received_bytes": maybeInteger(p.NetReceivedBytes),
+			"net_sent_bytes":     maybeInteger(p.NetSentBytes),
 		})
 	}
 	h := r.Host
 	out = append(out, map[string]string{
-		"kind": "host", "cpu_seconds": exact(h.CPUSeconds), "iowait_seconds": exact(
-			h.IOWaitSeconds), "steal_seconds": exact(h.StealSeconds),
-		"pressure_cpu": maybeExact(h.PressureCPU), "pressure_io": maybeExact(
-			h.PressureIO), "pressure_memory": maybeExact(h.PressureMemory),
+		"kind": "host", "cpu_seconds": exact(h.CPUSeconds),
+		"iowait_seconds": exact(h.IOWaitSeconds), "steal_seconds": exact(h.StealSeconds),
+		"pressure_cpu": maybeExact(h.PressureCPU), "pressure_io": maybeExact(h.PressureIO),
+		"pressure_memory":  maybeExact(h.PressureMemory),
 		"page_cache_bytes": integer(h.PageCacheBytes), "dirty_bytes": integer(h.DirtyBytes),
 		"loopback_bytes": maybeInteger(h.LoopbackBytes),
 	})
 	for _, d := range r.Disks {
 		out = append(out, map[string]string{
-			"kind": "disk", "name": cell(d.Name), "read_bytes": integer(
-				d.ReadBytes), "write_bytes": integer(d.WriteBytes),
-			"reads": integer(d.Reads), "writes": integer(d.Writes), "utilization": exact(
-				d.Utilization),
+			"kind": "disk", "name": cell(d.Name), "read_bytes": integer(d.ReadBytes),
+			"write_bytes": integer(d.WriteBytes), "reads": integer(d.Reads),
+			"writes": integer(d.Writes), "utilization": exact(d.Utilization),
 		})
 	}
 	return out

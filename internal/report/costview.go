@@ -66,7 +66,7 @@ func whoseCost(c cost) string {
 			"its machine."
 	}
 	out := fmt.Sprintf("Over the measured window, of %s",
-		plural(int64(len(c.servers)), "server process", "server processes"))
+		plural(len(c.servers), "server process", "server processes"))
 	if c.own != nil {
 		out += " and of plimsoll, each apart"
 	}
@@ -188,11 +188,10 @@ func processTable(c cost) document.Table {
 		}
 		count := func(v float64) string { return rounded(v) + "/s" }
 		each := known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0, nanoseconds)
-		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(
-			rounded(p.CPUSeconds/c.seconds), each, quantity.Bytes(p.RSSBytes),
+		t.Add(name, rounded(p.CPUSeconds/c.seconds), each, quantity.Bytes(p.RSSBytes),
 			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond),
 			per(p.Syncs, count), per(p.MapSyncs, count),
-			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond))})
+			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond))
 	}
 	return t
 }
@@ -212,9 +211,8 @@ func shareTable(r *result.Run) document.Table {
 		if finite(s.Share) {
 			bar = int(math.Round(min(max(s.Share, 0), 1) * 100))
 		}
-		cells := values(verdict.UsedOf(s), share(s.Share, 1))
-		cells[1].Bar = bar
-		t.Rows = append(t.Rows, document.Row{Name: s.Resource + of, Values: cells})
+		t.Add(s.Resource+of, verdict.UsedOf(s), share(s.Share, 1))
+		t.Rows[len(t.Rows)-1].Values[1].Bar = bar
 	}
 	return t
 }
@@ -223,33 +221,30 @@ func shareTable(r *result.Run) document.Table {
 func machineTable(r *result.Run) document.Table {
 	o := r.Observation
 	t := document.Table{ID: "machine", Title: "The machine", Head: heads("mean")}
-	add := func(name, value string) {
-		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
-	}
 	whole := float64(o.WindowNs) / 1e9 * float64(r.Environment.Cores)
-	add("CPU busy", share(o.Host.CPUSeconds, whole))
-	add("CPU idle, waiting for a disk", share(o.Host.IOWaitSeconds, whole))
-	add("CPU stolen by the hypervisor", share(o.Host.StealSeconds, whole))
+	t.Add("CPU busy", share(o.Host.CPUSeconds, whole))
+	t.Add("CPU idle, waiting for a disk", share(o.Host.IOWaitSeconds, whole))
+	t.Add("CPU stolen by the hypervisor", share(o.Host.StealSeconds, whole))
 	for _, p := range []struct {
 		name string
 		v    *float64
 	}{{"CPU", o.Host.PressureCPU}, {"disks", o.Host.PressureIO},
 		{"memory", o.Host.PressureMemory}} {
 		if p.v != nil {
-			add("some task waited for "+p.name, share(*p.v, 1))
+			t.Add("some task waited for "+p.name, share(*p.v, 1))
 		}
 	}
 	seconds := float64(max(o.WindowNs, 1)) / 1e9
 	for _, d := range o.Disks {
 		if d.ReadBytes+d.WriteBytes > 0 {
 			name := "disk " + clean(d.Name)
-			add(name+", written", bytesPerSecond(float64(d.WriteBytes)/seconds))
-			add(name+", read", bytesPerSecond(float64(d.ReadBytes)/seconds))
-			add(name+", busy", share(d.Utilization, 1))
+			t.Add(name+", written", bytesPerSecond(float64(d.WriteBytes)/seconds))
+			t.Add(name+", read", bytesPerSecond(float64(d.ReadBytes)/seconds))
+			t.Add(name+", busy", share(d.Utilization, 1))
 		}
 	}
-	add("page cache, greatest", quantity.Bytes(o.Host.PageCacheBytes))
-	add("of it not yet on disk, greatest", quantity.Bytes(o.Host.DirtyBytes))
+	t.Add("page cache, greatest", quantity.Bytes(o.Host.PageCacheBytes))
+	t.Add("of it not yet on disk, greatest", quantity.Bytes(o.Host.DirtyBytes))
 	return t
 }
 

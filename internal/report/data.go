@@ -2,13 +2,12 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -27,12 +26,7 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 		out[i] = costed{&s.Run, newMessageCost(&s.Run), s.Price, newConfidence(s),
 			lacksSentence(&s.Run)}
 	}
-	raw, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode runs as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
+	return document.JSON(w, out)
 }
 
 // confidence holds the intervals and bounds of a run's figures, at 95%.
@@ -46,13 +40,8 @@ type confidence struct {
 
 // newConfidence is nil where no interval and no bound is known.
 func newConfidence(s *result.Saved) *confidence {
-	c := confidence{Intervals: newWithin(s)}
-	if p, ok := lostAtMost(&s.Run); ok {
-		c.LostAtMost = &p
-	}
-	if p, ok := twiceAtMost(&s.Run); ok {
-		c.DuplicateAtMost = &p
-	}
+	c := confidence{Intervals: newWithin(s), LostAtMost: maybe(lostAtMost(&s.Run)),
+		DuplicateAtMost: maybe(twiceAtMost(&s.Run))}
 	if len(c.Intervals) == 0 && c.LostAtMost == nil && c.DuplicateAtMost == nil {
 		return nil
 	}
@@ -78,11 +67,9 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	out := csv.NewWriter(w)
 	head := []string{
 		"run_id", "name", "state", "started_at", "system", "workload", "durability_asked",
-		"durability_level",
-		"message_size_bytes", "target_rate_msgs_per_s", "offered_rate_msgs_per_s",
-		"achieved_rate_msgs_per_s",
-		"received_rate_msgs_per_s", "achieved_rate_bytes_per_s", "window_ns", "scheduled", "acked",
-		"failed", "unknown",
+		"durability_level", "message_size_bytes", "target_rate_msgs_per_s",
+		"offered_rate_msgs_per_s", "achieved_rate_msgs_per_s", "received_rate_msgs_per_s",
+		"achieved_rate_bytes_per_s", "window_ns", "scheduled", "acked", "failed", "unknown",
 		"unsent", "lost", "duplicate", "reordered", "generator_limited", "warnings", "series",
 		"count", "mean_ns", "min_ns",
 	}
@@ -183,12 +170,10 @@ func csvRun(r *result.Run) []string {
 	}
 	out := []string{
 		cell(r.ID), cell(r.Name), stateWord(r), r.StartedAt.UTC().Format("2006-01-02T15:04:05Z"),
-		cell(r.System.Name), cell(r.Load.Workload), strconv.Itoa(r.Durability.Asked), strconv.Itoa(
-			r.Durability.Level),
-		integer(r.Load.MessageBytes), exact(r.Load.TargetRate), exact(sum.OfferedRate), exact(
-			sum.AchievedRate),
-		exact(sum.ReceivedRate), exact(sum.BytesPerS), integer(sum.WindowNs), integer(
-			c.Scheduled), integer(c.Acked),
+		cell(r.System.Name), cell(r.Load.Workload), strconv.Itoa(r.Durability.Asked),
+		strconv.Itoa(r.Durability.Level), integer(r.Load.MessageBytes), exact(r.Load.TargetRate),
+		exact(sum.OfferedRate), exact(sum.AchievedRate), exact(sum.ReceivedRate),
+		exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
 		integer(c.Failed), integer(c.Unknown), integer(c.Unsent), lost, duplicate, reordered,
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
 	}
@@ -235,8 +220,8 @@ func csvPercentiles(l result.Latency, percentiles []float64) []string {
 func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 	out := csv.NewWriter(w)
 	head := []string{"run_id", "start_ns", "end_ns", "phase", "scheduled", "sent", "acked",
-		"failed", "received",
-		"in_flight_msgs", "backlog_msgs", "blocked_ns", "cpu_seconds", "rss_bytes", "gc_pause_ns"}
+		"failed", "received", "in_flight_msgs", "backlog_msgs", "blocked_ns", "cpu_seconds",
+		"rss_bytes", "gc_pause_ns"}
 	for _, series := range result.AllSeries {
 		for _, figure := range []string{"p50_ns", "p99_ns", "max_ns"} {
 			head = append(head, string(series)+"_"+figure)
@@ -257,10 +242,9 @@ func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 
 func csvInterval(id string, i result.Interval) []string {
 	out := []string{cell(id), integer(i.StartNs), integer(i.EndNs), cell(string(i.Phase)),
-		integer(i.Scheduled), integer(i.Sent),
-		integer(i.Acked), integer(i.Failed), integer(i.Received), integer(i.InFlight), integer(
-			i.Backlog),
-		integer(i.BlockedNs), exact(i.CPUSeconds), integer(i.RSSBytes), integer(i.GCPauseNs)}
+		integer(i.Scheduled), integer(i.Sent), integer(i.Acked), integer(i.Failed),
+		integer(i.Received), integer(i.InFlight), integer(i.Backlog), integer(i.BlockedNs),
+		exact(i.CPUSeconds), integer(i.RSSBytes), integer(i.GCPauseNs)}
 	for _, series := range result.AllSeries {
 		out = append(out, csvPercentiles(latencyOf(i, series), []float64{50, 99})...)
 	}

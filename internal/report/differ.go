@@ -45,8 +45,7 @@ func circumstances(runs []*result.Saved) []row {
 	rows = append(rows,
 		each(runs, "load and servers on one machine",
 			func(r *result.Run) string {
-				return unlessUnknown(r, !r.System.SharesHost,
-					yesNo(r.System.SharesHost))
+				return unlessUnknown(r, !r.System.SharesHost, yesNo(r.System.SharesHost))
 			}),
 		each(runs, "machine", func(r *result.Run) string { return r.Environment.Hostname }),
 		each(runs, "CPU", func(r *result.Run) string {

@@ -163,6 +163,8 @@ func accountSentence(l result.Ledger) string {
 		n    int64
 		name string
 	}{
+		{t.ReorderedOrCopies, "reordered or copies"},
+		{t.BetweenWorkers, "order between workers not watched of"},
 		{t.Unread, "unread"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"},
 		{t.RefusedReceived, "refused and received"},
 		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"},
@@ -236,22 +238,19 @@ func happened(s *result.Saved) []document.Fact {
 // sharedWarnings are the warnings of several runs, each once, with the names of its runs
 // unless all runs have it.
 func sharedWarnings(runs []*result.Saved) []string {
-	var order []string
-	owners := map[string][]string{}
+	var owners grouped[string, string]
 	for i, n := range names(runs) {
 		for _, w := range warnings(runs[i]) {
-			if owners[w] == nil {
-				order = append(order, w)
-			}
-			owners[w] = append(owners[w], n)
+			owners.add(w, n)
 		}
 	}
-	for i, w := range order {
-		if some := slices.Compact(owners[w]); len(some) < len(runs) {
-			order[i] = strings.Join(some, ", ") + ": " + w
+	out := slices.Clone(owners.keys)
+	for i, w := range owners.keys {
+		if some := slices.Compact(owners.of[w]); len(some) < len(runs) {
+			out[i] = strings.Join(some, ", ") + ": " + w
 		}
 	}
-	return order
+	return out
 }
 
 // uncorrectedSentence says how much coordinated omission would hide.
@@ -273,18 +272,15 @@ func uncorrectedSentence(r *result.Run) string {
 		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
 			return fmt.Sprintf(
 				"At %s the uncorrected send latency, the figure most tools print, is %s. Counted "+
-					"from the moment each "+
-					"message was due it is %s: the difference is time that messages waited before "+
-					"they could be handed over, "+
-					"which the uncorrected figure leaves out (coordinated omission).",
-				percentileName(
-					p), h, d)
+					"from the moment each message was due it is %s: the difference is time that "+
+					"messages waited before they could be handed over, which the uncorrected "+
+					"figure leaves out (coordinated omission).",
+				percentileName(p), h, d)
 		}
 		return fmt.Sprintf(
 			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
-				"from the moment each "+
-				"message was due it is %s: here the two agree, because producers rarely had to "+
-				"wait.",
+				"from the moment each message was due it is %s: here the two agree, because "+
+				"producers rarely had to wait.",
 			percentileName(p), h, d)
 	}
 	return ""

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -121,9 +122,8 @@ func impactTable(r *result.Run) document.Table {
 		if s.LengthNs > 0 {
 			acked = rate(float64(s.Acked) * 1e9 / float64(s.LengthNs))
 		}
-		t.Rows = append(t.Rows, document.Row{Name: s.name, Values: values(acked,
-			at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish),
-			at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd))})
+		t.Add(s.name, acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish),
+			at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd))
 	}
 	return t
 }
@@ -140,9 +140,8 @@ func faultTable(r *result.Run) document.Table {
 		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
 			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
 		}
-		t.Rows = append(t.Rows, document.Row{Name: faultTitle(f), Values: values(
-			faultTimes(r, f), unavailable(f.Effect), again,
-			sinceFault(f, f.Effect.RecoveredNs, "not seen"), orNone(f.Sentence))})
+		t.Add(faultTitle(f), faultTimes(r, f), unavailable(f.Effect), again,
+			sinceFault(f, f.Effect.RecoveredNs, "not seen"), cmp.Or(f.Sentence, none))
 	}
 	return t
 }

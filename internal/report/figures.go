@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -167,8 +168,9 @@ func figures() []figure {
 			return level(r.Durability.Level)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
-		{ofThroughput, rowArrivals, func(r *result.Run) string { return orNone(arrivals(r.Load)) },
-			nil},
+		{ofThroughput, rowArrivals, func(r *result.Run) string {
+			return cmp.Or(arrivals(r.Load), none)
+		}, nil},
 		{ofThroughput, "acknowledged", achievedFigure,
 			ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
 		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
@@ -181,13 +183,9 @@ func figures() []figure {
 	}
 	out = append(out, closedFigures()...)
 	out = append(out, backlogFigures()...)
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		section := map[result.Series]string{result.Publish: ofPublish,
-			result.EndToEnd: ofEndToEnd}[series]
-		out = append(out, latencyFigures(section, series)...)
-	}
-	out = append(out, latencyFigures(ofCopies, result.Copies)...)
-	return append(out, latencyFigures(ofRedelivery, result.Redelivered)...)
+	return slices.Concat(out, latencyFigures(ofPublish, result.Publish),
+		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
+		latencyFigures(ofRedelivery, result.Redelivered))
 }
 
 // instrumentFigures are the rows of plimsoll's own error.
@@ -197,14 +195,9 @@ func instrumentFigures() []figure {
 		title string
 		name  result.Series
 	}{{"publish", result.Twin}, {"end-to-end", result.TwinReceive}} {
-		for _, p := range []float64{50, 99} {
-			name := "instrument, " + series.title + " " + percentileName(p)
-			text := func(r *result.Run) string { return at(instrument(r, series.name), p) }
-			out = append(out, figure{ofInstrument, name, text, func(r *result.Run) (float64, bool) {
-				ns, ok := exactAt(instrument(r, series.name), p)
-				return float64(ns), ok
-			}})
-		}
+		of := func(r *result.Run) result.Latency { return instrument(r, series.name) }
+		out = append(out,
+			percentileFigures(ofInstrument, "instrument, "+series.title, of, 50, 99)...)
 	}
 	return out
 }
@@ -240,23 +233,36 @@ const withoutLatency = ", messages without it"
 // latencyFigures are the rows of a latency series.
 func latencyFigures(section string, series result.Series) []figure {
 	out := []figure{{section, seriesTitle(series) + withoutLatency, func(r *result.Run) string {
-		return orNone(missingWords(r.Summary.Series(series).Missing))
+		return cmp.Or(missingWords(r.Summary.Series(series).Missing), none)
 	}, nil}}
-	for _, p := range []float64{50, 99, 99.9} {
-		out = append(out, figure{section, seriesTitle(series) + " " + percentileName(p),
-			func(r *result.Run) string {
-				return at(r.Summary.Series(series), p)
-			}, func(r *result.Run) (float64, bool) {
-				ns, ok := exactAt(r.Summary.Series(series), p)
-				return float64(ns), ok
-			}})
-	}
+	out = append(out,
+		percentileFigures(section, seriesTitle(series), seriesOf(series), 50, 99, 99.9)...)
 	return append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
 		return greatest(r.Summary.Series(series))
 	}, func(r *result.Run) (float64, bool) {
 		ns, ok := exactMax(r.Summary.Series(series))
 		return float64(ns), ok
 	}})
+}
+
+// percentileFigures are the rows of percentiles of a latency.
+func percentileFigures(section, name string, of func(*result.Run) result.Latency,
+	percentiles ...float64) []figure {
+	var out []figure
+	for _, p := range percentiles {
+		out = append(out, figure{section, name + " " + percentileName(p),
+			func(r *result.Run) string { return at(of(r), p) },
+			func(r *result.Run) (float64, bool) {
+				ns, ok := exactAt(of(r), p)
+				return float64(ns), ok
+			}})
+	}
+	return out
+}
+
+// seriesOf takes a latency series from a run.
+func seriesOf(series result.Series) func(*result.Run) result.Latency {
+	return func(r *result.Run) result.Latency { return r.Summary.Series(series) }
 }
 
 func offeredFigure(r *result.Run) string {

@@ -284,7 +284,7 @@ func (sh shape) write(t testing.TB, root string) string {
 			h[s].SetEndTimeMs(run.StartedAt.UnixMilli() + int64(k+1)*1000)
 			all = append(all, h[s])
 		}
-		must(w.Interval(i, all))
+		must(w.Interval(i, result.LoggedOf(all)))
 		if phase == result.PhaseMeasure {
 			acked += i.Acked
 		}

@@ -72,12 +72,7 @@ func moment(t time.Time) string {
 }
 
 // plural prints a count with its noun.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return quantity.Count(n) + " " + many
-}
+func plural[N int | int64](n N, one, many string) string { return quantity.Plural(n, one, many) }
 
 // exact prints a figure for machines, with all digits and without an exponent.
 func exact(v float64) string {

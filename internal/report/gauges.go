@@ -19,8 +19,7 @@ func gaugeTable(r *result.Run) document.Table {
 			t.Note = "As the servers report them, about once a second of the measured window. " +
 				"The size of the data is that of the files of each node, every ten seconds."
 		}
-		t.Rows = append(t.Rows, document.Row{Name: g.Name, Values: values(
-			gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest))})
+		t.Add(g.Name, gauge(g.Unit, g.First), gauge(g.Unit, g.Last), gauge(g.Unit, g.Greatest))
 	}
 	return t
 }

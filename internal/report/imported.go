@@ -90,7 +90,7 @@ func importedTable(r *result.Run) document.Table {
 			"and asked no cluster."}
 	for _, f := range [][2]string{{"measured by", r.Imported.Tool},
 		{"read from", r.Imported.File}, {"read by plimsoll", r.Plimsoll.Version}} {
-		t.Rows = append(t.Rows, document.Row{Name: f[0], Values: values(f[1])})
+		t.Add(f[0], f[1])
 	}
 	return t
 }

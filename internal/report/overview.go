@@ -17,12 +17,14 @@ const manyRuns = 5
 // rowLevel names the one figure of an overview that comparisons do not have.
 const rowLevel = "durability level"
 
-// overviewColumns are the figures of an overview; those with the greatest keep are shown on a
-// narrow terminal.
-var overviewColumns = []struct {
+// overviewColumn is a figure of an overview; those with the greatest keep are shown on a narrow
+// terminal.
+type overviewColumn struct {
 	title, figure string
 	keep          int
-}{
+}
+
+var overviewColumns = []overviewColumn{
 	{"level", rowLevel, 5}, {"offered", "offered", 1}, {"acked", "acknowledged", 9},
 	{"lost", "lost", 8}, {"duplicate", "duplicate", 0}, {"pub p50", "publish p50", 4},
 	{"pub p99", "publish p99", 7}, {"e2e p50", "end-to-end p50", 0},
@@ -30,11 +32,8 @@ var overviewColumns = []struct {
 	{"limiting", rowLimiting, 2}, {"warnings", "warnings", 2},
 }
 
-// importedColumns are the columns of runs that other tools measured.
-var importedColumns = []struct {
-	title, figure string
-	keep          int
-}{
+// importedColumns are those of runs that other tools measured.
+var importedColumns = []overviewColumn{
 	{"acked", "acknowledged", 7}, {"bytes", "acknowledged bytes", 0},
 	{"send p99", "send (uncorrected) p99", 5}, {"e2e p50", "end-to-end p50", 4},
 	{"e2e p99", "end-to-end p99", 6}, {"e2e p99.9", "end-to-end p99.9", 1},
@@ -61,13 +60,8 @@ func overviewTable(runs []*result.Saved) document.Table {
 	for _, r := range figureRows(runs) {
 		figures[r.Name] = r.Values
 	}
-	columns = slices.Clone(columns)
-	columns = slices.DeleteFunc(columns, func(c struct {
-		title, figure string
-		keep          int
-	}) bool {
-		return figures[c.figure] == nil
-	})
+	columns = slices.DeleteFunc(slices.Clone(columns),
+		func(c overviewColumn) bool { return figures[c.figure] == nil })
 	for _, c := range columns {
 		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
 	}
@@ -167,27 +161,23 @@ var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
 // alike returns the sentences of all runs, with the names of their runs unless all runs have
 // the sentence. Sentences that differ in their figures only are one, with those of its first run.
 func alike(runs []*result.Saved, of func(*result.Saved) []string) []string {
-	var order []string
-	sentence, owners := map[string]string{}, map[string][]string{}
-	differ := map[string]bool{}
+	var sentences, owners grouped[string, string]
 	for i, n := range names(runs) {
 		for _, w := range of(runs[i]) {
 			key := digits.ReplaceAllString(w, "#")
-			if owners[key] == nil {
-				order, sentence[key] = append(order, key), w
-			}
-			owners[key] = append(owners[key], n)
-			differ[key] = differ[key] || sentence[key] != w
+			sentences.add(key, w)
+			owners.add(key, n)
 		}
 	}
 	var out []string
-	for _, key := range order {
-		w := sentence[key]
-		if differ[key] {
-			w += " (figures of " + owners[key][0] + ")"
+	for _, key := range owners.keys {
+		all, who := sentences.of[key], owners.of[key]
+		w := all[0]
+		if len(slices.Compact(all)) > 1 {
+			w += " (figures of " + who[0] + ")"
 		}
-		if len(owners[key]) < len(runs) {
-			w = strings.Join(owners[key], ", ") + ": " + w
+		if len(who) < len(runs) {
+			w = strings.Join(who, ", ") + ": " + w
 		}
 		out = append(out, w)
 	}

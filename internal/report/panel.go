@@ -227,7 +227,6 @@ func (s *progress) throughputLines(width int) []spans {
 // sparkline draws the last values as little bars, on a scale from zero to the
 // greater of the target and the greatest of them.
 func sparkline(values []float64, target float64, width int) string {
-	bars := []rune("▁▂▃▄▅▆▇█")
 	if len(values) > width {
 		values = values[len(values)-width:]
 	}
@@ -238,11 +237,7 @@ func sparkline(values []float64, target float64, width int) string {
 	if !finite(top) || top <= 0 {
 		return ""
 	}
-	out := make([]rune, len(values))
-	for i, v := range values {
-		out[i] = bars[min(max(int(v/top*float64(len(bars)-1)+0.5), 0), len(bars)-1)]
-	}
-	return string(out)
+	return document.Sparkline(values, top)
 }
 
 // latencyLines is the table of latencies, closer together where there is

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -52,9 +53,9 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		}
 		p.Chart = comparisonCharts(runs)[0]
 	default:
-		p.Question = "How does " + orElse(clean(r.System.Name), "an unnamed system") + " carry " +
-			orElse(loadWords(r), "this load") + "?"
-		p.Chart = chartNamed(runCharts(runs[0], within{}), "curve")
+		p.Question = "How does " + cmp.Or(clean(r.System.Name), "an unnamed system") + " carry " +
+			cmp.Or(loadWords(r), "this load") + "?"
+		p.Chart = chartOf(runCharts(runs[0], within{}), "curve")
 	}
 	figure := func(name string, value func(*result.Run) string) {
 		f := document.Figure{Name: name}
@@ -66,26 +67,13 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		}
 	}
 	figure("Acknowledged", func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
-	for _, f := range []struct {
-		name       string
-		series     result.Series
-		percentile float64
-	}{
-		{"Publish latency, p99", result.Publish, 99},
-		{"End-to-end latency, p99", result.EndToEnd, 99},
-		{"Publish latency, p50", result.Publish, 50},
-		{"End-to-end latency, p99.9", result.EndToEnd, 99.9},
-	} {
-		figure(f.name, func(r *result.Run) string {
-			return at(r.Summary.Series(f.series), f.percentile)
-		})
-	}
-	figure("Lost", func(r *result.Run) string {
-		if !r.Ledger.Accounted {
-			return none
-		}
-		return quantity.Count(r.Ledger.Total().Lost)
-	})
+	figure("Publish latency, p99", latencyAt(result.Publish, 99))
+	figure("End-to-end latency, p99", latencyAt(result.EndToEnd, 99))
+	figure("Publish latency, p50", latencyAt(result.Publish, 50))
+	figure("End-to-end latency, p99.9", latencyAt(result.EndToEnd, 99.9))
+	figure("Lost", accounted(func(l result.SubscriptionLedger) string {
+		return quantity.Count(l.Lost)
+	}))
 	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
 	var commands [][]string
 	for _, s := range runs {
@@ -122,7 +110,7 @@ func gravest(lists ...[]string) string {
 				out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
 			}
 			if left := len(list) - i - 1; left > 0 {
-				out += " And " + plural(int64(left), "more warning", "more warnings") +
+				out += " And " + plural(left, "more warning", "more warnings") +
 					" in the report."
 			}
 			return out
@@ -147,10 +135,8 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	for _, s := range all {
 		p.Systems = append(p.Systems, clean(s.Name))
 		levels = append(levels, level(s.Durability.Level))
-		bracket.Values = append(bracket.Values, known(s.Bracket.StableRate,
-			s.Bracket.StableRate > 0, rate))
-		above.Values = append(above.Values, known(s.Bracket.UnstableRate,
-			s.Bracket.UnstableRate > 0, rate))
+		low, high := endsOf(s.Bracket)
+		bracket.Values, above.Values = append(bracket.Values, low), append(above.Values, high)
 		stable, _ := s.Ends()
 		if stable == nil {
 			stable = &peak.Trial{}
@@ -218,13 +204,6 @@ func listed(names []string) string {
 	default:
 		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d others", n-3)
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // loadWords are the offered rate and the size of a run's messages.
@@ -299,7 +278,7 @@ func commandOf(commands [][]string) string {
 	case 1:
 		return out[0]
 	}
-	others := plural(int64(len(out)-1), "other", "others")
+	others := plural(len(out)-1, "other", "others")
 	return fmt.Sprintf("%s   # and %s like it", out[0], others)
 }
 
@@ -323,13 +302,4 @@ func portable(command []string) string {
 
 func sourceWords(b result.Build, when string) string {
 	return strings.TrimSpace("plimsoll "+clean(b.Version)) + ", measured " + when
-}
-
-func chartNamed(all []*document.Chart, id string) *document.Chart {
-	for _, c := range all {
-		if c.ID == id {
-			return c
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,8 +44,7 @@ func runDocument(runs []*result.Saved) document.Document {
 func runSection(i int, name string, s *result.Saved) block {
 	r, sure, id := &s.Run, newWithin(s), fmt.Sprintf("run-%d", i)
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: id, Words: name,
-			Beside: moment(r.StartedAt) + ", " + stateWord(r)}},
+		titled(id, name, moment(r.StartedAt)+", "+stateWord(r)),
 		paragraph(document.Lead, headline(r)),
 		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
 		{Facts: factsOf("format", "", lacksSentence(r))},
@@ -82,13 +82,8 @@ func inText(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, table(impactTable(r)))
 	}
-	if len(r.Scaling) > 0 {
-		out = append(out, table(scalingTable(r)))
-	}
-	if len(r.Workers) > 0 {
-		out = append(out, table(workersTable(r)),
-			facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
-	}
+	out = append(out, table(scalingTable(r)), table(workersTable(r)),
+		facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		account = document.Bad
@@ -155,16 +150,11 @@ func runTables(s *result.Saved, sure within) []block {
 	if sentence := sure.sentence(); sentence != "" {
 		latency.Note += " Intervals: " + sentence + "."
 	}
-	out = append(out, tabled(latency))
-	if len(r.Faults) > 0 {
-		out = append(out, tabled(faultTable(r)))
-	}
+	out = append(out, tabled(latency), tabled(faultTable(r)))
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
 	}
-	if len(r.Scaling) > 0 {
-		out = append(out, tabled(scalingTable(r)))
-	}
+	out = append(out, tabled(scalingTable(r)))
 	if len(r.Summary.Minutes) > 0 {
 		out = append(out, tabled(minuteTable(r.Summary)))
 	}
@@ -180,10 +170,7 @@ func runTables(s *result.Saved, sure within) []block {
 	if !imported(r) {
 		out = append(out, tabled(generatorTable(r)))
 	}
-	if len(r.Workers) > 0 {
-		out = append(out, tabled(workersTable(r)))
-	}
-	return out
+	return append(out, tabled(workersTable(r)))
 }
 
 // verdictsOf are a run's verdicts.
@@ -198,17 +185,10 @@ func verdictsOf(verdicts []result.Verdict) []document.Verdict {
 
 // headline describes the run in one sentence.
 func headline(r *result.Run) string {
-	system := clean(r.System.Name)
-	if system == "" {
-		system = "An unnamed system"
-	}
+	system := cmp.Or(clean(r.System.Name), "An unnamed system")
 	at := ", with no durability level on record"
 	if d := r.Durability; d.Asked > 0 || d.Level > 0 {
-		shown := d.Level
-		if shown == 0 {
-			shown = d.Asked
-		}
-		at = fmt.Sprintf(" at durability level %d", shown)
+		at = fmt.Sprintf(" at durability level %d", cmp.Or(d.Level, d.Asked))
 		if m := clean(d.Meaning); m != "" {
 			at += " (" + m + ")"
 		}
@@ -235,15 +215,15 @@ func metaWords(r *result.Run) []string {
 	out = append(out, modelWords(l)...)
 	if l.Topics > 0 {
 		out = append(out,
-			fmt.Sprintf("%s × %s", plural(int64(l.Topics), "topic", "topics"),
-				plural(int64(l.Partitions), "partition", "partitions")),
-			plural(int64(l.Topics*l.Producers), "producer", "producers"))
+			fmt.Sprintf("%s × %s", plural(l.Topics, "topic", "topics"),
+				plural(l.Partitions, "partition", "partitions")),
+			plural(l.Topics*l.Producers, "producer", "producers"))
 		if len(l.Existing) > 0 {
 			out[len(out)-2] += " that existed before: " + clean(strings.Join(l.Existing, ", "))
 		}
 		if l.Subscriptions > 0 || !imported(r) {
 			out[len(out)-1] += ", " +
-				plural(int64(l.Topics*l.Subscriptions*l.Consumers), "consumer", "consumers")
+				plural(l.Topics*l.Subscriptions*l.Consumers, "consumer", "consumers")
 		}
 	}
 	if l.Delivery != "" {

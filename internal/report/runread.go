@@ -26,8 +26,7 @@ func howRunsMislead() block {
 			"this machine's limit. None seen does not mean that there is none: locks, a single " +
 			"busy thread and the time that an fsync takes have no such limit."},
 		[2]string{"The load is synthetic:", "sizes, keys and arrivals are as listed under what " +
-			"ran. A load with larger messages, more topics or slower consumers has other " +
-			"figures."},
+			"ran. A load with larger messages, more topics or slower consumers has other figures."},
 		[2]string{"One machine is not a cluster.", "Where load and servers share a machine they " +
 			"compete for its CPU, caches and disk, and no network is between them."},
 		[2]string{"The tool measures itself too.", "If the hiccups rise together with the " +

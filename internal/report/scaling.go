@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -17,16 +18,13 @@ func scalingTable(r *result.Run) document.Table {
 		Head: heads("consumers", "changed within", "standing still, median", "longest",
 			"copies", "failure")}
 	for _, s := range r.Scaling {
-		t.Rows = append(t.Rows, document.Row{Name: quantity.Duration(s.AtNs), Values: values(
-			strconv.Itoa(s.Consumers), lengthOrNone(s.TookNs), quantity.Duration(s.MedianGapNs),
-			quantity.Duration(s.LongestGapNs), quantity.Count(s.Copies), orNone(s.Failure))})
+		took := none
+		if s.TookNs != 0 {
+			took = quantity.Duration(s.TookNs)
+		}
+		t.Add(quantity.Duration(s.AtNs), strconv.Itoa(s.Consumers), took,
+			quantity.Duration(s.MedianGapNs), quantity.Duration(s.LongestGapNs),
+			quantity.Count(s.Copies), cmp.Or(s.Failure, none))
 	}
 	return t
-}
-
-func lengthOrNone(ns int64) string {
-	if ns == 0 {
-		return none
-	}
-	return quantity.Duration(ns)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -58,14 +59,14 @@ func signed(perSecond float64) string {
 
 // bracketOf prints the bracket in which the peak lies.
 func bracketOf(b peak.Bracket) string {
-	low, high := none, none
-	if b.StableRate > 0 {
-		low = rate(b.StableRate)
-	}
-	if b.UnstableRate > 0 {
-		high = rate(b.UnstableRate)
-	}
-	return low + " to " + high
+	stable, unstable := endsOf(b)
+	return stable + " to " + unstable
+}
+
+// endsOf prints the ends of a bracket.
+func endsOf(b peak.Bracket) (stable, unstable string) {
+	return known(b.StableRate, b.StableRate > 0, rate),
+		known(b.UnstableRate, b.UnstableRate > 0, rate)
 }
 
 // widthOf prints how far apart the ends of a bracket are.
@@ -99,18 +100,11 @@ func sideSentence(s *peak.Saved) string {
 		verdict.SidePublish: "the publish side",
 		verdict.SideConsume: "the consume side", verdict.SideUnknown: "not known",
 	}[s.Side.Name]
-	out := orNone(words) + ": " + clean(s.Side.Sentence)
+	out := cmp.Or(words, none) + ": " + clean(s.Side.Sentence)
 	if s.Side.Use != "" {
 		out += "; limiting resource " + clean(s.Side.Resource) + ": " + clean(s.Side.Use)
 	}
 	return out
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return none
-	}
-	return s
 }
 
 // askedOf describes the search that was asked for.
@@ -120,10 +114,8 @@ func askedOf(s *peak.Saved) string {
 		messages += ", " + words
 	}
 	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s", clean(s.System.Name),
-		messages,
-		plural(int64(s.Load.Subscriptions), "subscription",
-			"subscriptions"), seconds(s.TrialSeconds),
-		plural(int64(s.Plan.Confirmations), "run", "runs"))
+		messages, plural(s.Load.Subscriptions, "subscription", "subscriptions"),
+		seconds(s.TrialSeconds), plural(s.Plan.Confirmations, "run", "runs"))
 	if s.Plan.Confirmations > 0 {
 		out += " of " + seconds(s.ConfirmSeconds)
 	}

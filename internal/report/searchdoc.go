@@ -53,15 +53,9 @@ func togetherTable(searches []*peak.Saved) document.Table {
 			"not ranked."}
 	for _, s := range searches {
 		b := s.Bracket
-		v := []string{none, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), none,
-			widthOf(b), sideOf(s)}
-		if b.StableRate > 0 {
-			v[0] = rate(b.StableRate)
-		}
-		if b.UnstableRate > 0 {
-			v[2] = rate(b.UnstableRate)
-		}
-		t.Rows = append(t.Rows, document.Row{Name: s.Name, Values: values(v...)})
+		stable, unstable := endsOf(b)
+		t.Add(s.Name, stable, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), unstable,
+			widthOf(b), sideOf(s))
 	}
 	return t
 }
@@ -69,9 +63,8 @@ func togetherTable(searches []*peak.Saved) document.Table {
 // searchSection shows one search; alone, it has its knee, which several share.
 func searchSection(i int, s *peak.Saved, alone bool) block {
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: fmt.Sprintf("search-%d", i),
-			Words:  s.Name + ": peak stable throughput",
-			Beside: moment(s.StartedAt) + ", " + string(s.State)}},
+		titled(fmt.Sprintf("search-%d", i), s.Name+": peak stable throughput",
+			moment(s.StartedAt)+", "+string(s.State)),
 		paragraph("", askedOf(s)),
 		warned(searchWarnings(s)),
 		{Cards: searchCards(s)},
@@ -111,18 +104,15 @@ func trialEvidence(p *peak.Trial) block {
 
 func searchCards(s *peak.Saved) []card {
 	b := s.Bracket
-	stable := card{Label: "Highest stable rate", Number: none, Tone: badIf(b.StableRate == 0)}
+	low, high := endsOf(b)
+	stable := card{Label: "Highest stable rate", Number: low, Tone: badIf(b.StableRate == 0)}
 	stable.Add("confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations))
 	if b.StableRate > 0 {
-		stable.Number = rate(b.StableRate)
 		stable.Add("payload", bytesPerSecond(b.StableRate*float64(s.Load.MessageBytes)))
 	}
-	unstable := card{Label: "Lowest unstable rate", Number: none}
+	unstable := card{Label: "Lowest unstable rate", Number: high}
 	unstable.Add("above", widthOf(b))
 	unstable.Add("asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100))
-	if b.UnstableRate > 0 {
-		unstable.Number = rate(b.UnstableRate)
-	}
 	side := card{Label: "Limited by", Number: none, Word: true}
 	if s.Side != nil {
 		side.Number = clean(s.Side.Name)

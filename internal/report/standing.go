@@ -13,11 +13,10 @@ import (
 // standingSection shows a study with rounds: what was measured here, and nothing published.
 func standingSection(r StudyResult) block {
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: "study-" + r.Study.Name, Words: r.Study.Title,
-			Beside: "scale " + r.Plan.Scale + ", " + moment(r.Plan.StartedAt)}},
+		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
-			factsOf("rounds", "", plural(int64(r.Study.Rounds), "round", "rounds")+
+			factsOf("rounds", "", plural(r.Study.Rounds, "round", "rounds")+
 				" in random order"))},
 		warned(r.Study.Missing),
 	}
@@ -108,24 +107,19 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 // absences are the reasons why places of a table have no figure, equal ones once. It leaves out
 // the reasons that an earlier table had.
 func absences(s study.Standing, told map[string]bool) []string {
-	var order []string
-	places := map[string][]string{}
+	var places grouped[string, string]
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
-			if p.Rounds > 0 || p.Remark == "" || told[p.Remark] {
-				continue
+			if p.Rounds == 0 && p.Remark != "" && !told[p.Remark] {
+				places.add(p.Remark, p.At)
 			}
-			if places[p.Remark] == nil {
-				order = append(order, p.Remark)
-			}
-			places[p.Remark] = append(places[p.Remark], p.At)
 		}
 	}
 	var out []string
-	for _, remark := range order {
+	for _, remark := range places.keys {
 		told[remark] = true
-		where := places[remark][0]
-		if more := len(places[remark]) - 1; more > 0 {
+		where := places.of[remark][0]
+		if more := len(places.of[remark]) - 1; more > 0 {
 			where += " and " + quantity.Count(int64(more)) + " more"
 		}
 		out = append(out, where+": "+remark)

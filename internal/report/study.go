@@ -67,19 +67,15 @@ func studySentence(p *study.Plan) string {
 			counts[c.State]++
 		}
 	}
-	out := fmt.Sprintf("%d of %s measured", counts[experiment.Done],
-		plural(int64(len(p.Cells)), "cell", "cells"))
-	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
-		experiment.Pending} {
-		if counts[more] > 0 {
-			out += fmt.Sprintf(", %d %s", counts[more], more)
-		}
-	}
+	out := measuredCells(counts, len(p.Cells))
 	if absent > 0 {
 		out += fmt.Sprintf(", %d not possible here or left out", absent)
 	}
 	return out
 }
+
+// scaleWords are the scale of a study and its time.
+func scaleWords(p *study.Plan) string { return "scale " + p.Scale + ", " + moment(p.StartedAt) }
 
 // studyNote limits the use of a study's figures.
 const studyNote = "Their figures come from other machines, versions and years: compare ratios " +
@@ -128,8 +124,7 @@ func studyDocument(all []StudyResult) document.Document {
 
 func studySection(r StudyResult) block {
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: "study-" + r.Study.Name, Words: r.Study.Name,
-			Beside: "scale " + r.Plan.Scale + ", " + moment(r.Plan.StartedAt)}},
+		titled("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
 			factsOf("theirs", "", r.Study.Source),
@@ -221,25 +216,17 @@ func studyTable(t study.TableOutcome) document.Table {
 
 // sharedRemarks are the remarks of a table's cells, equal ones once with the number of cells.
 func sharedRemarks(t study.TableOutcome) []string {
-	var order []string
-	cells := map[string][]string{}
+	var cells grouped[string, string]
 	for _, r := range t.Rows {
-		if r.Remark == "" {
-			continue
+		if r.Remark != "" {
+			cells.add(r.Remark, r.At)
 		}
-		if cells[r.Remark] == nil {
-			order = append(order, r.Remark)
-		}
-		cells[r.Remark] = append(cells[r.Remark], r.At)
 	}
 	var out []string
-	for _, remark := range order {
-		where := cells[remark][0]
-		switch n := len(cells[remark]); {
-		case n == len(t.Rows) && n > 1:
+	for _, remark := range cells.keys {
+		where := cellsSuchAs(cells.of[remark])
+		if n := len(cells.of[remark]); n == len(t.Rows) && n > 1 {
 			where = "every cell"
-		case n > 1:
-			where = fmt.Sprintf("%d cells, such as %s", n, where)
 		}
 		out = append(out, where+": "+remark)
 	}
@@ -286,10 +273,10 @@ func claimsSentence(all []study.Judgement) string {
 		}
 	}
 	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s.",
-		plural(int64(len(all)), "claim", "claims"), answers(published), answers(equal))
+		plural(len(all), "claim", "claims"), answers(published), answers(equal))
 	if limited > 0 {
 		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
-			"study's machines.", plural(int64(limited), "answer is", "answers are"))
+			"study's machines.", plural(limited, "answer is", "answers are"))
 	}
 	return out
 }
@@ -316,8 +303,7 @@ func qualityTable(o study.Outcome) block {
 		if tried == "" {
 			tried, answers = "nothing tries it", make([]string, len(o.Columns))
 		}
-		t.Rows = append(t.Rows,
-			document.Row{Name: q.Name, Values: values(append([]string{tried}, answers...)...)})
+		t.Add(q.Name, append([]string{tried}, answers...)...)
 	}
 	return tabled(t)
 }
@@ -325,12 +311,19 @@ func qualityTable(o study.Outcome) block {
 // machineOf gives the number of measured cells, and the machine of the first.
 func machineOf(r StudyResult) string {
 	out := studySentence(r.Plan)
-	for _, m := range r.Measured {
-		if m.Run != nil {
-			e := m.Run.Run.Environment
-			return fmt.Sprintf("%s; on %s, %d cores, %s of memory", out, e.CPU, e.Cores,
-				quantity.Bytes(e.MemoryBytes))
-		}
+	if e := r.environment(); e != nil {
+		out += fmt.Sprintf("; on %s, %d cores, %s of memory", e.CPU, e.Cores,
+			quantity.Bytes(e.MemoryBytes))
 	}
 	return out
+}
+
+// environment is that of the first measured cell; nil: none was measured.
+func (r StudyResult) environment() *result.Environment {
+	for _, m := range r.Measured {
+		if m.Run != nil {
+			return &m.Run.Run.Environment
+		}
+	}
+	return nil
 }

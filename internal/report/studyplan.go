@@ -64,8 +64,7 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 				}
 			}
 		}
-		out.Rows = append(out.Rows, document.Row{Name: words[0],
-			Values: values(append(words[1:], plannedCell(c))...)})
+		out.Add(words[0], append(words[1:], plannedCell(c))...)
 	}
 	return out
 }
@@ -80,12 +79,12 @@ func plannedCell(c study.Cell) string {
 		return none
 	}
 	parts := []string{string(c.Measure), level(int(w.Durability)),
-		plural(int64(w.Partitions), "partition", "partitions")}
+		plural(w.Partitions, "partition", "partitions")}
 	if w.Subscriptions > 1 {
-		parts = append(parts, plural(int64(w.Subscriptions), "subscription", "subscriptions"))
+		parts = append(parts, plural(w.Subscriptions, "subscription", "subscriptions"))
 	}
 	if w.Load.Closed != nil {
-		parts = append(parts, plural(int64(w.Producers), "sender", "senders"),
+		parts = append(parts, plural(w.Producers, "sender", "senders"),
 			"batches of "+w.Load.Closed.Batch.String())
 	}
 	if c.Rate != "" {

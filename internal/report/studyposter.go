@@ -16,8 +16,8 @@ func studyPoster(r StudyResult) *document.Poster {
 		return p
 	}
 	s := r.Outcome.Standings[0]
-	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(int64(r.Study.Rounds), "round",
-		"rounds") + ", scale " + r.Plan.Scale + hostWords(r)
+	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(r.Study.Rounds, "round", "rounds") +
+		", scale " + r.Plan.Scale + hostWords(r)
 	p.Systems = s.Columns
 	for _, row := range s.Rows {
 		f := document.Figure{Name: strings.Join(row.Labels, ", ")}
@@ -37,13 +37,12 @@ func studyPoster(r StudyResult) *document.Poster {
 
 // hostWords are the machine that a study ran on, as the end of a sentence.
 func hostWords(r StudyResult) string {
-	for _, m := range r.Measured {
-		if m.Run != nil {
-			return ", on " + plural(int64(m.Run.Run.Environment.Cores), "core", "cores") + " and " +
-				quantity.Bytes(m.Run.Run.Environment.MemoryBytes)
-		}
+	e := r.environment()
+	if e == nil {
+		return ""
 	}
-	return ""
+	return ", on " + plural(e.Cores, "core", "cores") + " and " +
+		quantity.Bytes(e.MemoryBytes)
 }
 
 // hasPoster reports whether studies can be shared as a picture: only a single study with tables of

@@ -86,8 +86,13 @@ func sweepSentence(p *sweep.Plan) string {
 	for _, c := range p.Cells {
 		counts[c.State]++
 	}
+	return measuredCells(counts, len(p.Cells))
+}
+
+// measuredCells counts cells by their state.
+func measuredCells(counts map[experiment.CellState]int, all int) string {
 	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[experiment.Done])),
-		plural(int64(len(p.Cells)), "cell", "cells"))
+		plural(all, "cell", "cells"))
 	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
 		experiment.Pending} {
 		if counts[more] > 0 {
@@ -116,8 +121,7 @@ func Sweep(plan *sweep.Plan, runs []*result.Saved) Report {
 func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Document {
 	warnings := append([]string{sweepNote}, sharedBy(measured)...)
 	out := []block{
-		{Heading: &document.Heading{Level: 1, Words: "sweep " + plan.Name,
-			Beside: moment(plan.StartedAt) + ", " + sweepSentence(plan)}},
+		titled("", "sweep "+plan.Name, moment(plan.StartedAt)+", "+sweepSentence(plan)),
 		paragraph(document.Lead, "Varied: "+varied(plan.Axes)+"."),
 		warned(append(warnings, missingCells(plan, runs)...)),
 		only(document.OnPage, heading(2, "By what was varied")),
@@ -197,50 +201,38 @@ func missingCells(plan *sweep.Plan, runs []*result.Saved) []string {
 
 // cellReasons are the reasons for marks, equal ones once.
 func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
-	var order []document.Fact
-	cells := map[document.Fact][]string{}
+	var cells grouped[document.Fact, string]
 	for i, c := range plan.Cells {
 		mark, _ := cellMark(c, runs[i])
 		f := document.Fact{Name: mark, Value: cellReason(c, runs[i]), Tone: document.Bad}
-		if f.Value == "" {
-			continue
+		if f.Value != "" {
+			cells.add(f, sweep.Label(plan.Axes, c.Values))
 		}
-		if cells[f] == nil {
-			order = append(order, f)
-		}
-		cells[f] = append(cells[f], sweep.Label(plan.Axes, c.Values))
 	}
-	for i, f := range order {
-		where := cells[f][0]
-		if n := len(cells[f]); n > 1 {
-			where = fmt.Sprintf("%d cells, such as %s", n, where)
-		}
-		order[i].Value = where + ": " + f.Value
+	out := slices.Clone(cells.keys)
+	for i, f := range cells.keys {
+		out[i].Value = cellsSuchAs(cells.of[f]) + ": " + f.Value
 	}
-	return order
+	return out
 }
 
 // sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
 // in the runs' own reports.
 func sharedBy(runs []*result.Saved) []string {
-	var order []string
-	first, count := map[string]string{}, map[string]int{}
+	var kinds grouped[string, string]
 	for _, s := range runs {
 		seen := map[string]bool{}
 		for _, w := range s.Run.Warnings {
-			if seen[w.Code] {
-				continue
+			if !seen[w.Code] {
+				kinds.add(w.Code, w.Sentence)
 			}
 			seen[w.Code] = true
-			if count[w.Code]++; count[w.Code] == 1 {
-				order, first[w.Code] = append(order, w.Code), w.Sentence
-			}
 		}
 	}
 	var out []string
-	for _, code := range order {
-		text := first[code]
-		switch n := count[code]; {
+	for _, code := range kinds.keys {
+		text := kinds.of[code][0]
+		switch n := len(kinds.of[code]); {
 		case n < len(runs):
 			text = fmt.Sprintf("in %d of %d cells, such as: %s", n, len(runs), text)
 		case n > 1:

@@ -49,7 +49,7 @@ func percentileTable(r *result.Run) document.Table {
 		if odd {
 			v = append(v, quantity.Count(l.Clamped), quantity.Count(l.Negative))
 		}
-		t.Rows = append(t.Rows, document.Row{Name: l.title, Values: values(v...)})
+		t.Add(l.title, v...)
 	}
 	return t
 }
@@ -116,17 +116,15 @@ func countersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "counters", Title: "Every scheduled message",
 		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by " +
-			"the system), unknown (handed over, " +
-			"no answer) and unsent (never handed over).",
+			"the system), unknown (handed over, no answer) and unsent (never handed over).",
 		Head: heads("scheduled", "acknowledged", "failed", "unknown", "unsent", "received"),
 	}
 	for _, c := range []struct {
 		name string
 		c    result.Counters
 	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
-		t.Rows = append(t.Rows, document.Row{Name: c.name,
-			Values: counts(c.c.Scheduled, c.c.Acked, c.c.Failed, c.c.Unknown, c.c.Unsent,
-				c.c.Received)})
+		t.Add(c.name, counts(c.c.Scheduled, c.c.Acked, c.c.Failed, c.c.Unknown, c.c.Unsent,
+			c.c.Received)...)
 	}
 	return t
 }
@@ -137,9 +135,8 @@ func ledgerTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "ledger", Title: "Account of each subscription",
 		Note: "Over the whole run, warm-up included. Lost: acknowledged and never received. " +
-			"Reordered: came after a later message " +
-			"of the same lane. A message that was received without ever being acknowledged is " +
-			"legal.",
+			"Reordered: came after a later message of the same lane. A message that was received " +
+			"without ever being acknowledged is legal.",
 		Head: heads("acknowledged", "received", "lost", "duplicate", "reordered",
 			"unacknowledged, received", "corrupt", "foreign"),
 		Empty: "The run ended before its messages were accounted for.",
@@ -149,10 +146,9 @@ func ledgerTable(r *result.Run) document.Table {
 	}
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
-		t.Rows = append(t.Rows, document.Row{Name: s.Subscription, Values: values(
-			quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s), duplicateOf(s),
-			reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
-			quantity.Count(s.Foreign))})
+		t.Add(s.Subscription, quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s),
+			duplicateOf(s), reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
+			quantity.Count(s.Foreign))
 	}
 	for _, more := range rareCounts {
 		if more.of(l.Total()) == 0 {
@@ -182,6 +178,10 @@ var rareCounts = []struct {
 	{"unread", func(s result.SubscriptionLedger) int64 { return s.Unread }},
 	{"overtaken at another consumer",
 		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
+	{"came to several workers, order not watched between them",
+		func(s result.SubscriptionLedger) int64 { return s.BetweenWorkers }},
+	{"reordered, or copies from another worker",
+		func(s result.SubscriptionLedger) int64 { return s.ReorderedOrCopies }},
 	{"given back", func(s result.SubscriptionLedger) int64 { return s.GivenBack }},
 	{"delivered again", func(s result.SubscriptionLedger) int64 { return s.Redelivered }},
 	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
@@ -200,8 +200,8 @@ func lostTable(l result.Ledger) document.Table {
 			if r.Last != r.First {
 				sequences += " to " + strconv.FormatInt(r.Last, 10)
 			}
-			t.Rows = append(t.Rows, document.Row{Name: s.Subscription, Values: values(
-				r.Topic, strconv.Itoa(r.Partition), strconv.Itoa(r.Producer), sequences)})
+			t.Add(s.Subscription, r.Topic, strconv.Itoa(r.Partition), strconv.Itoa(r.Producer),
+				sequences)
 		}
 	}
 	return t
@@ -211,8 +211,7 @@ func errorTable(errs []result.Error) document.Table {
 	t := document.Table{ID: "errors", Title: "Errors that the system returned",
 		Head: heads("message"), Words: true}
 	for _, e := range errs {
-		t.Rows = append(t.Rows,
-			document.Row{Name: quantity.Count(e.Count) + " ×", Values: values(e.Message)})
+		t.Add(quantity.Count(e.Count)+" ×", e.Message)
 	}
 	return t
 }
@@ -230,43 +229,36 @@ func generatorTable(r *result.Run) document.Table {
 		return t
 	}
 	g := s.Generator
-	add := func(name, value string) {
-		t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
-	}
-	limited := "no"
-	if g.Limited {
-		limited = "yes"
-	}
-	add("was the limit", limited)
+	t.Add("was the limit", yesNo(g.Limited))
 	lag := quantity.Duration(g.OwnLagP99Ns)
 	if g.OwnLagCount > 0 {
 		lag += " (of " + plural(g.OwnLagCount, "message", "messages") + ")"
 	}
-	add("own lag, p99", lag)
+	t.Add("own lag, p99", lag)
 	if known := r.Environment.ThreadStates; known != "" {
-		add("waits in Send measured by", known)
+		t.Add("waits in Send measured by", known)
 	}
 	if g.SimulatedLateP99Ns > 0 {
-		add("lateness of the simulated system's answers, p99",
+		t.Add("lateness of the simulated system's answers, p99",
 			quantity.Duration(g.SimulatedLateP99Ns))
 	}
-	add("time that the system blocked producers, summed", seconds(g.BlockedSeconds))
-	add("CPU time (with embedded servers)",
+	t.Add("time that the system blocked producers, summed", seconds(g.BlockedSeconds))
+	t.Add("CPU time (with embedded servers)",
 		fmt.Sprintf("%s (%s of all cores)", seconds(g.CPUSeconds), share(g.CPUShare, 1)))
-	add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
-	add("garbage collections", quantity.Count(g.GCCount))
-	add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
+	t.Add("longest garbage collection pause", quantity.Duration(g.GCPauseMaxNs))
+	t.Add("garbage collections", quantity.Count(g.GCCount))
+	t.Add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
 	if s.InFlight > 0 {
-		add("mean in flight, sampled", exact(round(s.InFlight)))
+		t.Add("mean in flight, sampled", exact(round(s.InFlight)))
 	}
-	add("from start to the first message", quantity.Duration(s.FirstMessageNs))
+	t.Add("from start to the first message", quantity.Duration(s.FirstMessageNs))
 	if r.Startup.TotalNs() > 0 {
 		for _, step := range startupSteps(r.Startup) {
-			add("start-up: to "+step.Name, step.Value)
+			t.Add("start-up: to "+step.Name, step.Value)
 		}
-		add("start-up: messages of the proof", quantity.Count(r.Startup.Proofs))
-		add("start-up: memory when ready", quantity.Bytes(r.Startup.RSSBytes))
-		add("start-up: goroutines when ready", quantity.Count(r.Startup.Goroutines))
+		t.Add("start-up: messages of the proof", quantity.Count(r.Startup.Proofs))
+		t.Add("start-up: memory when ready", quantity.Bytes(r.Startup.RSSBytes))
+		t.Add("start-up: goroutines when ready", quantity.Count(r.Startup.Goroutines))
 	}
 	return t
 }
@@ -279,8 +271,7 @@ func evidenceTable(d result.Durability) document.Table {
 		t.Title = "What is stated, because the servers do not show it, and what they reported"
 	}
 	for _, f := range d.Evidence {
-		t.Rows = append(t.Rows, document.Row{Name: f.Where,
-			Values: values(f.Name, f.Value, f.Source)})
+		t.Add(f.Where, f.Name, f.Value, f.Source)
 	}
 	return t
 }
@@ -290,8 +281,7 @@ func settingsTable(all []result.Setting) document.Table {
 	t := document.Table{ID: "settings", Title: "Settings, defaults spelled out", Words: true,
 		Head: heads("setting", "value"), Empty: "No settings are on record."}
 	for _, s := range all {
-		t.Rows = append(t.Rows,
-			document.Row{Name: s.Group, Values: values(s.Name, s.Value)})
+		t.Add(s.Group, s.Name, s.Value)
 	}
 	return t
 }
@@ -302,7 +292,7 @@ func environmentTable(r *result.Run) document.Table {
 		Empty: "No environment is on record."}
 	add := func(name, value string) {
 		if value = clean(value); value != "" {
-			t.Rows = append(t.Rows, document.Row{Name: name, Values: values(value)})
+			t.Add(name, value)
 		}
 	}
 	add("client library", r.System.Client)

@@ -40,8 +40,8 @@ func trendTable(r *result.Run) document.Table {
 		if f.PerSent > 0 {
 			sent = rounded(f.PerSent)
 		}
-		t.Rows = append(t.Rows, document.Row{Name: clean(f.Name), Values: values(course,
-			amount(f.Level), amount(f.PerHour), amount(f.PerHourLow), amount(f.PerHourHigh), sent)})
+		t.Add(clean(f.Name), course, amount(f.Level), amount(f.PerHour), amount(f.PerHourLow),
+			amount(f.PerHourHigh), sent)
 	}
 	return t
 }

@@ -14,16 +14,17 @@ const (
 	maxDisks   = 3 // disks in one chart: the busiest ones
 )
 
-// usage is the resource use over time. Its lines are computed when they are asked for, because a
-// run has many.
+// resourceLine is the value of a line of a chart over an interval; NaN where it is not known.
+type resourceLine func(r result.Resources, seconds float64) float64
+
+// usage is the resource use over time.
 type usage struct {
-	lines     map[string]func(r result.Resources, seconds float64) float64
 	resources []result.Resources
 	at        document.Values // the middle of each, in seconds since the run started
 }
 
 func newUsage(s *result.Saved) *usage {
-	u := &usage{lines: usageLines(s)}
+	u := &usage{}
 	for _, r := range s.Resources {
 		if r.EndNs > r.StartNs {
 			u.resources = append(u.resources, r)
@@ -33,9 +34,8 @@ func newUsage(s *result.Saved) *usage {
 	return u
 }
 
-// values are the values of a line; nil if none is known.
-func (u *usage) values(line string) document.Values {
-	of := u.lines[line]
+// values are those of a line; nil where none is known, or there is no line.
+func (u *usage) values(of resourceLine) document.Values {
 	if of == nil {
 		return nil
 	}
@@ -52,9 +52,9 @@ func (u *usage) values(line string) document.Values {
 // member is a line of the charts of processes: one process, or the sum of all processes for
 // which there is no room.
 type member struct {
-	key, label string
-	color      int
-	processes  []string
+	label     string
+	color     int
+	processes []string
 }
 
 // members divides the processes of a run into lines: the system's servers
@@ -76,17 +76,17 @@ func members(s *result.Saved) []member {
 	for i, name := range order {
 		if i == maxMembers-1 && len(order) > maxMembers {
 			rest := order[i:]
-			out = append(out, member{"rest", fmt.Sprintf("%d others, summed", len(rest)), i, rest})
+			out = append(out, member{fmt.Sprintf("%d others, summed", len(rest)), i, rest})
 			break
 		}
-		out = append(out, member{fmt.Sprintf("p%d", i), clean(name), i, []string{name}})
+		out = append(out, member{clean(name), i, []string{name}})
 	}
 	if own {
 		label := result.Self
 		if embedded(o) {
 			label = "servers and plimsoll, one process"
 		}
-		out = append(out, member{"own", label, -1, []string{result.Self}})
+		out = append(out, member{label, -1, []string{result.Self}})
 	}
 	return out
 }
@@ -105,77 +105,74 @@ func perSecondOf(of func(result.ProcessUse) *int64) value {
 	}
 }
 
+func cores(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }
+
 // processCharts are the charts of each process's resource use.
 var processCharts = []struct {
-	key, title, note string
-	unit             document.Unit
-	value            value
+	title, note string
+	unit        document.Unit
+	value       value
 }{
-	{"cpu", "CPU", "Cores used.", document.Cores,
-		func(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }},
-	{"syncs", "fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(syncs)},
-	{"written", "Written to disk", "Per second, now or when the page cache is written back.",
+	{"CPU", "Cores used.", document.Cores, cores},
+	{"fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(syncs)},
+	{"Written to disk", "Per second, now or when the page cache is written back.",
 		document.BytesRate, perSecondOf(written)},
-	{"read", "Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
+	{"Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
 		perSecondOf(read)},
-	{"map_syncs", "msync", "Calls per second, on mapped files.", document.PerSecond,
-		perSecondOf(mapSyncs)},
-	{"sent", "Network, sent", "TCP bytes per second.", document.BytesRate,
+	{"msync", "Calls per second, on mapped files.", document.PerSecond, perSecondOf(mapSyncs)},
+	{"Network, sent", "TCP bytes per second.", document.BytesRate,
 		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
-	{"received", "Network, received", "TCP bytes per second.", document.BytesRate,
+	{"Network, received", "TCP bytes per second.", document.BytesRate,
 		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })},
-	{"memory", "Memory", "Resident, at the end of each interval.", document.Bytes,
+	{"Memory", "Resident, at the end of each interval.", document.Bytes,
 		func(p result.ProcessUse, _ float64) float64 { return float64(p.RSSBytes) }},
 }
 
-// usageLines are the lines of a run by name, each with the function that takes its value.
-func usageLines(s *result.Saved) map[string]func(r result.Resources, seconds float64) float64 {
-	out := hostLines(s)
-	for _, m := range members(s) {
-		for _, c := range processCharts {
-			out[m.key+"."+c.key] = func(r result.Resources, seconds float64) float64 {
-				return summed(r, m.processes, c.value, seconds)
-			}
-		}
-	}
-	// The lines that comparisons overlay: CPU of all processes, because a system inside plimsoll
-	// has no separate figure, and for servers alone what plimsoll itself does not do.
-	o := s.Run.Observation
-	if len(o.Servers) == 0 {
-		return out
-	}
-	whole := o.Servers
-	if !embedded(o) {
-		whole = append(slices.Clone(whole), result.Self)
-	}
-	for _, c := range processCharts {
-		of := o.Servers
-		if c.key == "cpu" {
-			of = whole
-		}
-		if name := "all." + c.key; slices.Contains(comparedUsage, name) {
-			out[name] = func(r result.Resources, seconds float64) float64 {
-				return summed(r, of, c.value, seconds)
-			}
-		}
-	}
-	return out
+// compared is a figure of processes that comparisons lay over one another.
+type compared struct {
+	id, title, note string
+	unit            document.Unit
+	value           value
+	whole           bool // of plimsoll too
 }
 
-// comparedUsage are the lines that comparisons overlay.
-var comparedUsage = []string{"all.cpu", "all.written", "all.syncs"}
+// comparedUsage are the figures to compare. CPU is that of all processes, because a system that
+// lives inside plimsoll has no other; the rest, which plimsoll does none of, is the servers'.
+var comparedUsage = []compared{
+	{id: "compare-cpu", title: "CPU, servers and plimsoll together", unit: document.Cores,
+		note: "Cores used. They are added up because servers inside plimsoll's process have " +
+			"no separate CPU time.", value: cores, whole: true},
+	{id: "compare-written", title: "Written to disk by the servers", unit: document.BytesRate,
+		note: "Bytes per second, all nodes together.", value: perSecondOf(written)},
+	{id: "compare-syncs", title: "fsync and fdatasync by the servers", unit: document.PerSecond,
+		note: "Calls per second, all nodes together.", value: perSecondOf(syncs)},
+}
+
+// line is the figure of a run; nil without servers.
+func (c compared) line(s *result.Saved) resourceLine {
+	of := s.Run.Observation.Servers
+	if len(of) == 0 {
+		return nil
+	}
+	if c.whole && !embedded(s.Run.Observation) {
+		of = append(slices.Clone(of), result.Self)
+	}
+	return summed(of, c.value)
+}
 
 // summed adds a figure up over processes. A figure that the kernel does not report makes the
 // sum unknown; a process that has ended counts as zero.
-func summed(r result.Resources, processes []string, of value, seconds float64) float64 {
-	total, some := 0.0, false
-	for _, p := range r.Processes {
-		if slices.Contains(processes, p.Name) {
-			total, some = total+of(p, seconds), true
+func summed(processes []string, of value) resourceLine {
+	return func(r result.Resources, seconds float64) float64 {
+		total, some := 0.0, false
+		for _, p := range r.Processes {
+			if slices.Contains(processes, p.Name) {
+				total, some = total+of(p, seconds), true
+			}
 		}
+		if !some {
+			return math.NaN()
+		}
+		return total
 	}
-	if !some {
-		return math.NaN()
-	}
-	return total
 }

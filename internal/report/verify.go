@@ -46,11 +46,9 @@ func guaranteeTone(g verify.Guarantee) document.Tone {
 // verifiedSentence names the faults, the number of rounds and the load.
 func verifiedSentence(s *verify.Saved) string {
 	return fmt.Sprintf("%s, in %s; %s of %s offered for %s, level %d, %s",
-		(strings.Join(s.Faults, ", then ")),
-		plural(int64(s.Wanted), "round",
-			"rounds"), rate(s.Load.TargetRate), messagesOf(s.Load),
-		seconds(s.Load.WindowSeconds),
-		s.Durability.Asked, strings.ReplaceAll((s.Load.Delivery), "_", " "))
+		strings.Join(s.Faults, ", then "), plural(s.Wanted, "round", "rounds"),
+		rate(s.Load.TargetRate), messagesOf(s.Load), seconds(s.Load.WindowSeconds),
+		s.Durability.Asked, strings.ReplaceAll(s.Load.Delivery, "_", " "))
 }
 
 // verifyWarnings are the warnings that come before the judgements.
@@ -63,12 +61,12 @@ func verifyWarnings(s *verify.Saved) []string {
 			"this verification is still running: the judgements cover the rounds made so far")
 	default:
 		out = append(out, fmt.Sprintf("this verification is %s (%s): %d of %d rounds were made",
-			s.State, (s.StateReason), len(s.Rounds), s.Wanted))
+			s.State, s.StateReason, len(s.Rounds), s.Wanted))
 	}
 	for _, r := range s.Rounds {
 		for _, f := range r.Faults {
 			if f.Error != "" {
-				out = append(out, fmt.Sprintf("round %d: %s", r.Number, (f.Error)))
+				out = append(out, fmt.Sprintf("round %d: %s", r.Number, f.Error))
 			}
 		}
 	}
@@ -154,8 +152,7 @@ func evidenceSentences(s *verify.Saved) []string {
 			}{{"lost", l.LostRanges}, {"twice", l.DuplicateRanges},
 				{"reordered", l.ReorderedRanges}} {
 				out = append(out, evidenceOf(r,
-					fmt.Sprintf("round %d, %s, %s: ", r.Number, (l.Subscription),
-						e.what), e.all)...)
+					fmt.Sprintf("round %d, %s, %s: ", r.Number, l.Subscription, e.what), e.all)...)
 			}
 		}
 	}
@@ -166,7 +163,7 @@ func evidenceOf(r verify.Round, which string, all []result.Range) []string {
 	var out []string
 	for i, messages := range all {
 		if i == shownRanges {
-			return append(out, which+"more of them are in "+(r.Dir)+"/"+result.RunFile)
+			return append(out, which+"more of them are in "+r.Dir+"/"+result.RunFile)
 		}
 		out = append(out, which+rangeWords(messages, r.Faults))
 	}
@@ -179,7 +176,7 @@ func rangeWords(lost result.Range, faults []result.Fault) string {
 		which = fmt.Sprintf("messages %d to %d", lost.First, lost.Last)
 	}
 	out := fmt.Sprintf("%s of producer %d in partition %d of %s", which, lost.Producer,
-		lost.Partition, (lost.Topic))
+		lost.Partition, lost.Topic)
 	w := lost.When
 	if w == nil {
 		return out
@@ -226,8 +223,7 @@ func repeatSentence(s *verify.Saved) string {
 		}
 	}
 	out := fmt.Sprintf("to repeat round %d, run the same command with --rounds 1 --seed %d",
-		again.Number,
-		again.Seed)
+		again.Number, again.Seed)
 	if len(s.Asked.Command) > 0 {
 		out += "; it was " + commandLine(s.Asked.Command)
 	}

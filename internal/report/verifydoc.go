@@ -128,7 +128,7 @@ func matrixCell(all []*verify.Saved) document.Cell {
 		out += " (not promised)"
 	}
 	out = strings.Join(append([]string{out}, more...), ", ") + ", " +
-		plural(int64(rounds), "round", "rounds")
+		plural(rounds, "round", "rounds")
 	if held {
 		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
 	}
@@ -160,7 +160,7 @@ func unknownOf(all []*verify.Saved) string {
 	if unknown == 0 || unknown == rounds {
 		return ""
 	}
-	return " in " + plural(int64(unknown), "round", "rounds")
+	return " in " + plural(unknown, "round", "rounds")
 }
 
 // verifyDocument shows verifications: what all found together, then each.
@@ -200,9 +200,8 @@ func verifyDocument(all []*verify.Saved) document.Document {
 // verification shows one verification.
 func verification(i int, s *verify.Saved) block {
 	out := []block{
-		{Heading: &document.Heading{Level: 1, ID: fmt.Sprintf("verification-%d", i),
-			Words:  rowOf(s) + ": " + columnOf(s),
-			Beside: moment(s.StartedAt) + ", " + string(s.State)}},
+		titled(fmt.Sprintf("verification-%d", i), rowOf(s)+": "+columnOf(s),
+			moment(s.StartedAt)+", "+string(s.State)),
 		paragraph(document.Lead, "What an acknowledgement is worth: "+verifiedSentence(s)+"."),
 		warned(verifyWarnings(s)),
 		only(document.OnPage, heading(2, "What held")),
@@ -236,10 +235,8 @@ func faultTimeline(s *verify.Saved) document.Table {
 		Head: heads("since", "what happened"), Empty: "No fault was injected."}
 	for _, r := range s.Rounds {
 		for _, f := range r.Faults {
-			t.Rows = append(t.Rows, document.Row{
-				Name: fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
-				Values: values(quantity.Duration(f.StartNs),
-					f.Sentence+"; "+faultEffectSentence(f))})
+			t.Add(fmt.Sprintf("round %d: %s", r.Number, faultTitle(f)),
+				quantity.Duration(f.StartNs), f.Sentence+"; "+faultEffectSentence(f))
 		}
 	}
 	return t

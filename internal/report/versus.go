@@ -71,7 +71,7 @@ func (v Versus) deciding() string {
 // title names the two sides.
 func (v Versus) title() string {
 	side := func(s compare.Side) string {
-		return fmt.Sprintf("%s (%s)", clean(s.Name), plural(int64(len(s.Runs)), "run", "runs"))
+		return fmt.Sprintf("%s (%s)", clean(s.Name), plural(len(s.Runs), "run", "runs"))
 	}
 	return "A is " + side(v.A) + ", B is " + side(v.B)
 }
@@ -93,7 +93,8 @@ func (v Versus) answers() []string {
 
 // answer is the answer of a figure.
 func answer(e compare.Effect) string {
-	name, against := e.Figure.Name, withInterval(e, e.B)+" against "+withInterval(e, e.A)+" of A"
+	name := e.Figure.Name
+	against := bracketed(middle(e, e.B)) + " against " + bracketed(middle(e, e.A)) + " of A"
 	if measurable(e) {
 		against += ", " + ratioOf(e) + " (" + reach(e.Low, e.High, times) + ")"
 	}
@@ -111,16 +112,10 @@ func answer(e compare.Effect) string {
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	if share, ok := e.Detectable(); ok {
 		out += fmt.Sprintf(
-			"; had the systems differed by %s, %.0f of 10 such comparisons would have "+
-				"shown it",
+			"; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
 			percent(share), compare.Power*10)
 	}
 	return out
-}
-
-// withInterval prints a median with its interval.
-func withInterval(e compare.Effect, c compare.Center) string {
-	return bracketed(middle(e, c))
 }
 
 // measurable reports whether there is a ratio to put an interval around.
@@ -295,7 +290,7 @@ func (v Versus) Document() document.Document {
 	differ := document.Table{ID: "differ", Title: "What differs", Words: true,
 		Head: heads("A", "B")}
 	for _, r := range v.sets() {
-		differ.Rows = append(differ.Rows, document.Row{Name: r.Name, Values: values(r.Values...)})
+		differ.Add(r.Name, r.Values...)
 	}
 	var gates []document.Fact
 	for _, r := range v.Rulings {
@@ -331,12 +326,13 @@ func (v Versus) table() document.Table {
 		if e.OwnError > 0 {
 			own = compare.Print(e.Figure.Unit, e.OwnError)
 		}
-		t.Rows = append(t.Rows, document.Row{Name: e.Figure.Name, Values: values(
-			lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own, shown(e))})
+		t.Add(e.Figure.Name, lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own,
+			shown(e))
 	}
 	return t
 }
 
+// bracketed prints a value with its interval, where it has one.
 func bracketed(value, interval string) string {
 	if interval == "" {
 		return value
@@ -347,8 +343,7 @@ func bracketed(value, interval string) string {
 // SideBySide shows the most important figures of runs without a section for each run. It counts
 // each run's warnings; their text is in the run's own report.
 func SideBySide(runs []*result.Saved) []document.Block {
-	return append(sideBySide(runs), tabled(overviewTable(runs)),
-		block{Facts: overviewFacts(runs)})
+	return append(sideBySide(runs), tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
 }
 
 // Medians shows the medians of several runs of one target, with their intervals.

@@ -1,13 +1,12 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -119,10 +118,5 @@ func VersusJSON(w io.Writer, v Versus) error {
 	for _, e := range v.Figures {
 		out.Figures = append(out.Figures, newVersusFigureJSON(e))
 	}
-	raw, err := json.MarshalIndent(out, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the comparison as JSON: %w", err)
-	}
-	_, err = w.Write(append(raw, '\n'))
-	return err
+	return document.JSON(w, out)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -12,20 +13,27 @@ import (
 func workersTable(r *result.Run) document.Table {
 	t := document.Table{
 		ID: "workers", Title: "The workers", Words: true,
-		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory",
-			"clock"),
-		Empty: "One process offered the load.",
-		Note:  "The worker with the greatest own lag decides whether plimsoll was the limit.",
+		Head: heads("host", "scheduled", "received", "own lag, p99", "CPU", "memory", "clock"),
+		Note: "The worker with the greatest own lag decides whether plimsoll was the limit.",
+	}
+	asked := chronySaid(r)
+	if asked {
+		t.Head = append(t.Head, heads("chrony's word")...)
+		t.Note += fmt.Sprintf(" chrony's word of the coordinator's clock: %s. It is evidence "+
+			"beside the offsets that plimsoll measured, and no figure depends on it.",
+			chronyWords(r.Environment.Chrony))
 	}
 	for _, w := range r.Workers {
 		lag := "-"
 		if w.OwnLagCount > 0 {
 			lag = quantity.Duration(w.OwnLagP99Ns)
 		}
-		row := document.Row{Name: w.Name, Values: values(w.Host, quantity.Count(w.Scheduled),
-			quantity.Count(w.Received), lag, seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes),
-			clockWords(w))}
-		t.Rows = append(t.Rows, row)
+		row := []string{w.Host, quantity.Count(w.Scheduled), quantity.Count(w.Received), lag,
+			seconds(w.CPUSeconds), quantity.Bytes(w.PeakRSSBytes), clockWords(w)}
+		if asked {
+			row = append(row, chronyWords(w.Chrony))
+		}
+		t.Add(w.Name, row...)
 	}
 	return t
 }
@@ -37,6 +45,28 @@ func clockWords(w result.Worker) string {
 	}
 	return fmt.Sprintf("offset %s ± %s", quantity.Duration(w.ClockOffsetNs),
 		quantity.Duration(w.ClockBoundNs))
+}
+
+// chronySaid reports whether chrony answered on any machine of a fleet.
+func chronySaid(r *result.Run) bool {
+	return r.Environment.Chrony != nil ||
+		slices.ContainsFunc(r.Workers, func(w result.Worker) bool { return w.Chrony != nil })
+}
+
+// chronyWords is what chrony says of a machine's clock.
+func chronyWords(c *result.Chrony) string {
+	if c == nil {
+		return "-"
+	}
+	if !c.Synchronised {
+		return "not synchronised"
+	}
+	side, ns := "behind", c.BehindNs
+	if ns < 0 {
+		side, ns = "ahead", -ns
+	}
+	return fmt.Sprintf("stratum %d, %s %s ± %s", c.Stratum, quantity.Duration(ns), side,
+		quantity.Duration(c.BoundNs))
 }
 
 // clockSentences say how far the clocks at the two ends of a latency can be apart.

@@ -60,8 +60,7 @@ func linksWithin(root, dir string) error {
 			return nil //nolint:nilerr // it leads nowhere
 		}
 		if inner, err := filepath.Rel(root, to); err != nil || !filepath.IsLocal(inner) {
-			return fmt.Errorf("the link %s leads out of the folder: %w", d.Name(),
-				fs.ErrPermission)
+			return fmt.Errorf("the link %s leads out of the folder: %w", d.Name(), fs.ErrPermission)
 		}
 		return nil
 	})

@@ -7,7 +7,8 @@
 // bound. The Clock follows the line, so due times, stamps, latencies and accounts of all
 // workers are on one clock.
 //
-// It does not touch the machine's clock, sends nothing, and knows no transport.
+// It does not touch the machine's clock, sends nothing, and knows no transport. What the kernel
+// (Evidence) and chrony (AskChrony) say of the clock is shown to people, and used for nothing.
 //
 // # The bound is guaranteed
 //

@@ -17,14 +17,17 @@ const (
 )
 
 // Pace returns how long to wait for the next exchange: EagerPace until the bound is nearly as good
-// as it can become, then CalmPace. When delays make the bound grow, it is EagerPace again.
+// as it can become, then CalmPace. When delays make the bound grow, the wait becomes shorter by as
+// much as the bound is too great, down to EagerPace.
 func (c *Clock) Pace() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	line, _, known := c.distance()
 	e := &c.estimator
-	if known && e.accepted >= eagerExchanges && line.BoundNs <= calmBound*e.leastTripNs/2 {
-		return CalmPace
+	if !known || e.accepted < eagerExchanges {
+		return EagerPace
 	}
-	return EagerPace
+	calm := float64(calmBound*e.leastTripNs/2) / float64(line.BoundNs)
+	pace := time.Duration(float64(CalmPace) * calm * calm)
+	return min(CalmPace, max(EagerPace, pace))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -132,7 +133,8 @@ func (c *Cell) placeIn(t *Table) place {
 		value int
 	}{{"durability", c.Equal}, {"seed", c.Round}} {
 		if own.value > 0 {
-			p = append(p, Value{Layer: Layer{Set: []Pair{{own.key, strconv.Itoa(own.value)}}}})
+			set := strict.Pairs{pair(own.key, strconv.Itoa(own.value))}
+			p = append(p, Value{Layer: Layer{Set: set}})
 		}
 	}
 	return p

@@ -102,11 +102,12 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		c.absent(of.Unavailable)
 		return c, nil
 	}
-	to := &target.Target{Name: of.Name, System: of.System, Testbed: target.Testbed{Nodes: of.Nodes}}
+	to := &target.Target{Name: of.Name, System: of.System,
+		Testbed: target.Testbed{Nodes: int(of.Nodes)}}
 	for _, p := range append(slices.Clone(of.Settings), settingsOf(at, scale)...) {
 		to.Settings = slices.DeleteFunc(to.Settings,
-			func(has target.Setting) bool { return has.Name == p.Key })
-		to.Settings = append(to.Settings, target.Setting{Name: p.Key, Value: p.Value})
+			func(has target.Setting) bool { return has.Name == p.Name })
+		to.Settings = append(to.Settings, target.Setting{Name: p.Name, Value: p.Value})
 	}
 	c.Target = to.YAML()
 	if c.Rate = s.rateOf(t, at); t.Measure == MeasurePeak {
@@ -114,7 +115,7 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 	}
 	known := 0.0
 	if c.Rate != "" && !s.rate(c.Rate).shared(scale) {
-		known = s.rate(c.Rate).Published
+		known = float64(s.rate(c.Rate).Published)
 	}
 	w, err := s.workloadAt(t, at, scale, known, false)
 	if err != nil {
@@ -168,11 +169,11 @@ func (s *Study) layersAt(t *Table, at place) []Layer {
 }
 
 // settingsOf returns the target's settings at a place.
-func settingsOf(at place, scale Scale) (out []Pair) {
+func settingsOf(at place, scale Scale) (out strict.Pairs) {
 	for _, v := range at {
 		for _, p := range append(slices.Clone(v.Set), scale.of(v.Layer)...) {
-			if name, is := strings.CutPrefix(p.Key, ofTarget); is {
-				out = append(out, Pair{name, p.Value})
+			if name, is := strings.CutPrefix(p.Name, ofTarget); is {
+				out = append(out, pair(name, p.Value))
 			}
 		}
 	}
@@ -200,21 +201,17 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
-	// The servers' resource use is separate when the load has its own CPUs.
-	all := slices.Concat([]Pair{{"isolate.cpus", string(workload.CPUsSplit)}}, layers[0].Set, own,
-		scale.of(layers[0]))
+	// What servers spend is theirs when the load has CPUs of its own.
+	all := slices.Concat(strict.Pairs{pair("isolate.cpus", string(workload.CPUsSplit))},
+		layers[0].Set, own, scale.of(layers[0]))
 	for _, l := range layers[1:] {
 		all = slices.Concat(all, l.Set, scale.of(l))
 	}
 	if rate > 0 {
-		all = append(all, Pair{"load.rate", quantity.ExactRate(rate)})
+		all = append(all, pair("load.rate", quantity.ExactRate(rate)))
 	}
-	var given strict.Pairs
-	for _, p := range all {
-		if !strings.HasPrefix(p.Key, ofTarget) {
-			given = append(given, strict.Pair{Name: p.Key, Value: p.Value})
-		}
-	}
+	given := slices.DeleteFunc(all,
+		func(p strict.Pair) bool { return strings.HasPrefix(p.Name, ofTarget) })
 	src, err := strict.SetAll([]byte("name: "+strict.Quote(of.Name)+"\n"), given)
 	if err != nil {
 		return nil, err
@@ -223,18 +220,18 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 }
 
 // layer returns the keys of every run with a backlog at a scale.
-func (b *Backlog) layer(scale Scale) []Pair {
-	bytes := b.Bytes
+func (b *Backlog) layer(scale Scale) strict.Pairs {
+	bytes := int64(b.Size)
 	if scale.BacklogBytes > 0 {
 		bytes = min(bytes, scale.BacklogBytes)
 	}
-	return []Pair{
+	return strict.Pairs{
 		// The messages of the warm-up are part of the backlog, and must not be all of it.
-		{"warmup", quantity.ExactDuration(scale.Warmup / 4)},
-		{"drain", quantity.ExactDuration(scale.Drain)},
-		{"backlog.size", quantity.ExactBytes(bytes)}, {"backlog.then", string(b.Then)},
-		{"backlog.limit", quantity.ExactDuration(scale.Limit)},
-		{"backlog.after", quantity.ExactDuration(scale.After)},
+		pair("warmup", quantity.ExactDuration(scale.Warmup/4)),
+		pair("drain", quantity.ExactDuration(scale.Drain)),
+		pair("backlog.size", quantity.ExactBytes(bytes)), pair("backlog.then", string(b.Then)),
+		pair("backlog.limit", quantity.ExactDuration(scale.Limit)),
+		pair("backlog.after", quantity.ExactDuration(scale.After)),
 	}
 }
 
@@ -245,10 +242,9 @@ func (r *Rate) shared(scale Scale) bool { return r.Own || !scale.Published }
 // support more digits.
 func (r *Rate) shareOf(peaks []float64) (float64, error) {
 	if len(peaks) == 0 {
-		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it",
-			quantity.ExactShare(r.Share))
+		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it", r.Share)
 	}
-	value := r.Share * slices.Min(peaks)
+	value := float64(r.Share) * slices.Min(peaks)
 	digit := math.Pow(10, math.Floor(math.Log10(value))-1)
 	return math.Round(value/digit) * digit, nil
 }

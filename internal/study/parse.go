@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,54 +32,14 @@ type file struct {
 	Missing   []string        `yaml:"missing"`
 	Rounds    quantity.Number `yaml:"rounds"`
 	Scales    []fileLengths   `yaml:"scales"`
-	Targets   []fileTarget    `yaml:"targets"`
-	Workloads []fileWorkload  `yaml:"workloads"`
-	Rates     []fileRate      `yaml:"rates"`
-	// Axes are shared by several tables; a table names them and gives no values.
-	Axes      []fileAxis    `yaml:"axes"`
-	Tables    []fileTable   `yaml:"tables"`
-	Claims    []fileClaim   `yaml:"claims"`
-	Qualities []fileQuality `yaml:"qualities"`
-}
-
-type fileTarget struct {
-	Name        string          `yaml:"name"`
-	System      string          `yaml:"system"`
-	Nodes       quantity.Number `yaml:"nodes"`
-	Settings    strict.Pairs    `yaml:"settings"`
-	Unavailable string          `yaml:"unavailable"`
-}
-
-type fileWorkload struct {
-	Name string `yaml:"name"`
-	fileLayer
-	Backlog *fileBacklog `yaml:"backlog"`
-}
-
-// fileLayer is a Layer. Its keys stand beside those of the mapping that it is a part of.
-type fileLayer struct {
-	Set   strict.Pairs `yaml:"set"`
-	Small strict.Pairs `yaml:"small"`
-	Smoke strict.Pairs `yaml:"smoke"`
-	Rate  string       `yaml:"rate"`
-}
-
-func (l fileLayer) layer() Layer {
-	return Layer{pairs(l.Set), pairs(l.Small), pairs(l.Smoke), l.Rate}
-}
-
-type fileBacklog struct {
-	Size quantity.Size `yaml:"size"`
-	Then string        `yaml:"then"`
-}
-
-type fileRate struct {
-	Name      string             `yaml:"name"`
-	Published quantity.PerSecond `yaml:"published"`
-	Share     quantity.Fraction  `yaml:"share"`
-	Table     string             `yaml:"table"`
-	At        []string           `yaml:"at"`
-	Own       bool               `yaml:"own"`
+	Targets   []Target        `yaml:"targets"`
+	Workloads []Workload      `yaml:"workloads"`
+	Rates     []Rate          `yaml:"rates"`
+	// Axes are those that several tables have; a table names them and gives no values.
+	Axes      []Axis      `yaml:"axes"`
+	Tables    []fileTable `yaml:"tables"`
+	Claims    []Claim     `yaml:"claims"`
+	Qualities []Quality   `yaml:"qualities"`
 }
 
 // fileLengths is Lengths.
@@ -102,36 +63,8 @@ type fileTable struct {
 	Workload  string       `yaml:"workload"`
 	Figures   []string     `yaml:"figures"`
 	Once      bool         `yaml:"once"`
-	Axes      []fileAxis   `yaml:"axes"`
+	Axes      []Axis       `yaml:"axes"`
 	Published strict.Pairs `yaml:"published"`
-}
-
-type fileAxis struct {
-	Name   string      `yaml:"name"`
-	Values []fileValue `yaml:"values"`
-}
-
-type fileValue struct {
-	Name   string `yaml:"name"`
-	Label  string `yaml:"label"`
-	Target string `yaml:"target"`
-	fileLayer
-	Leave []string `yaml:"leave_out"`
-}
-
-type fileClaim struct {
-	Says    string  `yaml:"says"`
-	Table   string  `yaml:"table"`
-	Figure  string  `yaml:"figure"`
-	Of      string  `yaml:"of"`
-	To      string  `yaml:"to"`
-	AtLeast float64 `yaml:"at_least"`
-	AtMost  float64 `yaml:"at_most"`
-}
-
-type fileQuality struct {
-	Name   string   `yaml:"name"`
-	Probes []string `yaml:"probes"`
 }
 
 // Parse reads a study from YAML and checks all of it, including the workload of each cell at
@@ -158,72 +91,37 @@ func Parse(fileName string, src []byte) (*Study, error) {
 	return s, nil
 }
 
-func pairs(from strict.Pairs) []Pair {
-	var out []Pair
-	for _, p := range from {
-		out = append(out, Pair{p.Name, p.Value})
-	}
-	return out
-}
-
 func (f *file) study(doc *strict.Document) *Study {
 	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
 		Testbed: f.Testbed, Missing: f.Missing, Rounds: int(min(f.Rounds, maxRounds+1)),
-		Scales: make(map[string]Lengths)}
+		Scales: make(map[string]Lengths), Targets: f.Targets, Workloads: f.Workloads,
+		Rates: f.Rates, Claims: f.Claims, Qualities: f.Qualities}
 	for _, l := range f.Scales {
 		s.Scales[l.Name] = Lengths{time.Duration(l.Warm), time.Duration(l.Warmup),
 			time.Duration(l.Window), time.Duration(l.Drain), time.Duration(l.Trial),
 			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After)}
 	}
-	for _, t := range f.Targets {
-		nodes := int(min(t.Nodes, maxNodes+1))
-		if nodes == 0 {
-			nodes = 3
-		}
-		s.Targets = append(s.Targets,
-			Target{t.Name, t.System, nodes, pairs(t.Settings), t.Unavailable})
-	}
-	for _, w := range f.Workloads {
-		of := Workload{Name: w.Name, Layer: w.layer()}
-		if w.Backlog != nil {
-			of.Backlog = &Backlog{Bytes: int64(w.Backlog.Size),
-				Then: workload.BacklogThen(w.Backlog.Then)}
-		}
-		s.Workloads = append(s.Workloads, of)
-	}
-	for _, r := range f.Rates {
-		s.Rates = append(s.Rates,
-			Rate{r.Name, float64(r.Published), float64(r.Share), r.Table, r.At, r.Own})
+	for i := range s.Targets {
+		s.Targets[i].Nodes = cmp.Or(s.Targets[i].Nodes, 3)
 	}
 	for i, t := range f.Tables {
 		s.Tables = append(s.Tables, t.table(doc, fmt.Sprintf("tables[%d]", i), f.Axes))
 	}
-	for _, c := range f.Claims {
-		s.Claims = append(s.Claims, Claim(c))
-	}
-	for _, q := range f.Qualities {
-		s.Qualities = append(s.Qualities, Quality(q))
-	}
 	return s
 }
 
-func (f *fileTable) table(doc *strict.Document, path string, shared []fileAxis) Table {
+func (f *fileTable) table(doc *strict.Document, path string, shared []Axis) Table {
 	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
 		Workload: f.Workload, Figures: f.Figures, Once: f.Once}
 	for _, a := range f.Axes {
-		same := slices.IndexFunc(shared, func(s fileAxis) bool { return s.Name == a.Name })
+		same := slices.IndexFunc(shared, func(s Axis) bool { return s.Name == a.Name })
 		if len(a.Values) == 0 && same >= 0 {
 			a = shared[same]
 		}
-		axis := Axis{Name: a.Name}
-		for _, v := range a.Values {
-			if v.Label == "" {
-				v.Label = v.Name
-			}
-			axis.Values = append(axis.Values,
-				Value{v.Name, v.Label, v.Target, v.layer(), v.Leave})
+		for i := range a.Values {
+			a.Values[i].Label = cmp.Or(a.Values[i].Label, a.Values[i].Name)
 		}
-		t.Axes = append(t.Axes, axis)
+		t.Axes = append(t.Axes, a)
 	}
 	for _, p := range f.Published {
 		figures, err := references(p.Value, t.Figures)
@@ -282,7 +180,7 @@ func (c *checker) all() {
 				c.doc.Reject(path+".backlog.then",
 					fmt.Sprintf("must be %s or %s", workload.BacklogDrain, workload.BacklogReplay))
 			}
-			if b.Bytes < 1 {
+			if b.Size < 1 {
 				c.doc.Reject(path+".backlog", "has no size: write a size like 512GB")
 			}
 		}

@@ -83,16 +83,16 @@ func (s *Study) Scale(name string) (Scale, error) {
 }
 
 // layer returns the keys of every run at the scale.
-func (s Scale) layer() []Pair {
-	return []Pair{
-		{"warmup", quantity.ExactDuration(s.Warmup)},
-		{"duration", quantity.ExactDuration(s.Window)},
-		{"drain", quantity.ExactDuration(s.Drain)},
+func (s Scale) layer() strict.Pairs {
+	return strict.Pairs{
+		pair("warmup", quantity.ExactDuration(s.Warmup)),
+		pair("duration", quantity.ExactDuration(s.Window)),
+		pair("drain", quantity.ExactDuration(s.Drain)),
 	}
 }
 
 // of returns the keys of a layer that replace the published values at the scale.
-func (s Scale) of(l Layer) []Pair {
+func (s Scale) of(l Layer) strict.Pairs {
 	switch s.Name {
 	case Smoke:
 		return l.Smoke

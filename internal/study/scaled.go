@@ -34,9 +34,9 @@ func (s *Study) scaled(p *Plan) []string {
 		}
 		w := s.workload(t.Workload)
 		sayLayer(say, "workload "+w.Name, w.Layer, scale)
-		if w.Backlog != nil && scale.BacklogBytes < w.Backlog.Bytes {
+		if w.Backlog != nil && scale.BacklogBytes < int64(w.Backlog.Size) {
 			say(fmt.Sprintf("workload %s: a backlog of %s stands for %s", w.Name,
-				quantity.Bytes(scale.BacklogBytes), quantity.Bytes(w.Backlog.Bytes)))
+				quantity.Bytes(scale.BacklogBytes), quantity.Bytes(int64(w.Backlog.Size))))
 		}
 		for _, a := range t.Axes {
 			for _, v := range a.Values {
@@ -59,9 +59,9 @@ func (s *Study) scaled(p *Plan) []string {
 func sayLayer(say func(string), where string, l Layer, scale Scale) {
 	var parts []string
 	for _, here := range scale.of(l) {
-		text := here.Key + " is " + here.Value
+		text := here.Name + " is " + here.Value
 		for _, there := range l.Set {
-			if there.Key == here.Key {
+			if there.Name == here.Name {
 				text += " for " + there.Value
 			}
 		}
@@ -85,8 +85,8 @@ func (s *Study) sayRate(say func(string), r Rate, p *Plan) {
 		say(fmt.Sprintf(
 			"rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or "+
 				"of the most acknowledged where no rate was stable", r.Name,
-			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(r.Published),
-			quantity.ExactShare(r.Share), r.Table, strings.Join(r.At, " and ")))
+			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(float64(r.Published)),
+			r.Share, r.Table, strings.Join(r.At, " and ")))
 		return
 	}
 }

@@ -1,8 +1,6 @@
 package study
 
 import (
-	"slices"
-
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -53,19 +51,9 @@ func spent() []Figure {
 // sumOfServers adds a figure over all processes of the servers. It is unknown if one process lacks
 // the figure.
 func sumOfServers(r *result.Run, of func(result.ProcessUse) *int64) (sum float64, known bool) {
-	seen := 0
-	for _, p := range r.Observation.Processes {
-		if !slices.Contains(r.Observation.Servers, p.Name) {
-			continue
-		}
-		v := of(p)
-		if v == nil {
-			return 0, false
-		}
-		seen++
-		sum += float64(*v)
-	}
-	return sum, seen > 0 && seen == len(r.Observation.Servers)
+	servers, whole := r.Observation.OfServers()
+	sum, known = result.Sum(servers, of)
+	return sum, known && whole
 }
 
 // syncsPerMessage returns the calls of fsync, fdatasync and msync in the measured window, per

@@ -1,6 +1,8 @@
 package study
 
 import (
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -28,50 +30,53 @@ type Study struct {
 	YAML string
 }
 
-// Pair is a key and its value in their written form.
-type Pair struct{ Key, Value string }
-
 // Target is a system in one variant.
 type Target struct {
-	Name, System string
-	Nodes        int
-	Settings     []Pair
+	Name     string          `yaml:"name"`
+	System   string          `yaml:"system"`
+	Nodes    quantity.Number `yaml:"nodes"`
+	Settings strict.Pairs    `yaml:"settings"`
 	// Unavailable says why the target cannot be measured here; empty: it can.
-	Unavailable string
+	Unavailable string `yaml:"unavailable"`
 }
 
 // Layer changes keys of a workload, named as in sweeps (partitions, message.size). Set has the
 // values of the published size; Small and Smoke replace them at the two smaller scales.
 type Layer struct {
-	Set, Small, Smoke []Pair
-	Rate              string // the name of a Rate of the study; empty: none
+	Set   strict.Pairs `yaml:"set"`
+	Small strict.Pairs `yaml:"small"`
+	Smoke strict.Pairs `yaml:"smoke"`
+	Rate  string       `yaml:"rate"` // the name of a Rate of the study; empty: none
 }
+
+// pair is a key and its value in their written form.
+func pair(key, value string) strict.Pair { return strict.Pair{Name: key, Value: value} }
 
 // Workload is a load by name.
 type Workload struct {
-	Name string
+	Name string `yaml:"name"`
 	Layer
 	// Backlog is the backlog that waits before it is read; nil: none.
-	Backlog *Backlog
+	Backlog *Backlog `yaml:"backlog"`
 }
 
 // Backlog is messages that wait before they are read.
 type Backlog struct {
-	Bytes int64 // at the published size
-	Then  workload.BacklogThen
+	Size quantity.Size        `yaml:"size"` // as published
+	Then workload.BacklogThen `yaml:"then"`
 }
 
 // Rate is a rate of a workload. At smaller scales it is a share of the lowest of some peaks,
 // which are measured first.
 type Rate struct {
-	Name      string
-	Published float64 // messages per second
-	Share     float64
-	Table     string   // of peaks
-	At        []string // cells of the table
+	Name      string             `yaml:"name"`
+	Published quantity.PerSecond `yaml:"published"`
+	Share     quantity.Fraction  `yaml:"share"`
+	Table     string             `yaml:"table"` // of peaks
+	At        []string           `yaml:"at"`    // cells in it
 	// Own makes it, at every scale, a share of the peak at the cell's own place: the axes of Table
 	// are the first ones of the cell's table.
-	Own bool
+	Own bool `yaml:"own"`
 }
 
 // Measure is the kind of measurement in a table's cells.
@@ -105,17 +110,18 @@ type Table struct {
 
 // Axis is one direction of a table.
 type Axis struct {
-	Name   string
-	Values []Value
+	Name   string  `yaml:"name"`
+	Values []Value `yaml:"values"`
 }
 
 // Value is one place on an axis.
 type Value struct {
-	Name, Label string
-	Target      string // empty: another axis names it
+	Name   string `yaml:"name"`
+	Label  string `yaml:"label"`
+	Target string `yaml:"target"` // empty: another axis names it
 	Layer
 	// Leave lists the scales at which the cells of this value are left out.
-	Leave []string
+	Leave []string `yaml:"leave_out"`
 }
 
 // Published holds the published figures of a cell, in the order of the table's figures.
@@ -133,15 +139,19 @@ type Reference struct {
 
 // Claim is a published statement about the ratio of a figure between two cells of a table.
 type Claim struct {
-	Says, Table, Figure string
-	Of, To              string // cells; the ratio is Of divided by To
-	AtLeast, AtMost     float64
+	Says    string  `yaml:"says"`
+	Table   string  `yaml:"table"`
+	Figure  string  `yaml:"figure"`
+	Of      string  `yaml:"of"` // a cell, as To; the ratio is Of divided by To
+	To      string  `yaml:"to"`
+	AtLeast float64 `yaml:"at_least"`
+	AtMost  float64 `yaml:"at_most"`
 }
 
 // Quality is a row of a table without figures.
 type Quality struct {
-	Name   string
-	Probes []string // the rows of internal/probe that test it; may be empty
+	Name   string   `yaml:"name"`
+	Probes []string `yaml:"probes"` // the rows of internal/probe that test it; none: no row does
 }
 
 // Table returns the table of a name; nil when there is none.

@@ -53,11 +53,7 @@ type Node struct {
 
 // save writes the state to the room.
 func (r *room) save(s State) error {
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing the testbed's state: %w", err)
-	}
-	return result.ReplaceFile(filepath.Join(r.dir, stateName), append(raw, '\n'))
+	return result.ReplaceDocument(filepath.Join(r.dir, stateName), s)
 }
 
 // readState reads the state in a directory. It returns os.ErrNotExist for a directory

@@ -116,7 +116,8 @@ func roomForCopies(r *result.Run) string {
 }
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and
-// partition), over all consumers of a subscription, and from the partition they were sent to.
+// partition), over all consumers of a subscription, and from the partition they were sent to. Of
+// lanes that came to several workers of a fleet, only disorder at one of them is known.
 func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Misplaced > 0:
@@ -139,13 +140,36 @@ func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		return say(Order, result.Unknown,
 			"nothing was received, so nothing could come out of order")
 	}
+	if why := OrderUnwatched(r, l); why != "" {
+		return say(Order, result.Unknown, "%s", why)
+	}
 	if whole, why := Watched(r); !whole {
 		return say(Order, result.Unknown,
 			"every message received came in the order of its topic, producer and partition, and "+
 				"later deliveries may still come: %s", why)
 	}
+	at := ""
+	if l.BetweenWorkers > 0 {
+		at = ", at each consumer: they share partitions, and no order is promised between them"
+	}
 	return say(Order, result.Holds,
-		"every message came in the order of its topic, producer and partition")
+		"every message came in the order of its topic, producer and partition%s", at)
+}
+
+// OrderUnwatched returns what is not known of the order of a fleet's messages, whose workers each
+// watch their own consumers; empty: all is known.
+func OrderUnwatched(r *result.Run, l result.SubscriptionLedger) string {
+	switch {
+	case l.ReorderedOrCopies > 0:
+		return fmt.Sprintf("%s messages came after a later one of their topic, producer and "+
+			"partition, and came to another worker too: perhaps there first, and these are copies",
+			quantity.Count(l.ReorderedOrCopies))
+	case l.BetweenWorkers > 0 && r.System.PartitionsOwned:
+		return fmt.Sprintf("every message came in order at its worker; of %s received, %s are of "+
+			"partitions that came to several workers, and nobody watched the order between them",
+			quantity.Count(l.Received), quantity.Count(l.BetweenWorkers))
+	}
+	return ""
 }
 
 // aborted judges whether consumers read a message that the system refused, or whose

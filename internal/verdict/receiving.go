@@ -11,7 +11,10 @@ import (
 // receivingUnknown returns an unknown verdict when the run cannot show whether its consumers
 // kept up; is is false when it can.
 func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
+	lost := lostWorker(r)
 	switch {
+	case lost != "":
+		return say(Receiving, result.Unknown, "%s", lost), true
 	case r.Backlog != nil && r.Backlog.Then == "drain":
 		return say(Receiving, result.Unknown,
 			"consumers began to read late on purpose: see the verdict "+CatchUp), true

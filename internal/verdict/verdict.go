@@ -117,6 +117,9 @@ func say(name, outcome, format string, args ...any) result.Verdict {
 // rate judges whether the system kept up with the offered rate.
 func rate(r *result.Run) result.Verdict {
 	s := r.Summary
+	if why := lostWorker(r); why != "" {
+		return say(Rate, result.Unknown, "%s", why)
+	}
 	if r.Load.Closed != nil {
 		return say(Rate, result.Unknown,
 			"a closed loop offers no more than the system answers, so it cannot show whether the "+
@@ -132,6 +135,18 @@ func rate(r *result.Run) result.Verdict {
 	}
 	return say(Rate, result.Holds, "%s was offered and %s acknowledged",
 		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
+}
+
+// lostWorker says what a run does not know that lost one of its workers; empty: it has all of
+// them. The counters have what the worker told last, and what the others did until it was given up.
+func lostWorker(r *result.Run) string {
+	for _, w := range r.Workers {
+		if w.Lost != "" {
+			return "what worker " + w.Name + " offered and received before it was lost is known " +
+				"in part only"
+		}
+	}
+	return ""
 }
 
 // loss judges whether every acknowledged message arrived undamaged.
@@ -188,6 +203,9 @@ func cutOff(r *result.Run) (n int64) {
 // failures judges whether the system refused messages or left them unanswered.
 func failures(r *result.Run) result.Verdict {
 	c := r.Counters
+	if why := lostWorker(r); why != "" {
+		return say(Failures, result.Unknown, "%s", why)
+	}
 	if c.Scheduled == 0 {
 		return say(Failures, result.Unknown, "nothing was scheduled in the measured window")
 	}

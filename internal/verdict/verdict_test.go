@@ -288,8 +288,23 @@ func TestObjectivesUseTheBound(t *testing.T) {
 	}
 }
 
-// Consumers that share partitions may overtake one another; if each partition belongs to one
-// consumer, none may.
+// A run that lost a worker judges nothing by what it knows in part.
+func TestLostWorkerLeavesRatesOpen(t *testing.T) {
+	r := good()
+	r.Workers = []result.Worker{{Name: "w0"}, {Name: "w1", Lost: "the worker is lost: w1"}}
+	r.State, r.Ledger = result.Failed, result.Ledger{}
+	r.Counters.Unknown, r.Counters.Acked = 200, 9800
+	Judge(r)
+	got := outcomes(r)
+	for _, name := range []string{Rate, Receiving, Failures, Loss, Order} {
+		if got[name] != result.Unknown && got[name] != "" {
+			t.Errorf("%s is %s", name, got[name])
+		}
+	}
+}
+
+// Consumers that share partitions overtake one another; where each partition is one
+// consumer's, none may.
 func TestOrderAcrossConsumers(t *testing.T) {
 	for owned, want := range map[bool]string{true: result.Broken, false: result.Holds} {
 		r := good()

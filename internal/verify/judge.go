@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -89,6 +90,7 @@ type doubts struct {
 	ofLoss string // missing messages are perhaps not lost
 	held   string // guarantees without a failure perhaps did not hold
 	late   string // copies may still arrive
+	order  string // messages perhaps came out of order
 }
 
 // decide sets the outcome of a guarantee whose messages were counted.
@@ -101,6 +103,8 @@ func (d doubts) decide(g *Guarantee) {
 		g.Sentence += ", and it is not known whether they are lost: " + d.ofLoss
 	case g.Count > 0:
 		g.Outcome = result.Broken
+	case d.held == "" && d.order != "" && g.Name == Order:
+		g.Outcome, g.Sentence = result.Unknown, d.order
 	case d.held == "" && d.late != "" && (g.Name == NoDuplicates || g.Name == Order):
 		g.Outcome = result.Unknown
 		g.Sentence += ", which does not cover later deliveries: " + d.late
@@ -148,6 +152,9 @@ func untested(s *result.Saved) (d doubts) {
 	}
 	if _, why := verdict.Watched(r); why != "" {
 		d.late = why
+	}
+	for _, l := range r.Ledger.Subscriptions {
+		d.order = cmp.Or(d.order, verdict.OrderUnwatched(r, l))
 	}
 	switch {
 	case r.Impact == nil || r.Impact.Before.Acked == 0:

@@ -93,6 +93,26 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Order between workers, which nobody watched, is not said to have held.
+func TestJudgeOrderOfAFleet(t *testing.T) {
+	s := survived()
+	s.Run.System.Redelivery = &result.Redelivery{Never: true}
+	s.Run.Ledger.WatchedNs = verdict.WatchAfterFaultNs
+	l := &s.Run.Ledger.Subscriptions[0]
+	s.Run.System.PartitionsOwned, l.BetweenWorkers = true, 7
+	judged := func() Guarantee { return Judge(s)[2] }
+	if g := judged(); g.Name != Order || g.Outcome != result.Unknown ||
+		!strings.Contains(g.Sentence, "7 are of partitions that came to several workers") {
+		t.Errorf("%+v", g)
+	}
+	if l.Reordered = 1; judged().Outcome != result.Broken {
+		t.Errorf("%+v", judged())
+	}
+	if l.Reordered, l.BetweenWorkers = 0, 0; judged().Outcome != result.Holds {
+		t.Errorf("%+v", judged())
+	}
+}
+
 // All guarantees of exactly_once delivery are promised, and each can be broken.
 func TestJudgeExactlyOnce(t *testing.T) {
 	s := survived()

@@ -136,8 +136,13 @@ type Lacks struct {
 	Routes                                                          map[system.RouteKind]string
 }
 
-// lacks returns the error of a capability that the system lacks. Without a reason it returns an
-// ordinary error, which is no evidence for a probe.
+// NoRoutes has one reason why messages are routed neither by a pattern nor by headers.
+func NoRoutes(why string) map[system.RouteKind]string {
+	return map[system.RouteKind]string{system.RoutePattern: why, system.RouteHeaders: why}
+}
+
+// lacks returns the error of a capability that the system lacks. Without a reason it is not the
+// evidence that a probe needs.
 func lacks(reason string) error {
 	if reason == "" {
 		return errors.New("the driver neither tries this capability nor gives a reason")

@@ -157,14 +157,10 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	return "the second time: " + answer, condition, err
 }
 
-const noRouting = "the server routes nothing; consumers may query any field of a document, and a " +
-	"document that several of them want needs a lease for each"
-
-// lacks holds the reasons for missing capabilities and their substitutes.
+// lacks has what is instead of a capability.
 var lacks = driver.Lacks{
-	Routes: map[system.RouteKind]string{
-		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
-	},
+	Routes: driver.NoRoutes("the server routes nothing; consumers may query any field of a " +
+		"document, and a document that several of them want needs a lease for each"),
 	Replay: "the acknowledgement of the last subscription deletes the document",
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "a TTL index removes documents, once a minute, read or not: this " +

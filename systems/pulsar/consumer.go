@@ -55,8 +55,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		r.stop()
 		r.group.Leave(r)
-		return nil, errors.Join(fmt.Errorf("opening the consumer: %w", c.explain(said.cause(err))),
-			closeClient(ctx, lib))
+		return nil, c.notOpened(ctx, "consumer", lib, said.cause(err))
 	}
 	go r.run()
 	return r, c.clients.Keep(ctx, r)

@@ -163,10 +163,18 @@ func closeClient(ctx context.Context, lib client.Client) error {
 	return nil
 }
 
-// Redelivery says that Pulsar repeats nothing to a consumer that stays connected: the redelivery
-// timers (ackTimeout, negative acknowledgement) belong to the client, and plimsoll's client uses
-// neither. When brokers move bundles by themselves, consumers reconnect and receive handled
-// messages again whose acknowledgements were not yet sent.
+// notOpened closes the library of a producer or consumer that was not opened, and returns the
+// reason.
+func (c *cluster) notOpened(ctx context.Context, what string, lib client.Client, err error) error {
+	err = fmt.Errorf("opening the %s: %w", what, c.explain(err))
+	return errors.Join(err, closeClient(ctx, lib))
+}
+
+// Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
+// redelivery timers, ackTimeout and negative acknowledgement, are the client's, and
+// plimsoll's client has the first not at all and sends none of the second. Brokers
+// that move bundles by themselves have consumers connect anew, and that repeats what
+// was handled and whose acknowledgement was still gathered.
 func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	switch {
 	case d == workload.AtMostOnce:

@@ -107,8 +107,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		func() (client.Producer, error) { return lib.CreateProducer(c.producerOptions(o, p)) }, nil)
 	if err != nil {
 		p.stop()
-		return nil, errors.Join(fmt.Errorf("opening the producer: %w", c.explain(said.cause(err))),
-			closeClient(ctx, lib))
+		return nil, c.notOpened(ctx, "producer", lib, said.cause(err))
 	}
 	go p.watch()
 	return p, c.clients.Keep(ctx, p)

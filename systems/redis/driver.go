@@ -17,7 +17,6 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -30,52 +29,6 @@ func New() driver.CompleteSystem {
 	logging.Disable() // the library also returns its errors
 	return redisSystem{}
 }
-
-// Names of the clients' settings.
-const (
-	setLinger      = "linger"
-	setPipeline    = "pipeline_max"
-	setWaitFor     = "wait_for"
-	setWaitTimeout = "wait_timeout"
-	setRequest     = "request_timeout"
-	setDelivery    = "delivery_timeout"
-	setMaxLen      = "max_length"
-	setCount       = "count"
-	setBlock       = "block"
-	setClaimAfter  = "claim_after"
-	setReplication = "replication_factor"
-)
-
-const majority = "majority" // a value of wait_for
-
-// clientSettings are the settings of clients and topics.
-var clientSettings = system.MustSettings(`
-linger duration 0s 0s..1m
-    how long a producer waits for a pipeline to fill; it also fills while the previous
-    pipeline is under way
-pipeline_max count 1000 1..1M
-    most messages (XADD) of one pipeline; a producer has one pipeline under way
-wait_for text majority majority|all
-    levels 1 and 2: the copies that each pipeline's WAIT waits for
-wait_timeout duration 5s 1ms..1h
-    levels 1 and 2: how long WAIT waits; after it the outcome is unknown
-request_timeout duration 10s 1ms..1h
-    how long the primary may take to answer a pipeline, without WAIT
-delivery_timeout duration 30s 1ms..1h
-    how long a message is kept while the primary is away or loads its data
-max_length count 0
-    trim each stream to about this many entries (MAXLEN ~), read or not; 0: keep all in memory,
-    until maxmemory refuses more
-count count 500 1..1M
-    most messages of one partition in one read (XREADGROUP COUNT)
-block duration 100ms 1ms..1h
-    longest wait of a read (BLOCK), and so of a consumer's closing
-claim_after duration 30s 1ms..1h
-    at least once: after how long without an acknowledgement another consumer of the
-    subscription claims a message (XAUTOCLAIM)
-replication_factor count 3 3..9, because every durability level asks for copies
-    servers that have each message: the primary and its replicas, 3 or more
-`)
 
 // Describe returns Redis's terms, durability levels and settings.
 func (redisSystem) Describe() system.Description {
@@ -97,17 +50,6 @@ func (redisSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
 	}
-}
-
-// Check returns all violations of a request before anything starts.
-func (redisSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability),
-		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
-}
-
-// problems returns the violations of the settings at a level.
-func problems(s system.Settings, l workload.Level) strict.Violations {
-	return append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
 }
 
 // Redelivery says when a message comes again although no consumer fails.

@@ -241,14 +241,10 @@ func (p *poll) each(got []types.Message, to func(payload []byte)) {
 	}
 }
 
-const noRouting = "a queue does not choose among its messages; SNS filters what it sends to " +
-	"queues, outside SQS"
-
-// lacks holds the reasons for missing capabilities and their substitutes.
+// lacks has what is instead of a capability.
 var lacks = driver.Lacks{
-	Routes: map[system.RouteKind]string{
-		system.RoutePattern: noRouting, system.RouteHeaders: noRouting,
-	},
+	Routes: driver.NoRoutes("a queue does not choose among its messages; SNS filters what it " +
+		"sends to queues, outside SQS"),
 	Replay: "a queue forgets a message when it is deleted, which is its acknowledgement",
 	Features: map[system.Feature]string{
 		system.FeatureTTL: "a message has no time to live of its own; MessageRetentionPeriod is " +
