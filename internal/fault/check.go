@@ -51,7 +51,7 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 	}
 	names := c.Provisioner.NodeNames(c.Provision)
 	if len(names) == 0 {
-		return fmt.Errorf("faults: the servers of %s live in one process and cannot be broken "+
+		return fmt.Errorf("faults: the servers of %s run in one process and cannot be broken "+
 			"one by one: choose a target whose servers are processes", c.System)
 	}
 	for _, f := range faults {

@@ -29,7 +29,7 @@ func TestCheckRefusesImpossibleFaults(t *testing.T) {
 		{workload.Fault{Do: "kill", Target: "one"}, Cluster{System: "kafka"},
 			"faults: plimsoll breaks only servers that it starts: leave the endpoints out"},
 		{workload.Fault{Do: "kill", Target: "one"}, inProcess,
-			"live in one process and cannot be broken one by one"},
+			"run in one process and cannot be broken one by one"},
 		{workload.Fault{Do: "kill", Target: "n4"}, cluster(3, ""),
 			"fault kill n4: there is no node of that name: the nodes are n1, n2, n3"},
 		{workload.Fault{Do: "kill", Target: "minority"}, cluster(2, ""),

@@ -74,7 +74,7 @@ func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
 		return unknownKind(f.Do)
 	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
-		return errors.New("the servers live in one process and cannot be broken one by one: " +
+		return errors.New("the servers run in one process and cannot be broken one by one: " +
 			"choose a target whose servers are processes")
 	}
 	need := Prepare([]workload.Fault{f})

@@ -84,7 +84,7 @@ func TestKillAndStart(t *testing.T) {
 func TestInProcessServersAreNotKilled(t *testing.T) {
 	s := up(t, t.TempDir(), wish{Whole: true})
 	_, err := Kill(within(t), s, "n1")
-	if err == nil || !strings.Contains(err.Error(), "live in one process") {
+	if err == nil || !strings.Contains(err.Error(), "run in one process") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Down(within(t), s); err != nil {

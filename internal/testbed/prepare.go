@@ -64,7 +64,7 @@ func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prep
 	}
 	names := o.Provisioner.NodeNames(p)
 	if len(names) == 0 {
-		return made, errors.New("the servers live in one process and cannot be prepared " +
+		return made, errors.New("the servers run in one process and cannot be prepared " +
 			"for faults one by one: choose a target whose servers are processes")
 	}
 	if o.Prepare.Groups {

@@ -49,10 +49,10 @@ func translateOMB(d *omb.DriverFile) {
 		}
 	}
 	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes "+
-		"unless they are told otherwise", f.Replication))
+		"unless they are configured otherwise", f.Replication))
 	if storage == "file" {
-		d.Note("servers' configuration is not in a driver file: with sync_interval always it is "+
-			"level %d", synced)
+		d.Note("the servers' configuration is not in a driver file: with sync_interval always "+
+			"it is level %d", synced)
 	}
 }
 

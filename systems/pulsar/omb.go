@@ -168,7 +168,7 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		}
 	}
 	d.SetLevel(level, fmt.Sprintf("ackQuorum is %d of %d, and bookies sync their journal unless "+
-		"they are told otherwise", q.AckQuorum, q.WriteQuorum))
+		"they are configured otherwise", q.AckQuorum, q.WriteQuorum))
 	d.Note("the bookies' configuration is not in a driver file: with journalSyncData=false it is "+
 		"level %d", unsynced)
 }
