@@ -22,7 +22,7 @@ const (
 )
 
 // codec encodes the messages of the fleet for gRPC: in CBOR, and the part of a word behind it as it
-// is, because a copy of each part would cost a coordinator more than all else in its messages.
+// is, so that neither end copies it once more.
 type codec struct{}
 
 var (
