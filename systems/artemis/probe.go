@@ -17,14 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-// OpenShared opens a consumer: those of a queue share it.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // PublishAcked publishes settled and unsettled. What accepted waits for is the servers'
 // replication.
 func (c *cluster) PublishAcked(
@@ -342,6 +334,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Replay: "a queue deletes what was accepted; the journal's retention brings messages back by " +
 		"an operator's command and for a whole server",
 	Transactions: "the server has transactions (AMQP's coordinator), and go-amqp, the client " +

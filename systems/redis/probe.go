@@ -26,14 +26,6 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// OpenShared opens a consumer: those of a group share each stream.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // add is an XADD to partition 0.
 func (c *cluster) add(ctx context.Context, t system.Topic, id string, payload []byte) (
 	string, error,
@@ -126,6 +118,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Routes: map[system.RouteKind]string{
 		system.RoutePattern: "XREADGROUP names each stream that it reads; the patterns of " +
 			"PSUBSCRIBE are of Pub/Sub, which keeps nothing",
