@@ -136,6 +136,10 @@ type Lacks struct {
 	Routes                                                          map[system.RouteKind]string
 }
 
+// SharedAsTheyAre is the Sharing of systems whose ordinary consumers share a partition: there are
+// no others to open.
+const SharedAsTheyAre = "the consumers of a subscription share each partition as they are"
+
 // NoRoutes has one reason why messages are routed neither by a pattern nor by headers.
 func NoRoutes(why string) map[system.RouteKind]string {
 	return map[system.RouteKind]string{system.RoutePattern: why, system.RouteHeaders: why}

@@ -14,14 +14,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-// OpenShared opens a consumer. The consumers of a queue share its messages.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // PublishAcked publishes with and without an answer.
 func (c *cluster) PublishAcked(
 	ctx context.Context, t system.Topic, kind system.AckKind, payload []byte,
@@ -300,6 +292,7 @@ func (c *cluster) PublishBeyond(context.Context, system.Topic, int) (
 
 // lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Replay: "a queue forgets what was accepted; a mirror of the queue (mirroredQueue) or a " +
 		"subscription of its own keeps the messages from then on",
 	Transactions: "the brokers have transactions over AMQP 1.0, and go-amqp has none",

@@ -17,14 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 )
 
-// OpenShared opens a consumer. The consumers of a queue share its messages.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // PublishAcked publishes settled and unsettled. The servers' replication decides when a message is
 // accepted.
 func (c *cluster) PublishAcked(
@@ -342,6 +334,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Replay: "a queue deletes what was accepted; the journal's retention brings messages back by " +
 		"an operator's command and for a whole server",
 	Transactions: "the server has transactions (AMQP's coordinator), and go-amqp, the client " +

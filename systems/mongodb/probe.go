@@ -23,14 +23,6 @@ func (mongoSystem) Variant(o system.Options) string {
 	return ""
 }
 
-// OpenShared opens a consumer. The consumers of a subscription share all documents.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // insert inserts a message into partition 0 under an _id.
 func (c *cluster) insert(ctx context.Context, t system.Topic, id bson.ObjectID, payload []byte,
 	w *writeconcern.WriteConcern, more ...bson.E,
@@ -159,6 +151,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Routes: driver.NoRoutes("the server routes nothing; consumers may query any field of a " +
 		"document, and a document that several of them want needs a lease for each"),
 	Replay: "the acknowledgement of the last subscription deletes the document",

@@ -26,14 +26,6 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	return r, "", err
 }
 
-// OpenShared opens a consumer. The consumers of a group share each stream.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // add sends an XADD to partition 0.
 func (c *cluster) add(ctx context.Context, t system.Topic, id string, payload []byte) (
 	string, error,
@@ -126,6 +118,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 
 // lacks holds the reasons for missing capabilities and their substitutes.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Routes: map[system.RouteKind]string{
 		system.RoutePattern: "XREADGROUP names each stream that it reads; the patterns of " +
 			"PSUBSCRIBE are of Pub/Sub, which keeps nothing",

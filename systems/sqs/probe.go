@@ -15,14 +15,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// OpenShared opens a consumer. The consumers of a subscription share each queue.
-func (c *cluster) OpenShared(ctx context.Context, o system.ConsumerOptions) (
-	system.Consumer, string, error,
-) {
-	r, err := c.OpenConsumer(ctx, o)
-	return r, "", err
-}
-
 // post sends a message to every queue of partition 0, and returns the last queue's answer.
 func (c *cluster) post(ctx context.Context, t system.Topic, payload []byte,
 	change func(m *awssqs.SendMessageInput)) (got *awssqs.SendMessageOutput, err error) {
@@ -243,6 +235,7 @@ func (p *poll) each(got []types.Message, to func(payload []byte)) {
 
 // lacks has what is instead of a capability.
 var lacks = driver.Lacks{
+	Sharing: driver.SharedAsTheyAre,
 	Routes: driver.NoRoutes("a queue does not choose among its messages; SNS filters what it " +
 		"sends to queues, outside SQS"),
 	Replay: "a queue forgets a message when it is deleted, which is its acknowledgement",
