@@ -55,40 +55,35 @@ func explained(job *bench.Job) []document.Block {
 }
 
 // totals returns what the run of a job would need.
-func totals(job *bench.Job) (all []document.Fact) {
+func totals(job *bench.Job) (all facts) {
 	e, level := job.Estimate(), job.Workload.Durability
-	row := func(name, value string) {
-		if value != "" {
-			all = append(all, document.Fact{Name: name, Value: value})
-		}
-	}
-	row("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
-	row("durability", job.System.Describe().Levels[level].How)
+	all.add("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
+	all.add("durability", job.System.Describe().Levels[level].How)
 	if err := job.FindSoftware(); err != nil {
-		row("software", err.Error())
+		all.add("software", err.Error())
 	}
 	if e.Guessed {
-		row("closed loop",
+		all.add("closed loop",
 			fmt.Sprintf("the number of messages depends on the system: these figures assume sends "+
 				"of %s each", bench.GuessedSend))
 	}
 	if b := job.Workload.Backlog; b != nil {
-		row("backlog",
+		all.add("backlog",
 			fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at "+
 				"most %s to read it: these figures are for the longest run",
 				quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(
 					time.Millisecond), b.Limit))
 	}
-	row("messages", quantity.Count(e.Messages)+", warm-up included")
-	row("published", quantity.Bytes(e.PublishedBytes))
-	row("delivered", quantity.Bytes(e.DeliveredBytes))
+	all.add("messages", quantity.Count(e.Messages)+", warm-up included")
+	all.add("published", quantity.Bytes(e.PublishedBytes))
+	all.add("delivered", quantity.Bytes(e.DeliveredBytes))
 	if e.DiskBytes > 0 {
-		row("disk", "about "+quantity.Bytes(e.DiskBytes)+" on this machine, all nodes together")
+		all.add("disk", "about "+quantity.Bytes(e.DiskBytes)+" on this machine, all nodes together")
 	}
-	row("memory",
+	all.add("memory",
 		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
-	row("cost", billOf(job))
-	row("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
+	all.add("cost", billOf(job))
+	all.add("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
 	return all
 }
 

@@ -186,6 +186,8 @@ func newJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, er
 	return job, job.Check()
 }
 
+// uncheckedJob is the job of a workload on a target, with what the target's file leaves to
+// defaults, to the environment and to other files.
 func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
 	s, err := systems.Registry().Get(t.System)
 	if err != nil {

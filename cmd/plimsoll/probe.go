@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
@@ -127,22 +126,13 @@ func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
 }
 
 func (c *probeCommand) job(t *target.Target) (*probe.Job, error) {
-	s, err := systems.Registry().Get(t.System)
+	of, err := uncheckedJob(nil, t, c.Runs)
 	if err != nil {
 		return nil, err
 	}
-	job := &probe.Job{Target: t, System: s, Base: c.Runs}
-	if job.Settings, err = system.Resolve(s.Describe().Settings, t.Settings); err != nil {
-		return nil, err
-	}
-	if job.Secrets, err = t.Credentials.Resolve(os.LookupEnv); err != nil {
-		return nil, err
-	}
-	trust, err := t.TLS.Trust()
-	if err != nil {
-		return nil, err
-	}
-	if job.TLS, err = trust.Config(); err != nil {
+	job := &probe.Job{Target: t, System: of.System, Settings: of.Settings, Secrets: of.Secrets,
+		Base: c.Runs}
+	if job.TLS, err = of.Trust.Config(); err != nil {
 		return nil, err
 	}
 	if c.Durability != nil {

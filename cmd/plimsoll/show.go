@@ -24,6 +24,16 @@ func show(to io.Writer, d document.Document) error {
 	return document.Terminal(to, d, layoutOf(to))
 }
 
+// facts are names with their values, in order.
+type facts []document.Fact
+
+// add adds a value that is not empty.
+func (f *facts) add(name, value string) {
+	if value != "" {
+		*f = append(*f, document.Fact{Name: name, Value: value})
+	}
+}
+
 // showFacts prints names with their values as text.
 func showFacts(to io.Writer, all []document.Fact) error {
 	return show(to, document.Document{Blocks: []document.Block{{Facts: all}}})

@@ -196,13 +196,10 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 }
 
 // studyCost are the cells, the time and the disk space that a plan needs.
-func studyCost(p *study.Plan, e study.Estimate) (all []document.Fact) {
-	row := func(name, value string) {
-		all = append(all, document.Fact{Name: name, Value: value})
-	}
-	row("study", p.Name+" at scale "+p.Scale)
+func studyCost(p *study.Plan, e study.Estimate) (all facts) {
+	all.add("study", p.Name+" at scale "+p.Scale)
 	if len(p.Only) > 0 {
-		row("only", strings.Join(p.Only, ", "))
+		all.add("only", strings.Join(p.Only, ", "))
 	}
 	cells := fmt.Sprintf("%d, %d to be measured", len(p.Cells), e.Cells-e.Same)
 	if e.Same > 0 {
@@ -211,16 +208,16 @@ func studyCost(p *study.Plan, e study.Estimate) (all []document.Fact) {
 	if e.Absent > 0 {
 		cells += fmt.Sprintf(", %d cannot be measured here or are left out", e.Absent)
 	}
-	row("cells", cells)
-	row("time", fmt.Sprintf("about %s, with %d starts of clusters",
+	all.add("cells", cells)
+	all.add("time", fmt.Sprintf("about %s, with %d starts of clusters",
 		quantity.Duration(int64(e.Length)), e.Clusters))
-	row("disk", "up to about "+quantity.Bytes(e.DiskBytes)+
+	all.add("disk", "up to about "+quantity.Bytes(e.DiskBytes)+
 		" at a time for servers, deleted with their cluster")
 	var told []string
 	for _, c := range p.Cells {
 		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent &&
 			!slices.Contains(told, c.Reason) {
-			row("not here", sentence)
+			all.add("not here", sentence)
 			told = append(told, c.Reason)
 		}
 	}

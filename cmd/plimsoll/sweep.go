@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -261,7 +260,7 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 
 // sweepCost returns the time and the disk space that a plan needs, and its cells, if they are
 // wanted.
-func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all []document.Fact) {
+func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 	var length, drain time.Duration
 	var disk, messages int64
 	guessed := ""
@@ -276,27 +275,24 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all []document.Fac
 			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
 		}
 	}
-	row := func(name, value string) {
-		all = append(all, document.Fact{Name: name, Value: value})
-	}
 	for _, a := range p.Axes {
-		row("varied", a.Key+": "+strings.Join(a.Values, ", "))
+		all.add("varied", a.Key+": "+strings.Join(a.Values, ", "))
 	}
 	if left := p.Left(); left < len(p.Cells) {
-		row("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
+		all.add("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
 	} else {
-		row("cells", fmt.Sprint(left))
+		all.add("cells", fmt.Sprint(left))
 	}
-	row("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers",
+	all.add("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers",
 		quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
-	row("messages", quantity.Count(messages)+guessed)
+	all.add("messages", quantity.Count(messages)+guessed)
 	if disk > 0 {
-		row("disk", "about "+quantity.Bytes(disk)+
+		all.add("disk", "about "+quantity.Bytes(disk)+
 			" at a time for servers, deleted after each cell"+guessed)
 	}
 	for _, cell := range p.Cells {
 		if cells {
-			row("measured", fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+			all.add("measured", fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
 		}
 	}
 	return all

@@ -65,7 +65,7 @@ func (s *Series) judged(changes int) string {
 	fewest := stats.FewestForChange(level)
 	switch {
 	case len(s.Points) < fewest:
-		return fmt.Sprintf("too short to mark a change: it has %s, and takes %d",
+		return fmt.Sprintf("too short to mark a change: it has %s, but needs %d",
 			quantity.Plural(len(s.Points), "point", "points"), fewest)
 	case changes == 0:
 		return "no change is shown"
