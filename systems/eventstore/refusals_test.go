@@ -145,7 +145,7 @@ func TestUserWithoutRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := fact(t, evidence, noFlush); !strings.HasPrefix(f.Source, "stated, not read: it takes") {
+	if f := fact(t, evidence, noFlush); !strings.HasPrefix(f.Source, "stated, not read: it needs") {
 		t.Errorf("the flush is marked as %q", f.Source)
 	}
 	o.Credentials.AdminUser, o.Credentials.AdminPassword = "admin", "secret"
