@@ -23,6 +23,12 @@ var ombPrinted = regexp.MustCompile(
 // under way.
 const ombBegins = "Starting benchmark traffic"
 
+// ombEnds is in the line that OMB prints behind its last figures. Its process may stay after it.
+const ombEnds = "Writing test result into"
+
+// ombMost bounds the minute of load, the least that OMB offers, and its end.
+const ombMost = 90 * time.Second
+
 // ombStart bounds the time until that line: OMB waits up to a minute for its consumers.
 const ombStart = 2 * time.Minute
 
@@ -39,7 +45,7 @@ func BenchmarkOMB(b *testing.B) {
 			duel{
 				system: kafka.New(), rival: "OMB", rate: rate, partitions: 12,
 				server: map[string]string{"security": "plaintext"},
-				client: "linger: 5ms, batch_size: 1048576", load: "spread: client\n",
+				client: "linger: 5ms, batch_size: 1048576", load: "spread: client\n", killed: true,
 				start: func(r *ring, _ string) []*exec.Cmd { return startOMB(r, home) },
 				figures: func(printed string) reported {
 					n := numbers(ombPrinted, printed)
@@ -92,36 +98,46 @@ testDurationMinutes: 1
 			r.Fatal(err)
 		}
 	}
-	said := &heard{line: []byte(ombBegins), came: make(chan struct{})}
+	begins, ends := make(chan struct{}), make(chan struct{})
+	said := &heard{awaited: []awaited{{ombBegins, begins}, {ombEnds, ends}}}
 	cmd := r.javaTo(said, nil, "-Xms1G", "-Xmx1G", "-XX:+UseG1GC",
 		"-cp", filepath.Join(home, "lib", "*"), "io.openmessaging.benchmark.Benchmark",
 		"-d", "driver.yaml", "-o", "result.json", "omb.yaml")
 	select {
-	case <-said.came:
+	case <-begins:
 	case <-time.After(ombStart):
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		r.Fatalf("OMB offered no load within %s:\n%s", ombStart, said)
 	}
+	go func() {
+		select {
+		case <-ends:
+		case <-time.After(ombMost):
+		}
+		_ = cmd.Process.Kill()
+	}()
 	return []*exec.Cmd{cmd}
 }
 
-// heard keeps a process's output, and reports when a text has come. One goroutine writes; others
+// heard keeps a process's output, and reports when texts have come. One goroutine writes; others
 // read after the process's end.
 type heard struct {
 	printed bytes.Buffer // not embedded: io.Copy would fill it without a Write
-	line    []byte
-	came    chan struct{}
+	awaited []awaited    // in the order in which they come
+}
+
+// awaited is a text and a channel that is closed when it has come.
+type awaited struct {
+	text string
+	came chan struct{}
 }
 
 func (h *heard) Write(p []byte) (int, error) {
 	n, err := h.printed.Write(p)
-	select {
-	case <-h.came:
-	default:
-		if bytes.Contains(h.printed.Bytes(), h.line) {
-			close(h.came)
-		}
+	for len(h.awaited) > 0 && bytes.Contains(h.printed.Bytes(), []byte(h.awaited[0].text)) {
+		close(h.awaited[0].came)
+		h.awaited = h.awaited[1:]
 	}
 	return n, err
 }

@@ -56,6 +56,7 @@ type duel struct {
 	// figures reads the latency that the rival printed; an endOfPart follows each process's
 	// output.
 	figures func(printed string) reported
+	killed  bool // start has the rival killed when it has printed its figures
 }
 
 const endOfPart = "\x00"
@@ -279,7 +280,7 @@ func (r *ring) tools(s *side, topic string) {
 	spent := r.spentOver(pids...)
 	var printed strings.Builder
 	for _, cmd := range processes {
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && !r.killed {
 			r.Fatalf("%s: %v\n%s", cmd.Path, err, cmd.Stdout)
 		}
 		fmt.Fprint(&printed, cmd.Stdout, endOfPart)
