@@ -59,6 +59,32 @@ func BenchmarkOMB(b *testing.B) {
 // startOMB starts OMB, and returns when its load is under way. OMB makes a topic of its own, which
 // stays until the cluster ends.
 func startOMB(r *ring, home string) []*exec.Cmd {
+	r.writeOMB()
+	begins, ends := make(chan struct{}), make(chan struct{})
+	said := &heard{awaited: []awaited{{ombBegins, begins}, {ombEnds, ends}}}
+	cmd := r.javaTo(said, nil, "-Xms1G", "-Xmx1G", "-XX:+UseG1GC",
+		"-cp", filepath.Join(home, "lib", "*"), "io.openmessaging.benchmark.Benchmark",
+		"-d", "driver.yaml", "-o", "result.json", "omb.yaml")
+	select {
+	case <-begins:
+	case <-time.After(ombStart):
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		r.Fatalf("OMB offered no load within %s:\n%s", ombStart, said)
+	}
+	go func() {
+		select {
+		case <-ends:
+		case <-time.After(ombMost):
+		}
+		_ = cmd.Process.Kill()
+	}()
+	return []*exec.Cmd{cmd}
+}
+
+// writeOMB writes OMB's driver, workload and payload into the folder of the duel.
+func (r *ring) writeOMB() {
+	r.Helper()
 	payload := make([]byte, duelBytes)
 	_, _ = rand.Read(payload) // never fails
 	files := map[string][]byte{
@@ -98,26 +124,6 @@ testDurationMinutes: 1
 			r.Fatal(err)
 		}
 	}
-	begins, ends := make(chan struct{}), make(chan struct{})
-	said := &heard{awaited: []awaited{{ombBegins, begins}, {ombEnds, ends}}}
-	cmd := r.javaTo(said, nil, "-Xms1G", "-Xmx1G", "-XX:+UseG1GC",
-		"-cp", filepath.Join(home, "lib", "*"), "io.openmessaging.benchmark.Benchmark",
-		"-d", "driver.yaml", "-o", "result.json", "omb.yaml")
-	select {
-	case <-begins:
-	case <-time.After(ombStart):
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		r.Fatalf("OMB offered no load within %s:\n%s", ombStart, said)
-	}
-	go func() {
-		select {
-		case <-ends:
-		case <-time.After(ombMost):
-		}
-		_ = cmd.Process.Kill()
-	}()
-	return []*exec.Cmd{cmd}
 }
 
 // heard keeps a process's output, and reports when texts have come. One goroutine writes; others
