@@ -6,7 +6,11 @@ type Startup struct {
 	ConnectNs int64 `json:"connect_ns"` // ServersNs included
 	// ServersNs is the time until the cluster answers, failed attempts to start it included;
 	// zero: the run did not start it.
-	ServersNs  int64 `json:"start_servers_ns,omitempty"`
+	ServersNs int64 `json:"start_servers_ns,omitempty"`
+	// SharedServersNs is the same for a cluster that was started before the run and serves others
+	// too. It is no part of ConnectNs.
+	SharedServersNs int64 `json:"start_shared_servers_ns,omitempty"`
+
 	TopicsNs   int64 `json:"create_topics_ns"` // until each partition can be written to
 	ReadBackNs int64 `json:"read_back_ns"`     // the durability of each topic
 	OpenNs     int64 `json:"open_clients_ns"`  // consumers, then producers

@@ -45,6 +45,21 @@ type Settings struct {
 	given    map[string]target.Setting // what the target sets, without the defaults
 }
 
+// SettingVersion is the server setting with the version of the servers that plimsoll starts, of
+// systems that it can start in several versions.
+const SettingVersion = "version"
+
+// Versioned returns the settings with another version. The error is a strict.Violations.
+func (s Settings) Versioned(version string) (Settings, error) {
+	given := []target.Setting{{Name: SettingVersion, Value: version}}
+	for name, g := range s.given {
+		if name != SettingVersion {
+			given = append(given, g)
+		}
+	}
+	return Resolve(s.declared, given)
+}
+
 // Resolve combines the given settings with the declared defaults. The error is a strict.Violations
 // with every unknown setting and bad value.
 func Resolve(declared []Setting, given []target.Setting) (Settings, error) {

@@ -280,9 +280,9 @@ func Starts(s System, t *target.Target) bool {
 // Fetcher is a Provisioner whose server software is downloaded before the servers are
 // started.
 type Fetcher interface {
-	// Fetch downloads the software. It does nothing when the software is on this
-	// machine already. It calls progress, which may be nil, with what it does.
-	Fetch(ctx context.Context, progress func(sentence string)) error
+	// Fetch downloads the software that servers with these settings need. It does nothing when the
+	// software is on this machine already. It calls progress, which may be nil, with what it does.
+	Fetch(ctx context.Context, s Settings, progress func(sentence string)) error
 }
 
 // Provision describes the cluster to start.
@@ -335,6 +335,13 @@ type Restarter interface {
 	// Restart starts a killed node with its data and addresses, and returns when its
 	// process runs. The node joins the others by itself.
 	Restart(node string) error
+}
+
+// Upgrader is a Restarter whose nodes can be restarted in another version of the software. Its
+// Provisioner declares the server setting SettingVersion, and Fetch has downloaded that version.
+type Upgrader interface {
+	// Upgrade makes Restart start the version from now on, on the node's data.
+	Upgrade(ctx context.Context, node, version string) error
 }
 
 // Node is one server of a provisioned cluster.

@@ -19,6 +19,8 @@ type Fault struct {
 	// For is how long it lasts before it is healed. A rolling restart that lasts longer is given
 	// up.
 	For time.Duration
+	// ToVersion is the version in which a rolling restart starts the servers; empty: the same.
+	ToVersion string
 }
 
 // FaultKind is the kind of an injected fault.

@@ -19,6 +19,8 @@ type fileFault struct {
 	Within quantity.Span `yaml:"within"`
 	Every  quantity.Span `yaml:"every"`
 	For    quantity.Span `yaml:"for"`
+
+	ToVersion string `yaml:"to_version"`
 }
 
 func (f fileFault) String() string {
@@ -29,7 +31,11 @@ func (f fileFault) String() string {
 	if f.Every > 0 {
 		out += ", every: " + f.Every.String()
 	}
-	return out + ", for: " + f.For.String() + "}"
+	out += ", for: " + f.For.String()
+	if f.ToVersion != "" {
+		out += ", to_version: " + strict.Quote(f.ToVersion)
+	}
+	return out + "}"
 }
 
 // DefaultFaultFor is the length of a fault that gives none.
@@ -57,8 +63,8 @@ func (f *file) resolveFaults(doc *strict.Document, window time.Duration) []Fault
 		path := fmt.Sprintf("faults[%d]", i)
 		fault := Fault{
 			Do: FaultKind(given.Do), Target: FaultTarget(given.Target), At: time.Duration(given.At),
-			Within: time.Duration(given.Within), Every: time.Duration(
-				given.Every), For: time.Duration(given.For),
+			Within: time.Duration(given.Within), Every: time.Duration(given.Every),
+			For: time.Duration(given.For), ToVersion: given.ToVersion,
 		}
 		if !doc.Has(path + ".target") {
 			fault.Target = fault.Do.defaultTarget()
@@ -122,6 +128,7 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	if message := strict.CheckName(string(f.Target), MaxName); message != "" {
 		doc.Reject(path+".target", message)
 	}
+	f.checkVersion(doc, path+".to_version")
 	for _, t := range []struct {
 		key  string
 		d    time.Duration
@@ -147,6 +154,19 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 		doc.Reject(path+".every", fmt.Sprintf(
 			"is %s, and the fault may take %s: one at a time, leave more time between them",
 			quantity.ExactDuration(f.Every), quantity.ExactDuration(f.Within+f.For)))
+	}
+}
+
+// checkVersion checks that only a rolling restart has another version.
+func (f Fault) checkVersion(doc *strict.Document, path string) {
+	if f.ToVersion == "" {
+		return
+	}
+	if f.Do != FaultRollingRestart {
+		doc.Reject(path, fmt.Sprintf("is for do: %s only: remove it", FaultRollingRestart))
+	}
+	if message := strict.CheckName(f.ToVersion, MaxName); message != "" {
+		doc.Reject(path, message)
 	}
 }
 
@@ -190,8 +210,14 @@ func (f Fault) String() string {
 			out += " " + t.word + " " + quantity.ExactDuration(t.d)
 		}
 	}
+	if f.ToVersion != "" {
+		out += " " + versionWord + " " + f.ToVersion
+	}
 	return out
 }
+
+// versionWord comes before the version of a rolling restart.
+const versionWord = "to"
 
 // Given says which times a fault in words gives.
 type Given struct{ At, Within, For bool }
@@ -199,6 +225,7 @@ type Given struct{ At, Within, For bool }
 // ParseFault reads a fault in words, such as
 //
 //	kill leader at 20s within 5s for 10s
+//	rolling-restart at 20s to 4.3.1
 //
 // FaultTarget may be left out, and so may each of the times; they have defaults, which Given tells
 // from given times. The default of For does not depend on a window, as DefaultFor does. The error
@@ -222,8 +249,9 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 	times := map[string]struct {
 		into *time.Duration
 		told *bool
-	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within}, "for": {&f.For,
-		&given.For}, "every": {&f.Every, new(bool)}}
+	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within},
+		"for": {&f.For, &given.For}, "every": {&f.Every, new(bool)},
+		versionWord: {new(time.Duration), new(bool)}}
 	words = words[1:]
 	if len(words) > 0 && times[words[0]].into == nil {
 		f.Target, words = FaultTarget(words[0]), words[1:]
@@ -236,20 +264,25 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		switch {
 		case t.into == nil:
 			return f, given, fmt.Errorf(
-				"%q: %q is neither at, within, every nor for: write it like 'kill leader at 20s "+
-					"for 10s'", text, shorten(words[0]))
+				"%q: %q is neither at, within, every, for nor to: write it like 'kill leader at "+
+					"20s for 10s'", text, shorten(words[0]))
 		case *t.told:
 			return f, given, fmt.Errorf("%q: %s is given twice", text, words[0])
 		case len(words) == 1:
 			return f, given, fmt.Errorf(
-				"%q: there is no time after %q: write it like 'kill leader at 20s for 10s'", text,
+				"%q: there is nothing after %q: write it like 'kill leader at 20s for 10s'", text,
 				words[0])
+		}
+		*t.told = true
+		if words[0] == versionWord {
+			f.ToVersion = words[1]
+			continue
 		}
 		d, err := quantity.ParseDuration(words[1])
 		if err != nil {
 			return f, given, fmt.Errorf("%q: %w", text, err)
 		}
-		*t.into, *t.told = d, true
+		*t.into = d
 	}
 	return f, given, nil
 }

@@ -18,7 +18,8 @@ func everything() []*Workload {
 	lognormal.Message.Sizes = &Sizes{Median: 100, P99: 1000, Most: 2000}
 	open.Keys = Keys{Kind: KeysZipf, Count: 10, Exponent: 1.2}
 	open.Load.Segments = []Segment{{1, 2, time.Second}, {3, 4, time.Second}}
-	open.Faults = []Fault{{Do: FaultKill, Target: TargetOne, Within: 1, Every: 1, For: 1}}
+	open.Faults = []Fault{{Do: FaultKill, Target: TargetOne, Within: 1, Every: 1, For: 1,
+		ToVersion: "1.2"}}
 	ramp.Load.Segments = []Segment{{1, 2, time.Second}}
 	closed.Load = Load{Closed: &Closed{InFlight: 1, Batch: Batch{1, 2}}}
 	drain.Backlog = &Backlog{Bytes: 10, Then: BacklogDrain}

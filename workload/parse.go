@@ -284,8 +284,8 @@ func spell(w *Workload) *file {
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{
 			Do: string(fault.Do), Target: string(fault.Target), At: quantity.Span(fault.At),
-			Within: quantity.Span(fault.Within), Every: quantity.Span(
-				fault.Every), For: quantity.Span(fault.For),
+			Within: quantity.Span(fault.Within), Every: quantity.Span(fault.Every),
+			For: quantity.Span(fault.For), ToVersion: fault.ToVersion,
 		})
 	}
 	return f

@@ -27,12 +27,14 @@ var perfTestPrinted = regexp.MustCompile(
 
 // BenchmarkRabbitMQTools compares plimsoll with RabbitMQ PerfTest: one quorum queue of three
 // members, persistent and mandatory messages, confirms with up to 10,000 in flight, a prefetch of
-// 500, an acknowledgement of each message.
+// 500. Consumers acknowledge each message by itself, or 50 together.
 func BenchmarkRabbitMQTools(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)
 	}
-	besidePerfTest(5_000, 10_000).run(b)
+	for _, acked := range []int{1, 50} {
+		b.Run(fmt.Sprintf("acked=%d", acked), besidePerfTest(5_000, 10_000, acked).run)
+	}
 }
 
 // BenchmarkRabbitMQStall stops all servers for a second, while both sides have at most 50 messages
@@ -41,16 +43,20 @@ func BenchmarkRabbitMQStall(b *testing.B) {
 	if err := rabbitmq.Installed(); err != nil {
 		b.Skipf("%s: %v", b.Name(), err)
 	}
-	d := besidePerfTest(1_000, 50)
+	d := besidePerfTest(1_000, 50, 1)
 	d.stall = time.Second
 	d.run(b)
 }
 
-func besidePerfTest(rate, unanswered int) duel {
+// besidePerfTest returns the duel in which consumers acknowledge acked messages together. PerfTest
+// waits for that number; plimsoll waits for at most a second.
+func besidePerfTest(rate, unanswered, acked int) duel {
 	return duel{
 		system: rabbitmq.New(), rival: "PerfTest", rate: rate, partitions: 1, unanswered: unanswered,
-		client: "prefetch: 500, ack_batch: 1",
-		start:  startPerfTest,
+		client: fmt.Sprintf("prefetch: 500, ack_batch: %d, ack_delay: 1s", acked),
+		start: func(r *ring, topic string) []*exec.Cmd {
+			return startPerfTest(r, topic, acked)
+		},
 		figures: func(printed string) reported {
 			n := numbers(perfTestPrinted, printed)
 			return reported{publish50: n[2] / 1e3, publish99: n[3] / 1e3, endToEnd50: n[0] / 1e3,
@@ -59,7 +65,7 @@ func besidePerfTest(rate, unanswered int) duel {
 	}
 }
 
-func startPerfTest(r *ring, topic string) []*exec.Cmd {
+func startPerfTest(r *ring, topic string, acked int) []*exec.Cmd {
 	jars, err := perfTest.Fetch(r.Context(), func(s string) { r.Log(s) })
 	if err != nil {
 		r.Fatal(err)
@@ -70,8 +76,9 @@ func startPerfTest(r *ring, topic string) []*exec.Cmd {
 		"-Xmx512M", "-cp", maven.Classpath(jars), "com.rabbitmq.perf.PerfTest",
 		"--queue", topic, "--quorum-queue", "--auto-delete", "false", "--flag", "persistent",
 		"--flag", "mandatory",
-		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(
-			duelBytes), "--rate", strconv.Itoa(r.rate),
-		"--confirm", strconv.Itoa(r.unanswered), "--interval", fmt.Sprint(
-			perfTestInterval.Seconds()), "--qos", "500", "--time", fmt.Sprint(rivalTime.Seconds()))}
+		"--producers", "1", "--consumers", "1", "--size", strconv.Itoa(duelBytes),
+		"--rate", strconv.Itoa(r.rate), "--confirm", strconv.Itoa(r.unanswered),
+		"--interval", fmt.Sprint(perfTestInterval.Seconds()),
+		"--qos", "500", "--multi-ack-every", strconv.Itoa(acked),
+		"--time", fmt.Sprint(rivalTime.Seconds()))}
 }

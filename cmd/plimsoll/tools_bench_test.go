@@ -160,7 +160,7 @@ func (r *ring) startCluster() {
 		r.Fatal(err)
 	}
 	if f, able := r.system.(system.Fetcher); able {
-		if err := f.Fetch(r.Context(), func(s string) { r.Log(s) }); err != nil {
+		if err := f.Fetch(r.Context(), settings, func(s string) { r.Log(s) }); err != nil {
 			r.Fatal(err)
 		}
 	}

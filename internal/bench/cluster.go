@@ -15,7 +15,10 @@ import (
 
 // Cluster is a cluster that plimsoll started and that stays up for several
 // runs. Each run connects separately and uses its own topics, which it deletes.
-type Cluster struct{ testbed *testbed.Testbed }
+type Cluster struct {
+	testbed *testbed.Testbed
+	startNs int64 // how long the start took
+}
 
 // OpenCluster starts the cluster that the job's runs need, with the servers'
 // logs in a directory. It returns nil if they need none: the target names a cluster, or the system
@@ -33,11 +36,12 @@ func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Clus
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return nil, fmt.Errorf("create the folder for the servers' logs: %w", err)
 	}
+	began := job.Clock.Now()
 	bed, err := job.up(ctx, logs)
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{bed}, nil
+	return &Cluster{bed, job.Clock.Now() - began}, nil
 }
 
 // Close ends the cluster and deletes its data.

@@ -165,18 +165,45 @@ func (j *Job) FindSoftware() error {
 	return system.FindSoftware(j.System, j.Settings)
 }
 
-// checkSystem asks the system itself, if it is a system.Checker.
+// checkSystem asks the system itself, if it is a system.Checker, about the settings with each
+// version.
 func (j *Job) checkSystem() error {
+	all, err := j.versions()
 	checker, able := j.System.(system.Checker)
-	if !able {
-		return nil
+	if err != nil || !able {
+		return err
 	}
-	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability,
-		Delivery: j.Workload.Delivery}
+	c := system.Check{Durability: j.Workload.Durability, Delivery: j.Workload.Delivery}
 	if j.starts() {
 		c.Nodes = j.Target.Testbed.Nodes
 	}
-	return checker.Check(c)
+	for _, c.Settings = range all {
+		if err := checker.Check(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions returns the settings with each version in which the run starts servers, that of the
+// target first.
+func (j *Job) versions() ([]system.Settings, error) {
+	all := []system.Settings{j.Settings}
+	for _, f := range j.Workload.Faults {
+		if f.ToVersion == "" {
+			continue
+		}
+		if j.Settings.Text(system.SettingVersion) == "" {
+			return nil, fmt.Errorf("fault %s: plimsoll can start %s in one version only: leave "+
+				"to_version out", f.Do, j.System.Describe().Name)
+		}
+		later, err := j.Settings.Versioned(f.ToVersion)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, later)
+	}
+	return all, nil
 }
 
 // starts reports whether plimsoll starts the cluster itself.

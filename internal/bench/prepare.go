@@ -125,15 +125,19 @@ func (s *session) connectSentence() string {
 	return "connecting to " + name
 }
 
-// fetch downloads the servers. It has no time limit: the user sees its progress and can interrupt
-// it.
+// fetch downloads the servers, in all versions that the run starts. It has no time limit: the user
+// sees its progress and can interrupt it.
 func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	f, fetches := j.System.(system.Fetcher)
 	if !fetches || !j.starts() {
 		return nil
 	}
-	if err := f.Fetch(ctx,
-		func(sentence string) { watch.Phase(result.PhaseConnect, sentence) }); err != nil {
+	all, err := j.versions()
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = f.Fetch(ctx, all[i],
+			func(sentence string) { watch.Phase(result.PhaseConnect, sentence) })
+	}
+	if err != nil {
 		return fmt.Errorf("start %s: %w", j.Target.Name, err)
 	}
 	return nil
@@ -147,6 +151,7 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	}
 	if held := s.job.Cluster; held != nil {
 		s.testbed, s.held = held.testbed, true
+		s.run.Startup.SharedServersNs = held.startNs
 	} else {
 		began := s.sinceBegan()
 		bed, err := s.job.up(ctx, filepath.Join(s.writer.Dir(), result.LogsDir))

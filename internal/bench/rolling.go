@@ -53,7 +53,8 @@ func (b *faults) roll(ctx context.Context, fault workload.Fault) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		one := workload.Fault{Do: fault.Do, Target: workload.FaultTarget(name), At: fault.At}
+		one := workload.Fault{Do: fault.Do, Target: workload.FaultTarget(name), At: fault.At,
+			ToVersion: fault.ToVersion}
 		if !b.breakOnce(ctx, one, func(at int, f *result.Fault) error {
 			return b.awaitSync(ctx, limit, fault, at, f)
 		}) {

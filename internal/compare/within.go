@@ -164,17 +164,6 @@ func Repeated(a, b []float64) (ratio, low, high float64) {
 	return ratio, low, high
 }
 
-// Mean returns the geometric mean of values above 0, and its interval by Student's distribution on
-// the logarithms. With fewer than two values there is no interval: it is 0 to 0.
-func Mean(values []float64) (mean, low, high float64) {
-	mean, of := sampled(values)
-	if of.dof < 1 {
-		return mean, 0, 0
-	}
-	low, high = of.Interval(mean, (1-confidence)/2)
-	return mean, low, high
-}
-
 // sampled returns the geometric mean of a sample, and how sure it is.
 func sampled(values []float64) (mean float64, w Within) {
 	logs := make([]float64, len(values))

@@ -60,7 +60,7 @@ func (i *Injector) Inject(
 		return system.Injected{}, err
 	}
 	i.hit = chosen
-	done, err := i.do(ctx, f.Do, chosen)
+	done, err := i.do(ctx, f, chosen)
 	injected := system.Injected{Nodes: namesOf(chosen), Sentence: done}
 	if err != nil {
 		return injected, fmt.Errorf("%s %s: %w", f.Do, strings.Join(injected.Nodes, ", "), err)
@@ -93,10 +93,10 @@ func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
 
 // do injects a fault, and returns a sentence that describes the injection.
 func (i *Injector) do(
-	ctx context.Context, kind workload.FaultKind, chosen []system.Node,
+	ctx context.Context, f workload.Fault, chosen []system.Node,
 ) (string, error) {
 	names := strings.Join(namesOf(chosen), ", ")
-	switch kind {
+	switch f.Do {
 	case workload.FaultKill:
 		return "killed " + names, i.kill(chosen)
 	case workload.FaultPause:
@@ -104,7 +104,7 @@ func (i *Injector) do(
 	case workload.FaultRestart:
 		return i.stop(ctx, chosen)
 	case workload.FaultRollingRestart:
-		return i.stopInTurn(ctx, chosen)
+		return i.stopInTurn(ctx, chosen, f.ToVersion)
 	case workload.FaultPowerCut:
 		return i.cutPower(ctx, chosen)
 	case workload.FaultSlowDisk:
@@ -116,7 +116,7 @@ func (i *Injector) do(
 	case workload.FaultCutClients:
 		return "cut " + names + " off from all clients", i.cutClients(chosen)
 	}
-	return "", unknownKind(kind)
+	return "", unknownKind(f.Do)
 }
 
 func known(kind workload.FaultKind) bool {

@@ -86,8 +86,11 @@ func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error
 }
 
 // stopInTurn shuts the nodes of a machine down gracefully, the last started first, as an
-// operator does: a broker that stops may need the ZooKeeper beside it.
-func (i *Injector) stopInTurn(ctx context.Context, nodes []system.Node) (string, error) {
+// operator does: a broker that stops may need the ZooKeeper beside it. They start again in a
+// version, unless it is empty.
+func (i *Injector) stopInTurn(
+	ctx context.Context, nodes []system.Node, version string,
+) (string, error) {
 	var sentences []string
 	for _, n := range slices.Backward(nodes) {
 		sentence, err := i.stop(ctx, []system.Node{n})
@@ -95,6 +98,17 @@ func (i *Injector) stopInTurn(ctx context.Context, nodes []system.Node) (string,
 			return "", err
 		}
 		sentences = append(sentences, sentence)
+		if version == "" {
+			continue
+		}
+		upgrader, able := i.bed.Cluster().(system.Upgrader)
+		if !able {
+			return "", errors.New("the servers have one version only")
+		}
+		if err := upgrader.Upgrade(ctx, n.Name, version); err != nil {
+			return "", err
+		}
+		sentences = append(sentences, n.Name+" starts as version "+version)
 	}
 	return strings.Join(sentences, "; "), nil
 }

@@ -142,7 +142,7 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 	provisioner := j.System.(system.Provisioner)
 	if f, fetches := provisioner.(system.Fetcher); fetches {
 		// plimsoll does not bound this time, which depends on a download.
-		if err := f.Fetch(ctx, say); err != nil {
+		if err := f.Fetch(ctx, j.Settings, say); err != nil {
 			return nil, err
 		}
 	}

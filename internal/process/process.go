@@ -39,9 +39,10 @@ type Spec struct {
 // Server is a child process that can be started again after it has ended. Its methods are
 // safe for concurrent use.
 type Server struct {
-	spec Spec
+	spec Spec // of the first start
 
 	mu      sync.Mutex
+	next    Spec // of the next start
 	now     *life
 	stopped bool // by Stop, so that Restart is refused
 }
@@ -59,7 +60,7 @@ func Start(spec Spec) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{spec: spec, now: now}, nil
+	return &Server{spec: spec, next: spec, now: now}, nil
 }
 
 func begin(spec Spec) (*life, error) {
@@ -122,7 +123,14 @@ func (l *life) hasEnded() bool {
 	}
 }
 
-// Restart starts a child again after it has ended, with the same Spec. It is an error while
+// Become makes Restart start another program of the same name that ends by the same signal.
+func (s *Server) Become(spec Spec) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = spec
+}
+
+// Restart starts a child again after it has ended, with the latest Spec. It is an error while
 // the child runs, and after Stop.
 func (s *Server) Restart() error {
 	s.mu.Lock()
@@ -134,7 +142,7 @@ func (s *Server) Restart() error {
 		return fmt.Errorf("starting %s again: it still runs as process %d: kill it first",
 			s.spec.Name, s.now.cmd.Process.Pid)
 	}
-	now, err := begin(s.spec)
+	now, err := begin(s.next)
 	if err != nil {
 		return err
 	}

@@ -22,12 +22,11 @@ func standingSection(r StudyResult) block {
 	}
 	told := map[string]bool{}
 	for i, s := range r.Outcome.Standings {
-		t := standingTable(s)
-		if i > 0 {
-			t.Note = ""
+		t := standingTable(s, i == 0)
+		if len(t.Rows) > 0 {
+			out = append(out, tabled(t))
 		}
-		out = append(out, tabled(t),
-			block{Facts: factsOf("–", document.Unsure, absences(s, told)...)})
+		out = append(out, block{Facts: factsOf("–", document.Unsure, absences(s, told)...)})
 	}
 	out = append(out, qualityTable(r.Outcome), heading(2, "At scale "+r.Plan.Scale),
 		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
@@ -37,10 +36,12 @@ func standingSection(r StudyResult) block {
 
 // standingNotes say how a study with rounds can mislead.
 var standingNotes = [][2]string{
-	{"A rank", "is the range of ranks that the intervals leave possible, among systems at the " +
-		"same level and load. Two systems with a rank in common were not told apart."},
-	{"An interval", "is of the mean of the rounds, at 95%. It holds for this machine, this scale " +
-		"and this hour."},
+	{"A rank", "is the range of ranks that the rounds leave possible, among systems at the same " +
+		"level and load. A system is ahead of another when each of its rounds is better than " +
+		"each of the other's. With three rounds each, that happens by chance in one of ten " +
+		"pairs of equal systems. Two systems with a rank in common were not told apart."},
+	{"A range", "is from the least to the greatest round; the figure is the median. It holds for " +
+		"this machine, this scale and this hour."},
 	{"At least (≥)", "stands before a peak that the load limited: the system could carry more, " +
 		"and has no rank."},
 	{"Equal levels", "are equal promises. A system that syncs each message and one that syncs " +
@@ -48,11 +49,13 @@ var standingNotes = [][2]string{
 }
 
 // standingTable has a row for each place on the first axes, and a column for each value of the
-// last axis.
-func standingTable(s study.Standing) document.Table {
-	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure,
-		Note: "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; the " +
-			"range is the interval of the mean over the rounds."}
+// last axis. Places without a figure are rows of the first table only, which also explains ranks.
+func standingTable(s study.Standing, first bool) document.Table {
+	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure}
+	if first {
+		out.Note = "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; the " +
+			"range is from the least to the greatest round."
+	}
 	for _, a := range s.Axes[:len(s.Axes)-1] {
 		addAxis(&out, a)
 	}
@@ -61,19 +64,19 @@ func standingTable(s study.Standing) document.Table {
 	}
 	for _, r := range s.Rows {
 		row := document.Row{Name: r.Labels[0], Values: values(r.Labels[1:]...)}
-		planned, measured := false, false
+		measured := false
 		for _, p := range r.Places {
 			row.Values = append(row.Values, standingCell(s, p))
-			planned, measured = planned || p.Remark != "", measured || p.Rounds > 0
+			measured = measured || p.Rounds > 0
 		}
-		if measured || planned && len(s.Axes) < 3 {
+		if measured || first {
 			out.Rows = append(out.Rows, row)
 		}
 	}
 	return out
 }
 
-// standingCell is a mean with its ranks, and its interval below.
+// standingCell is a median with its ranks, and its range below.
 func standingCell(s study.Standing, p study.Stand) document.Cell {
 	out := document.Cell{Words: none}
 	if p.Run != "" {

@@ -20,7 +20,7 @@ title: "<b>Equal</b> footing"
 question: Which carries more at the same level?
 source: a fixture
 missing: [all of it shares one machine]
-rounds: 2
+rounds: 3
 targets:
   - {name: quick, system: kafka}
   - {name: slow, system: pulsar}
@@ -45,7 +45,7 @@ tables:
     axes: [{name: system, values: [{name: quick, label: Quick, target: quick}, {name: slow, target: slow}]}, {name: level, values: [{name: level 1}]}]
 `
 
-// A study with rounds shows means with their intervals and ranks, says why a place has none, and
+// A study with rounds shows medians with their ranges and ranks, says why a place has none, and
 // names no published figures.
 func TestStandingGolden(t *testing.T) {
 	s, err := study.Parse("rounds.yaml", []byte(fixtureRounds))

@@ -157,7 +157,7 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	}
 	if m.Run != nil {
 		r := &m.Run.Run
-		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil &&
+		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil && len(r.Faults) == 0 &&
 			r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
 			return fmt.Sprintf("the system fell behind: it acknowledged %s of %s offered",
 				quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false

@@ -16,10 +16,10 @@ import (
 
 const rounded = `
 name: rounded
-title: Two rounds
+title: Three rounds
 question: Which?
 source: made up
-rounds: 2
+rounds: 3
 scales: [{name: smoke, warmup: 100ms, window: 2s, search: 7s}]
 targets: [{name: one, system: sim}, {name: other, system: sim, settings: {service_time: 5ms}}]
 workloads: [{name: load}]
@@ -80,7 +80,7 @@ func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
 func TestOrderOfRounds(t *testing.T) {
 	for _, scale := range Scales() {
 		s, p := roundedPlan(t, scale)
-		if len(p.Cells) != 4*2+4*2+1 {
+		if len(p.Cells) != 4*3+4*3+1 {
 			t.Fatalf("%d cells", len(p.Cells))
 		}
 		seen := map[string]bool{}
@@ -161,7 +161,7 @@ func TestOwnPeaks(t *testing.T) {
 			peaks++
 		}
 	}
-	if peaks != 4 || len(part.Cells) != 8 {
+	if peaks != 6 || len(part.Cells) != 12 {
 		t.Errorf("%d peaks of %d cells", peaks, len(part.Cells))
 	}
 }
@@ -194,8 +194,8 @@ func carried(t *testing.T, rates map[string][]float64, side string) Standing {
 }
 
 func TestStandings(t *testing.T) {
-	got := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505},
-		"one, 4": {1000, 3000}, "other, 4": {2000, 2010}}, "")
+	got := carried(t, map[string][]float64{"one, 2": {1000, 1020, 1010},
+		"other, 2": {505, 500}, "one, 4": {1000, 3000, 1001}, "other, 4": {2000, 2010, 2020}}, "")
 	if !slices.Equal(got.Columns, []string{"2", "4"}) || len(got.Rows) != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -207,11 +207,16 @@ func TestStandings(t *testing.T) {
 	if one[1].First != 1 || one[1].Last != 2 || other[1].First != 1 || other[1].Last != 2 {
 		t.Errorf("not told apart: %+v, %+v", one[1], other[1])
 	}
-	if s := one[0]; math.Abs(s.Value-1005) > 1 || s.Low >= 1000 || s.High < 1010*1.05 ||
-		s.Rounds != 2 || s.Level != 2 || s.Run == "" {
+	if s := one[0]; math.Abs(s.Value-1010) > 1e-6 || s.Low != 1000 || s.High != 1020*1.05 ||
+		s.Rounds != 3 || s.Level != 2 || s.Run == "" {
 		t.Errorf("%+v", s)
 	}
-	// One round has no interval, and no rank.
+	// Two rounds a side lie apart by chance too often.
+	two := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}}, "")
+	if s := two.Rows[0].Places[0]; s.First != 1 || s.Last != 2 || math.Abs(s.Value-1005) > 1 {
+		t.Errorf("%+v", s)
+	}
+	// One round has no range, and no rank.
 	if s := carried(t, map[string][]float64{"one, 2": {1000}, "other, 2": {500, 505}},
 		"").Rows[0].Places[0]; s.Low != 0 || s.First != 0 || s.Rounds != 1 {
 		t.Errorf("%+v", s)
@@ -269,8 +274,9 @@ func TestLessLatencyIsAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quick, slow := &Stand{Low: 1, High: 2}, &Stand{Low: 3, High: 4}
-	if !f.ahead(quick, slow) || f.ahead(slow, quick) || f.ahead(quick, &Stand{Low: 2, High: 3}) {
+	stand := func(low, high float64) *Stand { return &Stand{Low: low, High: high, Rounds: 3} }
+	quick, slow := stand(1, 2), stand(3, 4)
+	if !f.ahead(quick, slow) || f.ahead(slow, quick) || f.ahead(quick, stand(2, 3)) {
 		t.Error("the order of latencies")
 	}
 	lost, err := FindFigure("lost")
@@ -278,7 +284,7 @@ func TestLessLatencyIsAhead(t *testing.T) {
 		t.Errorf("%+v, %v", lost, err)
 	}
 	var none Stand
-	none.mean([]round{{}, {value: 3, high: 3}})
+	none.sum([]round{{}, {value: 3, high: 3}})
 	if none.Value != 3 || none.Low != 0 {
 		t.Errorf("%+v", none)
 	}

@@ -117,7 +117,7 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 			c.Set(experiment.Failed, "", err.Error())
 		default:
 			c.Set(experiment.Running, "", "")
-			r.Watch.Cell(r.number, len(r.plan.Cells), c, job)
+			r.Watch.Cell(r.number, r.number+len(r.left), c, job)
 			return r.measurement(c, job), r.Folder.Save()
 		}
 		if err := r.Folder.Save(); err != nil {

@@ -36,7 +36,8 @@ func spent() []Figure {
 			Unit: Nanoseconds, of: ofRun(unavailable)},
 		{Name: "start", Title: "time until the servers answer, from their start",
 			Unit: Nanoseconds, of: ofRun(func(r *result.Run) (float64, bool) {
-				return float64(r.Startup.ServersNs), r.Startup.ServersNs > 0
+				ns := max(r.Startup.ServersNs, r.Startup.SharedServersNs)
+				return float64(ns), ns > 0
 			})},
 		{Name: "rolling", Title: "time of a rolling restart", Unit: Nanoseconds,
 			of: ofRun(func(r *result.Run) (float64, bool) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 )
 
@@ -32,17 +31,17 @@ type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
 	Rounds int    `json:"rounds"` // with the figure
-	// Value is the geometric mean of the rounds, or the greatest if one of them is 0. A search
-	// that met no limit is left out if every search that did found more.
+	// Value is the median of the rounds, or the greatest if one of them is 0. A search that met
+	// no limit is left out if every search that did found more.
 	Value float64 `json:"value"`
-	// Low and High are the interval of the mean at 95%, by Student's distribution on the
-	// logarithms; 0: not known. The brackets of searches widen it.
+	// Low and High are the least and the greatest of two or more rounds; 0: not known. The
+	// greatest of searches is the upper end of a bracket.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
 	// AtLeast is set when the load was the limit, or no search met one, so that the system could
 	// carry more.
 	AtLeast bool `json:"at_least,omitempty"`
-	// First and Last are the ranks that the intervals leave possible among the cells of the same
+	// First and Last are the ranks that the rounds leave possible among the cells of the same
 	// places on all axes but the first; 0: no rank.
 	First  int    `json:"rank_first,omitempty"`
 	Last   int    `json:"rank_last,omitempty"`
@@ -119,7 +118,7 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		out.Remark = cmp.Or(out.Remark, "the searches ended before they met a limit")
 	}
 	out.Run = runs[all[len(all)/2].value]
-	out.mean(all)
+	out.sum(all)
 	return out
 }
 
@@ -134,21 +133,25 @@ func telling(all []round) []round {
 	return all[ended:]
 }
 
-// mean sets the mean of some rounds, sorted by value, and its interval.
-func (s *Stand) mean(all []round) {
+// sum sets the median of some rounds, sorted by value, and their range.
+func (s *Stand) sum(all []round) {
+	n := len(all)
 	if all[0].value <= 0 {
-		s.Value = all[len(all)-1].value
+		s.Value = all[n-1].value
 		return
 	}
-	values, wide := make([]float64, len(all)), 1.0
-	for i, r := range all {
-		values[i], wide = r.value, wide*math.Pow(r.high/r.value, 1/float64(len(all)))
+	// The middle one, or the geometric mean of the two in the middle.
+	s.Value = math.Sqrt(all[(n-1)/2].value * all[n/2].value)
+	if n == 1 {
+		return
 	}
-	s.Value, s.Low, s.High = compare.Mean(values)
-	s.High *= wide // the peak of each round lies between the ends of its bracket
+	s.Low = all[0].value
+	for _, r := range all {
+		s.High = max(s.High, r.high) // the peak of each round lies between the ends of its bracket
+	}
 }
 
-// rank sets the ranks that the intervals leave possible, column by column, among the rows with the
+// rank sets the ranks that the rounds leave possible, column by column, among the rows with the
 // same labels on all axes but the first.
 func (f Figure) rank(rows []StandingRow) {
 	for i := range rows {
@@ -178,7 +181,13 @@ func (f Figure) rank(rows []StandingRow) {
 // ranked reports whether the place has an interval that is of the system.
 func (s *Stand) ranked() bool { return s.Low > 0 && !s.AtLeast }
 
-// ahead reports whether all of a's interval is better than b's.
+// fewestRounds is the least number of rounds of two systems together of which one can be ahead.
+// Rounds of equal systems come to lie apart by chance in one case of ten if each has three, of five
+// if one has two, and of three if both have two.
+const fewestRounds = 5
+
+// ahead reports whether each round of a is better than each of b.
 func (f Figure) ahead(a, b *Stand) bool {
-	return f.better(a.Low, b.High) && f.better(a.High, b.Low)
+	return a.Rounds+b.Rounds >= fewestRounds &&
+		f.better(a.Low, b.High) && f.better(a.High, b.Low)
 }

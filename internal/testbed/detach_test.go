@@ -78,7 +78,7 @@ type wished struct {
 	child *exec.Cmd
 }
 
-func (w *wished) Fetch(_ context.Context, progress func(string)) error {
+func (w *wished) Fetch(_ context.Context, _ system.Settings, progress func(string)) error {
 	progress("fetching a large file")
 	return nil
 }

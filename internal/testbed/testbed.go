@@ -65,7 +65,7 @@ func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 		return nil, err
 	}
 	if f, fetches := o.Provisioner.(system.Fetcher); fetches {
-		if err := f.Fetch(ctx, o.Progress); err != nil {
+		if err := f.Fetch(ctx, o.Provision.Settings, o.Progress); err != nil {
 			return nil, err
 		}
 	}

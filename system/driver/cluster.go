@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -22,7 +23,14 @@ type Cluster struct {
 	authority   *authority.Authority // nil: not encrypted
 	caFile      string
 	user        user
+	versions    Versions // nil: the servers have one version
 }
+
+// Versions returns the command that starts a node in another version of the software.
+type Versions func(ctx context.Context, n *Node, version string) (process.Spec, error)
+
+// SetVersions makes Upgrade possible.
+func (c *Cluster) SetVersions(to Versions) { c.versions = to }
 
 // user is a user of the operating system; 0: this process's.
 type user struct{ id, group int }
@@ -30,6 +38,7 @@ type user struct{ id, group int }
 var (
 	_ system.Provisioned = (*Cluster)(nil)
 	_ system.Restarter   = (*Cluster)(nil)
+	_ system.Upgrader    = (*Cluster)(nil)
 )
 
 // SetCredentials sets the credentials of the clients.
@@ -132,6 +141,24 @@ func (c *Cluster) Restart(node string) error {
 		return err
 	}
 	return n.process.Restart()
+}
+
+// Upgrade makes Restart start a node in another version.
+func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	if c.versions == nil {
+		return fmt.Errorf("starting %s as version %s: plimsoll starts one version of these "+
+			"servers only", n.title, version)
+	}
+	command, err := c.versions(ctx, n, version)
+	if err != nil {
+		return err
+	}
+	n.process.Become(c.complete(n, n.title, command))
+	return nil
 }
 
 // Stop ends every server and waits for it. It begins with the stage launched last and

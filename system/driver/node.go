@@ -153,10 +153,15 @@ func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
 }
 
 func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Server, error) {
+	return process.Start(c.complete(n, name, command))
+}
+
+// complete returns the command with the node's folder, log, user and group.
+func (c *Cluster) complete(n *Node, name string, command process.Spec) process.Spec {
 	command.Name, command.Dir, command.Log = name, n.Dir, n.Log
 	command.User = c.user.id
 	command.Group = cmp.Or(c.provision.Groups[n.Name], c.user.group)
-	return process.Start(command)
+	return command
 }
 
 // Run runs a program to its end in a node's folder. Errors say what the program does and

@@ -55,14 +55,11 @@ var agent = maven.Artifacts{
 	Coordinates: []string{"org.jolokia:jolokia-jvm:1.7.2"},
 }
 
-// Fetch downloads the brokers of both stores.
-func (activeSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
-	for store := range distributions {
-		if _, err := fetch(ctx, store, progress); err != nil {
-			return err
-		}
-	}
-	return nil
+// Fetch downloads the brokers, unless they are on this machine.
+func (activeSystem) Fetch(ctx context.Context, s system.Settings,
+	progress func(sentence string)) error {
+	_, err := fetch(ctx, s.Text(setStore), progress)
+	return err
 }
 
 // FindSoftware looks for Java, and for Maven if the brokers are not downloaded yet.

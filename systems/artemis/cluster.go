@@ -60,7 +60,8 @@ var distribution = maven.Archive{
 
 // Fetch downloads the servers, unless they are on this machine already. ZooKeeper is downloaded
 // when it is first needed.
-func (artemisSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
+func (artemisSystem) Fetch(ctx context.Context, _ system.Settings,
+	progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, distribution, progress)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
@@ -24,7 +25,7 @@ func TestProvisionedCluster(t *testing.T) {
 
 func TestStartEndsWhenToldTo(t *testing.T) {
 	needServer(t)
-	if err := (artemisSystem{}).Fetch(context.Background(), nil); err != nil {
+	if err := (artemisSystem{}).Fetch(context.Background(), system.Settings{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := systemtest.FailedStart(t, artemisSystem{}, 500*time.Millisecond); err != nil {

@@ -21,9 +21,8 @@ import (
 )
 
 const (
-	kafkaVersion = "4.3.1"
-	clientPort   = 9092
-	quorumPort   = 9093
+	clientPort = 9092
+	quorumPort = 9093
 
 	serverClass  = "kafka.Kafka"
 	storageClass = "kafka.tools.StorageTool"
@@ -38,24 +37,30 @@ var servers = driver.Servers{
 	LastComplaint: maven.LastComplaint,
 }
 
-// jars are the servers. They include a binding of slf4j, without which there is no log.
-var jars = maven.Artifacts{
-	Name: "kafka-" + kafkaVersion,
-	Coordinates: []string{
-		"org.apache.kafka:kafka_2.13:" + kafkaVersion,
-		"org.slf4j:slf4j-simple:1.7.36",
-	},
+// jarsOf returns the servers of a version. They include a binding of slf4j, without which there is
+// no log.
+func jarsOf(version string) maven.Artifacts {
+	return maven.Artifacts{
+		Name: "kafka-" + version,
+		Coordinates: []string{
+			"org.apache.kafka:kafka_2.13:" + version,
+			"org.slf4j:slf4j-simple:1.7.36",
+		},
+	}
 }
 
 // Fetch downloads the servers' jars, unless they are on this machine. Provision does so too; with
 // Fetch the caller can show progress, and the bound of a start does not apply.
-func (kafkaSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
-	_, err := driver.FetchJava(ctx, jars, progress)
+func (kafkaSystem) Fetch(ctx context.Context, s system.Settings,
+	progress func(sentence string)) error {
+	_, err := driver.FetchJava(ctx, jarsOf(s.Text(system.SettingVersion)), progress)
 	return err
 }
 
 // FindSoftware looks for Java, and for Maven if the servers are not downloaded yet.
-func (kafkaSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
+func (kafkaSystem) FindSoftware(s system.Settings) error {
+	return driver.FindJava(jarsOf(s.Text(system.SettingVersion)))
+}
 
 // NodeNames returns the names of the servers.
 func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
@@ -79,7 +84,7 @@ type starter struct {
 }
 
 func newStarter(ctx context.Context, p system.Provision) (starter, error) {
-	java, err := driver.FetchJava(ctx, jars, nil)
+	java, err := driver.FetchJava(ctx, jarsOf(p.Settings.Text(system.SettingVersion)), nil)
 	config := readServerConfig(p.Settings, p.Durability, p.Nodes)
 	return starter{java, kafkaSystem{}.NodeNames(p), config}, err
 }
@@ -102,16 +107,22 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	if err := s.format(ctx, c, nodes); err != nil {
 		return err
 	}
-	err = c.Launch(nodes, func(n *driver.Node) process.Spec {
-		return s.java.Command(s.config.javaOptions(s.java, n), serverClass, n.Path(propertiesFile))
-	})
-	if err != nil {
+	if err := c.Launch(nodes, s.command); err != nil {
 		return err
 	}
+	c.SetVersions(func(ctx context.Context, n *driver.Node, version string) (process.Spec, error) {
+		java, err := driver.FetchJava(ctx, jarsOf(version), nil)
+		return starter{java, s.names, s.config}.command(n), err
+	})
 	if err := awaitAnswers(ctx, c, mechanismPlain); err != nil {
 		return err
 	}
 	return enrol(ctx, c, s.config.Text(setSASL))
+}
+
+// command returns the command of a server.
+func (s starter) command(n *driver.Node) process.Spec {
+	return s.java.Command(s.config.javaOptions(s.java, n), serverClass, n.Path(propertiesFile))
 }
 
 // furnish creates the servers' folders and everything in them except the data.

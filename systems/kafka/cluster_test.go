@@ -211,6 +211,9 @@ func TestCheckNodes(t *testing.T) {
 		{nodes: 3, settings: []string{setSegmentBytes, "4GB"}, want: "must be from"},
 		{nodes: 3, settings: []string{setIOThreads, "0"}, want: "from 1 to 1000"},
 		{nodes: 3, settings: []string{setBrokerSession, "1ms"}, want: "from 1s to 1h"},
+		{nodes: 3, settings: []string{system.SettingVersion, "3.6.2"}, want: "from 3.7.0 on"},
+		{nodes: 3, settings: []string{system.SettingVersion, "4.3.1<"}, want: "from 3.7.0 on"},
+		{nodes: 3, settings: []string{system.SettingVersion, "3.10.0"}},
 		{nodes: 0},
 		{nodes: 0, settings: []string{setHeap, "256MB"}, want: "these run already"},
 	} {

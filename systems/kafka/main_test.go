@@ -37,11 +37,15 @@ func sharedCluster(t testing.TB) *driver.Cluster {
 	return shared.Get(t)
 }
 
-// secured is the second cluster: encrypted, with SCRAM, small, at level 3.
+// olderVersion is the version in which the second cluster starts.
+const olderVersion = "4.1.1"
+
+// secured is the second cluster: encrypted, with SCRAM, small, at level 3, of an older version.
 var secured = &systemtest.Servers[*driver.Cluster]{
 	System: kafkaSystem{}, Level: workload.AsyncSync,
 	Settings: []string{
 		setSecurity, saslSSL, setSASL, mechanismSCRAM512, setHeap, "192MB", setGC, gcSerial,
+		system.SettingVersion, olderVersion,
 	},
 }
 

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -34,6 +35,8 @@ const (
 // serverSettings configure the servers that plimsoll starts. The defaults are
 // Kafka's own unless the description says otherwise.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
+version text 4.3.1
+    Kafka's version, from 3.7 on, which Maven downloads; a rolling restart can start another
 heap bytes 256MB 128MB..: with less a server does not start
     each server's Java heap, reserved whole at the start; the page cache holds the messages
     (Kafka's scripts take 1GB)
@@ -58,6 +61,10 @@ replica_lag_time_max duration 30s 1s..1h
 broker_session_timeout duration 9s 1s..1h
     after how long without a heartbeat a server's partitions go to others
 `))
+
+// kafkaVersion matches the versions whose servers are brokers and controllers without ZooKeeper
+// (KRaft) and know the configuration that plimsoll writes.
+var kafkaVersion = regexp.MustCompile(`^(3\.([7-9]|\d\d)|[4-9]\.\d{1,2})\.\d{1,2}$`)
 
 // serverConfig holds the values of the servers' configuration.
 type serverConfig struct {
@@ -84,6 +91,9 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
 	bad := driver.CheckRanges(s, serverSettings)
+	if v := s.Text(system.SettingVersion); !kafkaVersion.MatchString(v) {
+		bad.Wrong(system.SettingVersion, "must be a version from 3.7.0 on, such as 4.3.1")
+	}
 	if n := s.Bytes(setMessageMax); n < 1<<10 || n > s.Bytes(setHeap)/4 {
 		bad.Wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
 			s.Text(setHeap))

@@ -146,10 +146,11 @@ var jars = maven.Artifacts{
 //go:embed Main.java
 var mainSource string
 
-// Fetch downloads mongo-java-server if there is no mongod.
-func (mongoSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
-	if _, err := findMongod(); err == nil {
-		return nil // Provision downloads, if the target asks for the other server
+// Fetch downloads mongo-java-server, unless mongod is to be started.
+func (mongoSystem) Fetch(ctx context.Context, s system.Settings,
+	progress func(sentence string)) error {
+	if chosen(s) == kindMongod {
+		return nil
 	}
 	_, err := driver.FetchJava(ctx, jars, progress)
 	return err

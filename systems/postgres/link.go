@@ -145,6 +145,13 @@ func (l *link) drop() {
 	l.conn = nil
 }
 
+// dropBroken drops a connection that broke since its last request, which need not have failed.
+func (l *link) dropBroken(ctx context.Context) {
+	if l.conn != nil && l.conn.Ping(ctx) != nil {
+		l.drop()
+	}
+}
+
 // sever ends the connection. Unlike drop, any goroutine may call it.
 func (l *link) sever() {
 	if conn := l.socket.Load(); conn != nil {

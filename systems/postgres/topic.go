@@ -127,6 +127,7 @@ func (c *cluster) change(ctx context.Context, doing, statements string) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*driver.ConnectWithin)
 	defer cancel()
 	c.admin.warning = nil
+	c.admin.dropBroken(ctx)
 	err := c.admin.execute(ctx, statements)
 	switch {
 	case state(err) == stateExists:

@@ -60,6 +60,10 @@ func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
 	if again := len(got.Contents()) - len(acked); again > fetched {
 		t.Errorf("%d messages arrived twice", again)
 	}
+	// The connection that created the topic broke unnoticed when the primary was killed.
+	if err := c.DeleteTopic(t.Context(), topic); err != nil {
+		t.Error(err)
+	}
 }
 
 // A standby that was killed catches up with the primary.

@@ -57,7 +57,8 @@ var Distribution = maven.Archive{
 
 // Fetch downloads the servers, unless they are on this machine. Provision does so too; with Fetch
 // the caller can show progress, and the bound of a start does not apply.
-func (pulsarSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
+func (pulsarSystem) Fetch(ctx context.Context, _ system.Settings,
+	progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, Distribution, progress)
 	return err
 }

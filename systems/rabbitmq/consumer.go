@@ -308,12 +308,16 @@ type flow struct {
 	channel    *amqp.Channel
 	deliveries <-chan amqp.Delivery
 	tag        string
-	last       uint64 // delivery tag of the last message handled
-	pending    int    // messages handled and not acknowledged
+	last       uint64      // delivery tag of the last message handled
+	pending    int         // messages handled and not acknowledged
+	overdue    *time.Timer // runs while messages are pending and ack_delay is not 0
 }
 
-// run handles deliveries, and acknowledges when a batch is full or no message waits.
+// run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
+// first message when no message waits.
 func (f *flow) run() {
+	f.overdue = time.NewTimer(time.Hour)
+	f.overdue.Stop()
 	defer f.acknowledge()
 	leave := f.t.leave
 	for {
@@ -322,9 +326,14 @@ func (f *flow) run() {
 		select {
 		case d, is = <-f.deliveries:
 		default:
-			f.acknowledge()
+			if f.r.of.cfg.ackDelay == 0 {
+				f.acknowledge()
+			}
 			select {
 			case d, is = <-f.deliveries:
+			case <-f.overdue.C:
+				f.acknowledge()
+				continue
 			case <-leave:
 				// Messages that have arrived are handled below, until the library closes
 				// deliveries.
@@ -356,9 +365,18 @@ func (f *flow) run() {
 			continue
 		}
 		f.last = d.DeliveryTag
-		if f.pending++; f.pending >= f.r.of.cfg.ackBatch {
-			f.acknowledge()
-		}
+		f.handled()
+	}
+}
+
+// handled counts a message, and acknowledges a full batch.
+func (f *flow) handled() {
+	f.pending++
+	switch delay := f.r.of.cfg.ackDelay; {
+	case f.pending >= f.r.of.cfg.ackBatch:
+		f.acknowledge()
+	case f.pending == 1 && delay > 0:
+		f.overdue.Reset(delay)
 	}
 }
 
@@ -368,6 +386,7 @@ func (f *flow) acknowledge() {
 	if f.pending > 0 {
 		_ = f.channel.Ack(f.last, true)
 		f.pending = 0
+		f.overdue.Stop()
 	}
 }
 

@@ -40,10 +40,11 @@
 // # Delivery
 //
 // At most once is basic.consume without acknowledgements, for which RabbitMQ has no
-// prefetch. At least once acknowledges up to ack_batch messages together, and at once when
-// no message waits. A stream's position is stored every stream_offset_interval; with at most once
-// before each chunk. A queue redelivers a message that its consumer has not acknowledged within
-// the server's consumer_timeout, half an hour by default. A stream never redelivers (driver.go).
+// prefetch. At least once acknowledges up to ack_batch messages together, and when no message
+// waits, ack_delay after the first of them. A stream's position is stored every
+// stream_offset_interval; with at most once before each chunk. A queue redelivers a message that
+// its consumer has not acknowledged within the server's consumer_timeout, half an hour by default.
+// A stream never redelivers (driver.go).
 //
 // # Durability
 //

@@ -29,6 +29,7 @@ const (
 
 	setPrefetch = "prefetch"
 	setAckBatch = "ack_batch"
+	setAckDelay = "ack_delay"
 
 	setStreamPort     = "stream_port"
 	setStreamBatch    = "stream_batch_size"
@@ -101,8 +102,10 @@ prefetch count 500 1..65535
     most unacknowledged messages of each queue at a consumer; at most once has no
     bound
 ack_batch count 50 1..65535
-    most messages acknowledged at once (basic.ack with multiple); they are
-    acknowledged at once when no message waits
+    most messages acknowledged at once (basic.ack with multiple)
+ack_delay duration 0s 0s..1s
+    how long handled messages wait for others when no message waits to be handled; then they
+    are acknowledged together (streams have no acknowledgements)
 stream_port count 0 0..65535
     port of the stream protocol at each endpoint of a cluster that runs already; 0 is 5552,
     with TLS 5551
@@ -125,6 +128,7 @@ type config struct {
 	heartbeat, confirmTimeout, patience time.Duration
 
 	prefetch, ackBatch int
+	ackDelay           time.Duration
 
 	streamPort, streamBatch, streamCredits int
 	offsetInterval                         time.Duration
@@ -141,6 +145,7 @@ func readConfig(s system.Settings, l workload.Level) config {
 		heartbeat: s.Duration(setHeartbeat), confirmTimeout: s.Duration(setConfirmTimeout),
 		patience: s.Duration(setReconnect),
 		prefetch: int(s.Count(setPrefetch)), ackBatch: int(s.Count(setAckBatch)),
+		ackDelay:   s.Duration(setAckDelay),
 		streamPort: int(s.Count(setStreamPort)), streamBatch: int(s.Count(setStreamBatch)),
 		streamCredits:  int(s.Count(setStreamCredits)),
 		offsetInterval: s.Duration(setOffsetInterval),

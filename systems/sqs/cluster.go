@@ -66,7 +66,8 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 }
 
 // Fetch downloads ElasticMQ, unless it is on this machine.
-func (sqsSystem) Fetch(ctx context.Context, progress func(sentence string)) error {
+func (sqsSystem) Fetch(ctx context.Context, _ system.Settings,
+	progress func(sentence string)) error {
 	_, err := driver.FetchJava(ctx, jars, progress)
 	return err
 }
