@@ -1,7 +1,7 @@
 package kafka
 
 import (
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,8 +11,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Servers that start again in a newer version keep their messages. It runs last, because the
-// cluster has another version afterwards.
+// A server that starts again in a newer version keeps its messages. The test runs last, because the
+// cluster has two versions afterwards.
 func TestUpgrade(t *testing.T) {
 	servers := securedCluster(t)
 	newer := systemtest.Settings(t, kafkaSystem{}).Text(system.SettingVersion)
@@ -30,36 +30,26 @@ func TestUpgrade(t *testing.T) {
 		}
 	}
 	send("before")
-	before := versions(t, c)
-	for _, n := range servers.Nodes() {
-		awaitSync(t, c, topic)
-		if err := servers.Kill(n.Name); err != nil {
-			t.Fatal(err)
-		}
-		if err := servers.Upgrade(t.Context(), n.Name, newer); err != nil {
-			t.Fatal(err)
-		}
-		if err := servers.Restart(n.Name); err != nil {
-			t.Fatal(err)
-		}
-		send("after " + n.Name)
-	}
 	awaitSync(t, c, topic)
-	if now := versions(t, c); slices.Equal(now, before) {
-		t.Errorf("the servers still have the versions %v", now)
-	}
-	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
-	got.AwaitAll(t, "before", "after n1", "after n2", "after n3")
-}
-
-func versions(t *testing.T, c *cluster) []string {
-	t.Helper()
-	all, err := c.ServerVersions(t.Context())
-	if err != nil {
+	node := servers.Nodes()[0].Name
+	if err := servers.Kill(node); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(all)
-	return all
+	if err := servers.Upgrade(t.Context(), node, newer); err != nil {
+		t.Fatal(err)
+	}
+	if err := servers.Restart(node); err != nil {
+		t.Fatal(err)
+	}
+	send("after")
+	awaitSync(t, c, topic)
+	now, err := c.ServerVersions(t.Context())
+	if want := " " + newer[:strings.LastIndex(newer, ".")] + ","; err != nil ||
+		!strings.Contains(now[0], want) || strings.Contains(now[1], want) {
+		t.Errorf("the versions are %v: %v", now, err)
+	}
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	got.AwaitAll(t, "before", "after")
 }
 
 // awaitSync waits until every copy of the topic is complete.
