@@ -41,6 +41,7 @@ const (
 
 // posterRules are the sizes of a poster's words; textAt must agree with them.
 const posterRules = `.question { font-size: 34px; font-weight: 650; fill: var(--text); }
+.long { font-size: 27px; }
 .about { font-size: 18px; fill: var(--soft); }
 .label { font-size: 16px; fill: var(--soft); }
 .big { font-size: 40px; font-weight: 650; fill: var(--text); }
@@ -86,9 +87,13 @@ func (p *Poster) head(d *pen) (bottom float64) {
 	const line, first = 42.0, 66.0
 	d.put(`<g class="accent" transform="translate(%s 30)"><circle cx="13" cy="13" r="9"/>`+
 		`<path d="M0 13h26"/></g>`, number(posterWidth-posterRim-26))
-	y := first
-	for _, words := range wrapTo(p.Question, 34*bold, posterWidth-2*posterRim-60, 2) {
-		d.put(`<text class="question" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+	const large, small, lines, width = 34, 27, 2, posterWidth - 2*posterRim - 60
+	size, class, y := float64(large), "question", first
+	if len(wrapTo(p.Question, large*bold, width, lines+1)) > lines {
+		size, class = small, "question long"
+	}
+	for _, words := range wrapTo(p.Question, size*bold, width, lines) {
+		d.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, number(posterRim), number(y),
 			escape(words))
 		y += line
 	}

@@ -42,8 +42,12 @@ var standingNotes = [][2]string{
 		"pairs of equal systems. Two systems with a rank in common were not told apart."},
 	{"A range", "is from the least to the greatest round; the figure is the median. It holds for " +
 		"this machine, this scale and this hour."},
-	{"At least (≥)", "stands before a peak that the load limited: the system could carry more, " +
-		"and has no rank."},
+	{"The range of a peak", "is the bracket that the searches of all rounds leave: from the " +
+		"highest rate that was stable below every unstable one, which is the figure, to the " +
+		"lowest that was unstable above every stable one. A system is ahead of another when it " +
+		"was stable at a rate at which the other was not, nor at any higher one."},
+	{"At least (≥)", "stands before a peak whose searches met no limit of the system, because " +
+		"the load or the time was the limit: the system could carry more."},
 	{"Equal levels", "are equal promises. A system that syncs each message and one that syncs " +
 		"several together differ in what a slow disk costs them: see syncs and bytes."},
 }
@@ -53,8 +57,8 @@ var standingNotes = [][2]string{
 func standingTable(s study.Standing, first bool) document.Table {
 	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure}
 	if first {
-		out.Note = "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; the " +
-			"range is from the least to the greatest round."
+		out.Note = "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; " +
+			"below is the range of all rounds."
 	}
 	for _, a := range s.Axes[:len(s.Axes)-1] {
 		addAxis(&out, a)
@@ -95,7 +99,7 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 	case p.First > 0:
 		out.Words += fmt.Sprintf(" #%d–%d", p.First, p.Last)
 	}
-	if p.Low > 0 {
+	if p.High > 0 {
 		out.Words += "\n" + s.Unit.String(p.Low) + " to " + s.Unit.String(p.High)
 	}
 	if p.First == 1 {

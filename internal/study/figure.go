@@ -100,18 +100,20 @@ func (f Figure) better(a, b float64) bool {
 // searched reports whether the figure is of a search.
 func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
 
+// ofRate returns what a search's rate of one message a second is in the figure's unit.
+func (f Figure) ofRate(s *peak.Saved) float64 {
+	if f.Unit == BytesPerSecond {
+		return float64(s.Load.MessageBytes)
+	}
+	return 1
+}
+
 // own returns the figures that internal/compare does not have.
 func own() []Figure {
 	return []Figure{
-		{Name: "peak", Title: "peak stable throughput", Unit: PerSecond, of: peakRate},
-		{Name: "peak_bytes", Title: "peak stable throughput in bytes", Unit: BytesPerSecond,
-			of: func(m Measured) (float64, bool) {
-				rate, known := peakRate(m)
-				if !known {
-					return 0, false
-				}
-				return rate * float64(m.Search.Load.MessageBytes), true
-			}},
+		searched(Figure{Name: "peak", Title: "peak stable throughput", Unit: PerSecond}),
+		searched(Figure{Name: "peak_bytes", Title: "peak stable throughput in bytes",
+			Unit: BytesPerSecond}),
 		{Name: "sent", Title: "sent and acknowledged", Unit: PerSecond, compared: "rate",
 			of: ofRun(func(r *result.Run) (float64, bool) {
 				return r.Summary.AchievedRate, r.Summary.WindowNs > 0
@@ -149,11 +151,15 @@ func ofRun(of func(*result.Run) (float64, bool)) func(Measured) (float64, bool) 
 	}
 }
 
-func peakRate(m Measured) (float64, bool) {
-	if m.Search == nil || m.Search.Bracket.StableRate == 0 {
-		return 0, false
+// searched makes a figure the highest stable rate of a search.
+func searched(f Figure) Figure {
+	f.of = func(m Measured) (float64, bool) {
+		if m.Search == nil || m.Search.Bracket.StableRate == 0 {
+			return 0, false
+		}
+		return m.Search.Bracket.StableRate * f.ofRate(m.Search), true
 	}
-	return m.Search.Bracket.StableRate, true
+	return f
 }
 
 func greatest(series result.Series) func(Measured) (float64, bool) {

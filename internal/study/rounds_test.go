@@ -1,12 +1,13 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -94,7 +95,7 @@ func TestOrderOfRounds(t *testing.T) {
 		if len(all) != len(p.Cells) {
 			t.Errorf("%s: %d of %d cells", scale, len(all), len(p.Cells))
 		}
-		if diff := cmp.Diff(all, order(s, p)); diff != "" {
+		if diff := gocmp.Diff(all, order(s, p)); diff != "" {
 			t.Error("the order changes:", diff)
 		}
 		checkOrder(t, p, all)
@@ -207,49 +208,53 @@ func TestStandings(t *testing.T) {
 	if one[1].First != 1 || one[1].Last != 2 || other[1].First != 1 || other[1].Last != 2 {
 		t.Errorf("not told apart: %+v, %+v", one[1], other[1])
 	}
-	if s := one[0]; math.Abs(s.Value-1010) > 1e-6 || s.Low != 1000 || s.High != 1020*1.05 ||
-		s.Rounds != 3 || s.Level != 2 || s.Run == "" {
+	// The rates 1000, 1020 and 1010 were stable, and those 5% above them unstable.
+	if s := one[0]; s.Value != 1020 || s.Low != 1020 || s.High != 1050 || s.Rounds != 3 ||
+		s.Level != 2 || s.Run == "" {
 		t.Errorf("%+v", s)
 	}
 	// Two rounds a side lie apart by chance too often.
 	two := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}}, "")
-	if s := two.Rows[0].Places[0]; s.First != 1 || s.Last != 2 || math.Abs(s.Value-1005) > 1 {
+	if s := two.Rows[0].Places[0]; s.First != 1 || s.Last != 2 {
 		t.Errorf("%+v", s)
 	}
-	// One round has no range, and no rank.
-	if s := carried(t, map[string][]float64{"one, 2": {1000}, "other, 2": {500, 505}},
-		"").Rows[0].Places[0]; s.Low != 0 || s.First != 0 || s.Rounds != 1 {
-		t.Errorf("%+v", s)
-	}
-	unmet := carried(t, map[string][]float64{"one, 2": {-8000, -9000}, "one, 4": {-8000, 9000},
-		"other, 2": {500, 505}}, "").Rows[0].Places
-	if s := unmet[0]; !s.AtLeast || math.Abs(s.Value-9000) > 1 || s.First != 0 || s.Remark == "" {
+	unmet := carried(t, map[string][]float64{"one, 2": {-8000, -9000, -8500},
+		"other, 2": {500, 505, 505}}, "").Rows
+	if s := unmet[0].Places[0]; !s.AtLeast || s.Value != 9000 || s.First != 1 || s.Last != 1 ||
+		s.Remark == "" {
 		t.Errorf("no limit: %+v", s)
 	}
-	if s := unmet[1]; s.AtLeast || math.Abs(s.Value-9000) > 1 || s.Rounds != 1 {
-		t.Errorf("no limit in one round: %+v", s)
+	if s := unmet[1].Places[0]; s.First != 2 || s.Last != 2 {
+		t.Errorf("behind one without a limit: %+v", s)
 	}
-	// A figure that the load limited says nothing about the system.
-	if s := carried(t, map[string][]float64{"one, 2": {1000, 1010}, "other, 2": {500, 505}},
-		verdict.SideGenerator).Rows[0].Places[0]; !s.AtLeast || s.First != 0 {
-		t.Errorf("%+v", s)
+	// What limited the load says nothing about the system, which may carry more.
+	load := carried(t, map[string][]float64{"one, 2": {1000, 1010, 1010},
+		"other, 2": {500, 505, 500}}, verdict.SideGenerator).Rows[0].Places[0]
+	if !load.AtLeast || load.Value != 1010 || load.High != 0 || load.Last != 2 {
+		t.Errorf("%+v", load)
 	}
 }
 
-// A search that had no time to meet a limit gives a lower bound.
-func TestSearchesThatMetNoLimit(t *testing.T) {
-	ends := func(value float64) round { return round{value: value, high: 1.05 * value} }
-	open := func(value float64) round { return round{value: value, high: value, open: true} }
-	for _, c := range []struct{ all, want []round }{
-		{nil, nil},
-		{[]round{ends(7), ends(8)}, []round{ends(7), ends(8)}},
-		{[]round{open(2), ends(7), ends(8)}, []round{ends(7), ends(8)}},
-		// It found more than a search that met a limit, so it shows the scatter.
-		{[]round{ends(7), open(8), ends(9)}, []round{ends(7), open(8), ends(9)}},
-		{[]round{open(2), open(8)}, []round{open(8)}},
+// The searches of all rounds leave one bracket.
+func TestBracketOfAllRounds(t *testing.T) {
+	for _, c := range []struct {
+		all       []round
+		low, high float64
+	}{
+		{[]round{{value: 7, unstable: 14}}, 7, 14},
+		{[]round{{value: 7}, {value: 14}, {unstable: 28}}, 14, 28},
+		{[]round{{value: 7}, {value: 8}}, 8, 0},
+		{[]round{{unstable: 4}, {unstable: 8}}, 0, 0},
+		// The rounds scatter.
+		{[]round{{value: 7, unstable: 14}, {value: 10, unstable: 12}, {value: 13}}, 10, 14},
+		{[]round{{value: 7, unstable: 14}, {unstable: 5}}, 5, 14},
 	} {
-		if got := telling(c.all); !slices.Equal(got, c.want) {
-			t.Errorf("%v: %v, want %v", c.all, got, c.want)
+		slices.SortFunc(c.all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+		s := Stand{Rounds: len(c.all)}
+		s.bracket(c.all)
+		if s.Low != c.low || s.High != c.high || s.Value != c.low ||
+			s.AtLeast != (c.low > 0 && c.high == 0) || (s.Rounds == 0) != (c.low == 0) {
+			t.Errorf("%+v: %+v", c.all, s)
 		}
 	}
 }
@@ -284,7 +289,7 @@ func TestLessLatencyIsAhead(t *testing.T) {
 		t.Errorf("%+v, %v", lost, err)
 	}
 	var none Stand
-	none.sum([]round{{}, {value: 3, high: 3}})
+	none.sum([]round{{}, {value: 3}})
 	if none.Value != 3 || none.Low != 0 {
 		t.Errorf("%+v", none)
 	}

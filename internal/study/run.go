@@ -201,9 +201,11 @@ func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []Me
 // mostCarried returns the peak of a search, or the highest acknowledged rate when no rate was
 // stable.
 func mostCarried(s *peak.Saved) (most float64) {
-	if s == nil || s.Bracket.StableRate > 0 {
-		most, _ = peakRate(Measured{Search: s})
-		return most
+	switch {
+	case s == nil:
+		return 0
+	case s.Bracket.StableRate > 0:
+		return s.Bracket.StableRate
 	}
 	for _, p := range s.Trials {
 		most = max(most, p.AchievedRate)

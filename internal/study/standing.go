@@ -31,15 +31,13 @@ type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
 	Rounds int    `json:"rounds"` // with the figure
-	// Value is the median of the rounds, or the greatest if one of them is 0. A search that met
-	// no limit is left out if every search that did found more.
+	// Value is the median of the rounds, or the greatest if one of them is 0. Of searches it is Low.
 	Value float64 `json:"value"`
-	// Low and High are the least and the greatest of two or more rounds; 0: not known. The
-	// greatest of searches is the upper end of a bracket.
+	// Low and High are the least and the greatest of two or more rounds; 0: not known. Of searches
+	// they are the ends of the bracket that all of them leave.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
-	// AtLeast is set when the load was the limit, or no search met one, so that the system could
-	// carry more.
+	// AtLeast is set when no search met a limit of the system, so that it could carry more.
 	AtLeast bool `json:"at_least,omitempty"`
 	// First and Last are the ranks that the rounds leave possible among the cells of the same
 	// places on all axes but the first; 0: no rank.
@@ -74,15 +72,15 @@ func (t *Table) standing(f Figure, p *Plan, measured []Measured) Standing {
 
 // round is a figure of a cell in one round.
 type round struct {
-	value, high float64
-	open        bool // a search that met no limit, so that the system carries at least value
+	value    float64 // of a search: the highest stable rate; 0: none
+	unstable float64 // of a search: the lowest unstable rate above it; 0: it met no limit
+	run      string
 }
 
 // stand returns a figure at one place over all rounds.
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 	out := Stand{At: at}
 	var all []round
-	runs := map[float64]string{}
 	for i, c := range p.Cells {
 		if c.Table != t.Name || c.At != at {
 			continue
@@ -91,15 +89,12 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		v, known := f.Value(measured[i])
 		known = known && c.State == experiment.Done
 		remark, ofLoad := c.remark(measured[i], known)
-		if known {
-			one := round{value: v, high: v}
-			if s := measured[i].Search; s != nil && f.searched() && s.Bracket.StableRate > 0 {
-				b := s.Bracket
-				one.open = b.UnstableRate == 0
-				one.high = v * max(b.UnstableRate, b.StableRate) / b.StableRate
-			}
-			all, runs[v] = append(all, one), c.Run
-			out.AtLeast = out.AtLeast || ofLoad && f.searched()
+		one := round{value: v, run: c.Run}
+		if s := measured[i].Search; s != nil && f.searched() && !ofLoad {
+			one.unstable = s.Bracket.UnstableRate * f.ofRate(s)
+		}
+		if known || one.unstable > 0 {
+			all = append(all, one)
 			if limit := measured[i].limit(); limit != "" && f.searched() {
 				out.Limit = nameOf(limit)
 			}
@@ -108,46 +103,59 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 			out.Run = c.Run
 		}
 	}
-	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
-	all = telling(all)
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
 	}
-	if all[len(all)-1].open && len(all) == 1 {
-		out.AtLeast = true
-		out.Remark = cmp.Or(out.Remark, "the searches ended before they met a limit")
+	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+	if f.searched() {
+		out.bracket(all)
+	} else {
+		out.sum(all)
 	}
-	out.Run = runs[all[len(all)/2].value]
-	out.sum(all)
 	return out
 }
 
-// telling returns, of rounds sorted by value, those that show what the system carries. A search
-// that met no limit shows nothing if every search that did found more. If none met a limit, the
-// highest round is a lower bound.
-func telling(all []round) []round {
-	ended := slices.IndexFunc(all, func(r round) bool { return !r.open })
-	if ended < 0 {
-		return all[max(0, len(all)-1):]
+// bracket sets the range in which the searches of some rounds leave the peak: from the highest rate
+// that was stable below every unstable one, to the lowest that was unstable above every stable one.
+// If no stable rate lies below every unstable one, the range begins at the lowest unstable one.
+func (s *Stand) bracket(all []round) {
+	stable, unstable := all[len(all)-1].value, math.Inf(1) // the highest, and the lowest
+	for _, r := range all {
+		if r.unstable > 0 {
+			unstable = min(unstable, r.unstable)
+		}
+		if r.unstable > stable && (s.High == 0 || r.unstable < s.High) {
+			s.High = r.unstable
+		}
 	}
-	return all[ended:]
+	if stable == 0 {
+		s.Rounds, s.High = 0, 0
+		return
+	}
+	s.Low, s.Run = min(unstable, stable), all[len(all)-1].run
+	for _, r := range all {
+		if r.value > 0 && r.value < unstable {
+			s.Low, s.Run = r.value, r.run
+		}
+	}
+	s.Value, s.AtLeast = s.Low, s.High == 0
+	if s.AtLeast {
+		s.Remark = cmp.Or(s.Remark, "the searches ended before they met a limit of the system")
+	}
 }
 
 // sum sets the median of some rounds, sorted by value, and their range.
 func (s *Stand) sum(all []round) {
 	n := len(all)
+	s.Run = all[n/2].run
 	if all[0].value <= 0 {
 		s.Value = all[n-1].value
 		return
 	}
 	// The middle one, or the geometric mean of the two in the middle.
 	s.Value = math.Sqrt(all[(n-1)/2].value * all[n/2].value)
-	if n == 1 {
-		return
-	}
-	s.Low = all[0].value
-	for _, r := range all {
-		s.High = max(s.High, r.high) // the peak of each round lies between the ends of its bracket
+	if n > 1 {
+		s.Low, s.High = all[0].value, all[n-1].value
 	}
 }
 
@@ -160,7 +168,8 @@ func (f Figure) rank(rows []StandingRow) {
 			first, last, others := 1, 1, 0
 			for j := range rows {
 				o := &rows[j].Places[k]
-				if j == i || !o.ranked() || !slices.Equal(rows[j].Labels[1:], rows[i].Labels[1:]) {
+				if j == i || o.Rounds == 0 ||
+					!slices.Equal(rows[j].Labels[1:], rows[i].Labels[1:]) {
 					continue
 				}
 				others++
@@ -171,23 +180,26 @@ func (f Figure) rank(rows []StandingRow) {
 					last++
 				}
 			}
-			if s.ranked() && others > 0 {
+			if s.Low > 0 && others > 0 {
 				s.First, s.Last = first, last
 			}
 		}
 	}
 }
 
-// ranked reports whether the place has an interval that is of the system.
-func (s *Stand) ranked() bool { return s.Low > 0 && !s.AtLeast }
-
 // fewestRounds is the least number of rounds of two systems together of which one can be ahead.
 // Rounds of equal systems come to lie apart by chance in one case of ten if each has three, of five
 // if one has two, and of three if both have two.
 const fewestRounds = 5
 
-// ahead reports whether each round of a is better than each of b.
+// ahead reports whether each round of a is better than each of b. For searches it reports whether
+// a was stable at a rate at which b was not, nor at any higher one.
 func (f Figure) ahead(a, b *Stand) bool {
-	return a.Rounds+b.Rounds >= fewestRounds &&
-		f.better(a.Low, b.High) && f.better(a.High, b.Low)
+	switch {
+	case a.Low == 0 || b.Low == 0 || a.Rounds+b.Rounds < fewestRounds:
+		return false
+	case f.searched():
+		return b.High > 0 && a.Low >= b.High
+	}
+	return f.better(a.Low, b.High) && f.better(a.High, b.Low)
 }
