@@ -36,7 +36,8 @@ const (
 // Kafka's own unless the description says otherwise.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 version text 4.3.1
-    Kafka's version, from 3.7 on, which Maven downloads; a rolling restart can start another
+    Kafka's version, which Maven downloads: 3.7 or later, of which 4.1.1 and 4.3.1 were tried; a
+    rolling restart can start another
 heap bytes 256MB 128MB..: with less a server does not start
     each server's Java heap, reserved whole at the start; the page cache holds the messages
     (Kafka's scripts take 1GB)
