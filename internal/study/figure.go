@@ -111,8 +111,8 @@ func (f Figure) ofRate(s *peak.Saved) float64 {
 // own returns the figures that internal/compare does not have.
 func own() []Figure {
 	return []Figure{
-		searched(Figure{Name: "peak", Title: "peak stable throughput", Unit: PerSecond}),
-		searched(Figure{Name: "peak_bytes", Title: "peak stable throughput in bytes",
+		searchedFor(Figure{Name: "peak", Title: "peak stable throughput", Unit: PerSecond}),
+		searchedFor(Figure{Name: "peak_bytes", Title: "peak stable throughput in bytes",
 			Unit: BytesPerSecond}),
 		{Name: "sent", Title: "sent and acknowledged", Unit: PerSecond, compared: "rate",
 			of: ofRun(func(r *result.Run) (float64, bool) {
@@ -151,8 +151,8 @@ func ofRun(of func(*result.Run) (float64, bool)) func(Measured) (float64, bool) 
 	}
 }
 
-// searched makes a figure the highest stable rate of a search.
-func searched(f Figure) Figure {
+// searchedFor makes a figure the highest stable rate of a search.
+func searchedFor(f Figure) Figure {
 	f.of = func(m Measured) (float64, bool) {
 		if m.Search == nil || m.Search.Bracket.StableRate == 0 {
 			return 0, false

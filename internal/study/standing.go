@@ -31,7 +31,7 @@ type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
 	Rounds int    `json:"rounds"` // with the figure
-	// Value is the median of the rounds, or the greatest if one of them is 0. Of searches it is Low.
+	// Value is the median of the rounds, or the greatest if one is 0. Of searches it is Low.
 	Value float64 `json:"value"`
 	// Low and High are the least and the greatest of two or more rounds; 0: not known. Of searches
 	// they are the ends of the bracket that all of them leave.
