@@ -42,10 +42,13 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	send("after")
-	awaitSync(t, c, topic)
-	now, err := c.ServerVersions(t.Context())
-	if want := " " + newer[:strings.LastIndex(newer, ".")] + ","; err != nil ||
-		!strings.Contains(now[0], want) || strings.Contains(now[1], want) {
+	var now []string
+	want := " " + newer[:strings.LastIndex(newer, ".")] + ","
+	err := driver.Until(within(t), 100*time.Millisecond, func() (again bool, err error) {
+		now, err = c.ServerVersions(t.Context())
+		return err != nil || !strings.Contains(now[0], want), err
+	})
+	if err != nil || !strings.Contains(now[0], want) || strings.Contains(now[1], want) {
 		t.Errorf("the versions are %v: %v", now, err)
 	}
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)

@@ -33,6 +33,7 @@ func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
 	c := connect(t, systemtest.OptionsOf(t, postgresSystem{}, servers, workload.SyncAsync,
 		setShape, shape, setFetch, strconv.Itoa(fetched)))
 	topic, got := systemtest.Topic(t, c, "killed-"+shape, 2), systemtest.NewInbox()
+	unused := systemtest.Topic(t, c, "unused-"+shape, 1)
 	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	var killed time.Time
@@ -60,8 +61,8 @@ func killedPrimary(t *testing.T, servers *driver.Cluster, shape string) {
 	if again := len(got.Contents()) - len(acked); again > fetched {
 		t.Errorf("%d messages arrived twice", again)
 	}
-	// The connection that created the topic broke unnoticed when the primary was killed.
-	if err := c.DeleteTopic(t.Context(), topic); err != nil {
+	// The connection that created the topics broke unnoticed when the primary was killed.
+	if err := c.DeleteTopic(t.Context(), unused); err != nil {
 		t.Error(err)
 	}
 }
