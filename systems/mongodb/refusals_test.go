@@ -58,6 +58,9 @@ func TestRefusals(t *testing.T) {
 				servers = secured
 			}
 			o := systemtest.OptionsOf(t, mongoSystem{}, servers.Get(t), workload.AsyncAsync)
+			// The first connection makes the server load its classes, which takes seconds on a full
+			// machine.
+			systemtest.Connect[*cluster](t, mongoSystem{}, o)
 			c.change(&o)
 			began, err := systemtest.TryConnect(t, mongoSystem{}, o)
 			systemtest.Refused(t, began, err, c.says...)
