@@ -111,14 +111,11 @@ const (
 	gaugedShare = 0.6
 )
 
-// start returns the first rate of the current cell's search. It only shortens the search. It is
-// the workload's rate or, in a study with rounds, what a closed loop carries in the first round,
-// and later a rate from the earlier round's result.
+// start returns the first rate of the current cell's search. It only shortens the search. It is a
+// share of what a closed loop carries or, after the first round, a rate from the earlier round's
+// result.
 func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
 	c, rate := &r.plan.Cells[r.at], job.Workload.Load.Segments[0].From
-	if r.Study.Rounds == 0 {
-		return rate, nil
-	}
 	least := peak.FewestMessages / r.scale.Trial.Seconds()
 	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
 	if len(earlier) == 0 {

@@ -43,7 +43,7 @@ const (
 var scales = []Scale{
 	{Name: Smoke, Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{
 		Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
-		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 50 * time.Second,
+		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
 		Limit: 20 * time.Second, After: 2 * time.Second}},
 	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
 		Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
