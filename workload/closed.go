@@ -56,6 +56,8 @@ var besideClosed = []struct{ path, why string }{
 			"keep one of the two"},
 	{"load.arrivals",
 		"cannot be combined with closed: a closed loop has no schedule of arrivals, remove it"},
+	{"load.burst",
+		"cannot be combined with closed: batch is the number of messages of a send, remove it"},
 	{"max_in_flight",
 		"cannot be combined with load.closed: it is in_flight times the largest batch, remove it"},
 }

@@ -114,6 +114,11 @@ var loadFields = []Field{
 		Default: "constant", Role: Offered, block: true,
 		at:      func(f *file) any { return &f.Load.Arrivals },
 		printed: func(f *file) bool { return f.Load.Closed == nil }},
+	{Path: "load.burst", Name: "burst",
+		Means: "The number of messages that are due at the same moment; arrivals says how " +
+			"bursts are spaced.",
+		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Load.Burst) },
+		printed: func(f *file) bool { return f.Load.Burst > 1 }},
 	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.",
 		Default: "10k/s",
 		Role:    Offered, at: func(f *file) any { return &f.rate },

@@ -19,6 +19,7 @@ const (
 	MaxExponent      = 10
 	MaxRate          = 100e6 // messages per second
 	MaxSteps         = 1_000
+	MaxBurst         = 10_000  // messages due at the same moment
 	MaxInFlightLimit = 1 << 24 // messages of one producer
 	MaxSends         = 10_000  // of one producer in a closed loop, under way at a time
 	MaxBatch         = 10_000  // messages of one send

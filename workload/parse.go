@@ -232,7 +232,7 @@ func (f *file) load(doc *strict.Document) Load {
 	if doc.Has("load.closed") {
 		return Load{Closed: &f.closed}
 	}
-	return Load{Arrivals: f.Load.Arrivals, Segments: f.segments(doc)}
+	return Load{Arrivals: f.Load.Arrivals, Burst: f.Load.Burst, Segments: f.segments(doc)}
 }
 
 func (f *file) segments(doc *strict.Document) []Segment {

@@ -22,6 +22,9 @@ func (w *Workload) Record() result.Load {
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
 	}
+	if w.Load.Burst > 1 {
+		l.Burst = w.Load.Burst
+	}
 	if w.Message.Sizes != nil {
 		l.MessageSizes = w.Message.Sizes.String()
 	}
@@ -110,7 +113,7 @@ func recordedBy(r *result.Run) *Workload {
 		Message: Message{Size: l.MessageBytes, Incompressible: share(l.IncompressiblePct)},
 		Keys: Keys{Kind: KeyKind(l.Keys), Count: l.KeyCount,
 			Exponent: l.KeyExponent}, Spread: Spread(l.Spread),
-		Load:   Load{Arrivals: Arrivals(l.Arrivals)},
+		Load:   Load{Arrivals: Arrivals(l.Arrivals), Burst: l.Burst},
 		Warmup: length(l.WarmupSeconds), Duration: length(l.WindowSeconds),
 		Delivery: Delivery(l.Delivery), Durability: Level(
 			r.Durability.Asked), MaxInFlight: l.MaxInFlight,

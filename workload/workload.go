@@ -113,6 +113,7 @@ const (
 // nor arrivals.
 type Load struct {
 	Arrivals Arrivals
+	Burst    int // messages that are due at the same moment; 0 is 1
 	Segments []Segment
 	Closed   *Closed // nil: open loop
 }
@@ -138,7 +139,7 @@ type Segment struct {
 	For      time.Duration
 }
 
-// Arrivals is how messages are spaced around the rate curve.
+// Arrivals is how messages, or bursts of messages, are spaced around the rate curve.
 type Arrivals string
 
 // The arrival processes.

@@ -49,10 +49,13 @@ func BenchmarkRabbitMQStall(b *testing.B) {
 }
 
 // besidePerfTest returns the duel in which consumers acknowledge acked messages together. PerfTest
-// waits for that number; plimsoll waits for at most a second.
+// waits for that number; plimsoll waits for at most a second. To keep a rate, PerfTest sleeps whole
+// milliseconds, and then sends the messages of that time at once; plimsoll's load has the same
+// bursts.
 func besidePerfTest(rate, unanswered, acked int) duel {
 	return duel{
-		system: rabbitmq.New(), rival: "PerfTest", rate: rate, partitions: 1, unanswered: unanswered,
+		system: rabbitmq.New(), rival: "PerfTest", rate: rate, burst: rate / 1000,
+		partitions: 1, unanswered: unanswered,
 		client: fmt.Sprintf("prefetch: 500, ack_batch: %d, ack_delay: 1s", acked),
 		start: func(r *ring, topic string) []*exec.Cmd {
 			return startPerfTest(r, topic, acked)

@@ -48,6 +48,7 @@ type duel struct {
 	client     string            // plimsoll's settings, as in a target; the rival has the same
 	load       string            // further lines of plimsoll's workload
 	rate       int               // messages a second
+	burst      int               // messages that the rival sends at a time; 0: one
 	partitions int
 	unanswered int           // most messages in flight; 0: plimsoll's default
 	stall      time.Duration // how long all servers are stopped in the middle of the window
@@ -207,8 +208,8 @@ func (r *ring) plimsoll(s *side) {
 	r.Helper()
 	asked := fmt.Sprintf(
 		"name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: "+
-			"{rate: %d/s}\nwarmup: %s\nduration: %s\ndurability: 2\n",
-		r.partitions, duelBytes, r.rate, duelWarmup, duelWindow+duelTail)
+			"{rate: %d/s, burst: %d}\nwarmup: %s\nduration: %s\ndurability: 2\n",
+		r.partitions, duelBytes, r.rate, max(r.burst, 1), duelWarmup, duelWindow+duelTail)
 	asked += r.load
 	if r.unanswered > 0 {
 		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)

@@ -16,6 +16,7 @@ type Schedule struct {
 	warmupNs  int64
 	expected  float64 // messages due before the end when evenly spaced
 	poisson   bool
+	burst     int64 // messages due at the same moment
 	seed      uint64
 	// sinceNs is the time up to which the schedule equals the one that it replaced.
 	sinceNs int64
@@ -32,8 +33,8 @@ type stretch struct {
 // NewSchedule returns the schedule of a load with a warm-up in front, offered
 // at the load's opening rate.
 func NewSchedule(l workload.Load, warmup time.Duration, seed uint64) *Schedule {
-	s := &Schedule{poisson: l.Arrivals == workload.ArrivalsPoisson, seed: seed,
-		warmupNs: int64(warmup)}
+	s := &Schedule{poisson: l.Arrivals == workload.ArrivalsPoisson, burst: int64(max(l.Burst, 1)),
+		seed: seed, warmupNs: int64(warmup)}
 	if len(l.Segments) > 0 && warmup > 0 {
 		open := l.Segments[0].From
 		s.add(open, open, warmup)
@@ -84,7 +85,7 @@ type Cursor struct {
 	seq     int64 // the next one to return
 	stride  int64
 	stretch int
-	arrived float64 // Poisson: unit-rate arrival time of message drawn-1
+	arrived float64 // Poisson: unit-rate arrival time of burst drawn-1
 	drawn   int64   // Poisson: how many gaps have been drawn
 }
 
@@ -108,9 +109,10 @@ func (c *Cursor) Next() (seq, dueNs int64, ok bool) {
 		return 0, 0, false
 	}
 	seq = c.seq
-	n := float64(seq)
+	burst := seq / c.s.burst
+	n := float64(burst * c.s.burst)
 	if c.s.poisson {
-		n = c.arrival(seq)
+		n = float64(c.s.burst) * c.arrival(burst)
 	}
 	if n >= c.s.expected {
 		return 0, 0, false
@@ -141,10 +143,10 @@ func (c *Cursor) leap(untilNs int64) (n int64) {
 	return n
 }
 
-// arrival returns the time of a message in a Poisson process of rate 1. Every walk draws all gaps,
+// arrival returns the time of a burst in a Poisson process of rate 1. Every walk draws all gaps,
 // so that all walks agree.
-func (c *Cursor) arrival(seq int64) float64 {
-	for ; c.drawn <= seq; c.drawn++ {
+func (c *Cursor) arrival(burst int64) float64 {
+	for ; c.drawn <= burst; c.drawn++ {
 		c.arrived += exponential(c.s.seed, uint64(c.drawn))
 	}
 	return c.arrived

@@ -13,7 +13,7 @@ import (
 func drawLoad(t *rapid.T) (workload.Load, time.Duration) {
 	l := workload.Load{Arrivals: rapid.SampledFrom(
 		[]workload.Arrivals{workload.ArrivalsConstant, workload.ArrivalsPoisson}).Draw(
-		t, "arrivals")}
+		t, "arrivals"), Burst: rapid.IntRange(0, 4).Draw(t, "burst")}
 	for range rapid.IntRange(1, 4).Draw(t, "segments") {
 		l.Segments = append(l.Segments, workload.Segment{
 			From: rapid.Float64Range(1, 5000).Draw(t, "from"), To: rapid.Float64Range(1,
@@ -74,11 +74,37 @@ func TestDueTimesRiseAndStayInside(t *testing.T) {
 	})
 }
 
+// A burst is due as one, when the curve has brought all messages before it; bursts are spaced like
+// single messages at the burst's share of the rate.
+func TestBurstsAreDueAsOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, warmup := drawLoad(t)
+		l.Burst = rapid.IntRange(2, 50).Draw(t, "burst")
+		seed := rapid.Uint64().Draw(t, "seed")
+		_, dues := walk(NewSchedule(l, warmup, seed).Cursor(0, 1))
+		single := l
+		single.Burst, single.Segments = 1, nil
+		for _, s := range l.Segments {
+			s.From, s.To = s.From/float64(l.Burst), s.To/float64(l.Burst)
+			single.Segments = append(single.Segments, s)
+		}
+		_, bursts := walk(NewSchedule(single, warmup, seed).Cursor(0, 1))
+		if len(dues)%l.Burst != 0 || math.Abs(float64(len(dues)/l.Burst-len(bursts))) > 1 {
+			t.Fatalf("%d messages, %d bursts of %d", len(dues), len(bursts), l.Burst)
+		}
+		for i, due := range dues {
+			if of := i / l.Burst; of < len(bursts) && max(due-bursts[of], bursts[of]-due) > 2 {
+				t.Fatalf("message %d is due at %d, burst %d at %d", i, due, of, bursts[of])
+			}
+		}
+	})
+}
+
 // The curve's integral is the number of messages, at every moment.
 func TestConstantArrivalsFollowTheCurve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, _ := drawLoad(t)
-		l.Arrivals = workload.ArrivalsConstant
+		l.Arrivals, l.Burst = workload.ArrivalsConstant, 1
 		_, dues := walk(NewSchedule(l, 0, 1).Cursor(0, 1))
 		for i, due := range dues {
 			if n := integral(l, float64(due)); math.Abs(n-float64(i)) > 1e-4+float64(i)*1e-9 {

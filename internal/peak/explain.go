@@ -84,14 +84,17 @@ func (s *Saved) Sentence() string {
 }
 
 // arrivals names the workload's arrivals.
-func (s *Saved) arrivals() string {
+func (s *Saved) arrivals() (words string) {
 	switch workload.Arrivals(s.Load.Arrivals) {
 	case workload.ArrivalsConstant:
-		return ", with constant arrivals"
+		words = ", with constant arrivals"
 	case workload.ArrivalsPoisson:
-		return ", with random arrivals (Poisson)"
+		words = ", with random arrivals (Poisson)"
 	}
-	return ""
+	if s.Load.Burst > 1 {
+		words += fmt.Sprintf(" in bursts of %d", s.Load.Burst)
+	}
+	return words
 }
 
 // confirmedSeconds returns the length in seconds of the shortest run that confirmed the stable

@@ -80,7 +80,7 @@ func benchName(r *result.Run) string {
 		out += "/sizes=" + benchWord(r.Load.MessageSizes)
 	}
 	if r.Load.Closed == nil && r.Load.Arrivals != "" {
-		out += "/arrivals=" + benchWord(r.Load.Arrivals)
+		out += "/arrivals=" + benchWord(arrivals(r.Load))
 	}
 	return out
 }

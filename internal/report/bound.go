@@ -137,18 +137,22 @@ func missingOf(s result.Summary) []string {
 // arrivals names the arrival process, or is empty if that is unknown: percentiles of two kinds of
 // arrivals cannot be compared.
 func arrivals(l result.Load) string {
-	if l.Closed != nil {
+	switch {
+	case l.Closed != nil:
 		return "closed loop"
+	case l.Burst > 1:
+		return fmt.Sprintf("%s bursts of %d", clean(l.Arrivals), l.Burst)
 	}
 	return clean(l.Arrivals)
 }
 
 // arrivalWords names the arrivals in a heading.
 func arrivalWords(l result.Load) string {
-	if words := arrivals(l); l.Closed != nil || words == "" {
+	words := arrivals(l)
+	if l.Closed != nil || l.Burst > 1 || words == "" {
 		return words
 	}
-	return arrivals(l) + " arrivals"
+	return words + " arrivals"
 }
 
 // ofArrivals is a heading followed by the arrivals.

@@ -31,7 +31,7 @@ func modelWords(l result.Load) []string {
 	}
 	out := []string{clean(l.Model) + " loop"}
 	if l.Closed == nil && l.Arrivals != "" {
-		out = append(out, clean(l.Arrivals)+" arrivals")
+		out = append(out, arrivalWords(l))
 	}
 	return out
 }
