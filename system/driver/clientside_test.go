@@ -109,6 +109,22 @@ func TestSharesAreAwaitedUntilTheyAreEven(t *testing.T) {
 	})
 }
 
+// A partition whose loss was not reported to one consumer belongs to the one that got it last.
+func TestSharesCountAPartitionOnce(t *testing.T) {
+	s := NewShares[string](system.ConsumerOptions{Topic: system.Topic{Partitions: 3}})
+	s.Join("a")
+	s.Join("b")
+	s.Change("a", true, 0, 1, 2)
+	s.Change("b", true, 2)
+	if err := s.AwaitEven(t.Context(), time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	s.Change("b", false, 2) // and then back to the one that never gave it up
+	if s.Of("a") != 3 || s.Of("b") != 0 {
+		t.Errorf("%d and %d partitions", s.Of("a"), s.Of("b"))
+	}
+}
+
 func TestGroups(t *testing.T) {
 	var g Groups[int]
 	made := 0

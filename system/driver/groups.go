@@ -51,25 +51,28 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 }
 
 // Shares holds the partitions that the servers have assigned to each consumer of a
-// subscription. It is safe for concurrent use.
+// subscription, as their notices say. Consumers get notices on connections of their own, so two of
+// them may have the same partition for a while, or for longer when a notice is lost: then it
+// counts as the share of the one that got it last. Shares is safe for concurrent use.
 type Shares[C comparable] struct {
 	partitions int
 	all        int // consumers of all connections; 0: there are no others
 	mu         sync.Mutex
-	members    map[C]map[int32]bool
+	notices    int                 // so far
+	members    map[C]map[int32]int // the number of the notice, by partition
 }
 
 // NewShares returns the shares of a consumer's subscription, without consumers.
 func NewShares[C comparable](o system.ConsumerOptions) *Shares[C] {
 	return &Shares[C]{partitions: o.Topic.Partitions, all: o.Members,
-		members: make(map[C]map[int32]bool)}
+		members: make(map[C]map[int32]int)}
 }
 
 // Join adds a consumer without partitions.
 func (s *Shares[C]) Join(c C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.members[c] = make(map[int32]bool)
+	s.members[c] = make(map[int32]int)
 }
 
 // Leave removes a consumer and its share.
@@ -85,9 +88,10 @@ func (s *Shares[C]) Change(c C, has bool, partitions ...int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine := s.members[c]
+	s.notices++
 	for _, p := range partitions {
 		if has && mine != nil {
-			mine[p] = true
+			mine[p] = s.notices
 		} else {
 			delete(mine, p)
 		}
@@ -98,7 +102,24 @@ func (s *Shares[C]) Change(c C, has bool, partitions ...int32) {
 func (s *Shares[C]) Of(c C) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.members[c])
+	return s.counts()[c]
+}
+
+// counts returns the number of each consumer's partitions. The caller holds the lock.
+func (s *Shares[C]) counts() map[C]int {
+	counts, last := make(map[C]int, len(s.members)), make(map[int32]C)
+	for c, mine := range s.members {
+		counts[c] = 0
+		for p, notice := range mine {
+			if of, given := last[p]; !given || s.members[of][p] < notice {
+				last[p] = c
+			}
+		}
+	}
+	for _, c := range last {
+		counts[c]++
+	}
+	return counts
 }
 
 // AwaitEven waits until all partitions are assigned evenly. It checks at each interval.
@@ -114,8 +135,7 @@ func (s *Shares[C]) uneven() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	total, least, most := 0, s.partitions, 0
-	for _, mine := range s.members {
-		n := len(mine)
+	for _, n := range s.counts() {
 		total, least, most = total+n, min(least, n), max(most, n)
 	}
 	if s.all > len(s.members) {
