@@ -145,7 +145,7 @@ equal-footing: build ## Measure every system at each durability level that it ha
 
 STUDIES := confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies
-studies: build ## Run the published studies at smoke scale, resume where possible, and rewrite docs/results/STUDIES.md (about an hour; needs Java, Maven and RabbitMQ).
+studies: build ## Run the published studies at smoke scale, resume where possible, and rewrite docs/results/STUDIES.md (about 75 minutes; needs Java, Maven and RabbitMQ).
 	@# Exit code 1: a cell failed, and the document says so. Any other failure stops here; the next make resumes.
 	for study in $(STUDIES); do \
 		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \

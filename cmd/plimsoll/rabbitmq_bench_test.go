@@ -49,9 +49,9 @@ func BenchmarkRabbitMQStall(b *testing.B) {
 }
 
 // besidePerfTest returns the duel in which consumers acknowledge acked messages together. PerfTest
-// waits for that number; plimsoll waits for at most a second. To keep a rate, PerfTest sleeps whole
-// milliseconds, and then sends the messages of that time at once; plimsoll's load has the same
-// bursts.
+// waits for that number; plimsoll waits for at most a second. To keep a rate, PerfTest sleeps, with
+// Java 17 for whole milliseconds, and then sends what is due at once; plimsoll's load has bursts as
+// large.
 func besidePerfTest(rate, unanswered, acked int) duel {
 	return duel{
 		system: rabbitmq.New(), rival: "PerfTest", rate: rate, burst: rate / 1000,
