@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +107,9 @@ bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build 
 
 bench-stall: ## Compare what plimsoll, PerfTest and pulsar-perf print about a second in which all servers stand still.
 	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
+
+bench-ceiling: ## Search for the highest rate that one process offers, on one core and on all (about ten minutes; needs taskset).
+	$(GO) test -run '^$$' -bench Ceiling -benchtime 1x -timeout 60m ./cmd/plimsoll
 
 fuzz: ## Fuzz every parser for a minute each.
 	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \

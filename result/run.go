@@ -184,7 +184,7 @@ type Load struct {
 	Workload string `json:"workload"`
 	Model    string `json:"model"` // OpenLoop or ClosedLoop
 	Arrivals string `json:"arrivals"`
-	// messages due at the same moment; 0 and 1: each by itself
+	// messages due at the same moment; 0: each by itself
 	Burst int `json:"burst_msgs,omitempty"`
 	// mean over the window; 0: a closed loop has none
 	TargetRate   float64   `json:"target_rate_msgs_per_s"`

@@ -117,7 +117,8 @@ var loadFields = []Field{
 	{Path: "load.burst", Name: "burst",
 		Means: "The number of messages that are due at the same moment; arrivals says how " +
 			"bursts are spaced.",
-		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Load.Burst) },
+		Default: "1", Role: Offered,
+		at:      func(f *file) any { return (*quantity.Whole)(&f.Load.Burst) },
 		printed: func(f *file) bool { return f.Load.Burst > 1 }},
 	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.",
 		Default: "10k/s",

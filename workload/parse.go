@@ -232,7 +232,11 @@ func (f *file) load(doc *strict.Document) Load {
 	if doc.Has("load.closed") {
 		return Load{Closed: &f.closed}
 	}
-	return Load{Arrivals: f.Load.Arrivals, Burst: f.Load.Burst, Segments: f.segments(doc)}
+	l := Load{Arrivals: f.Load.Arrivals, Burst: f.Load.Burst, Segments: f.segments(doc)}
+	if l.Burst == 1 {
+		l.Burst = 0
+	}
+	return l
 }
 
 func (f *file) segments(doc *strict.Document) []Segment {

@@ -13,6 +13,7 @@ import (
 func (w *Workload) Record() result.Load {
 	l := result.Load{
 		Workload: w.Name, Model: result.OpenLoop, Arrivals: string(w.Load.Arrivals),
+		Burst:        w.Load.Burst,
 		TargetRate:   float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		MessageBytes: int64(math.Round(w.Message.Mean())),
 		Topics:       w.Topics, Partitions: w.Partitions, Existing: w.Existing,
@@ -21,9 +22,6 @@ func (w *Workload) Record() result.Load {
 		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
-	}
-	if w.Load.Burst > 1 {
-		l.Burst = w.Load.Burst
 	}
 	if w.Message.Sizes != nil {
 		l.MessageSizes = w.Message.Sizes.String()

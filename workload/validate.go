@@ -158,9 +158,7 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 		return
 	}
 	oneOf(doc, "load.arrivals", w.Load.Arrivals, []Arrivals{ArrivalsConstant, ArrivalsPoisson})
-	if w.Load.Burst != 0 || doc.Has("load.burst") {
-		between(doc, "load.burst", w.Load.Burst, 1, MaxBurst)
-	}
+	between(doc, "load.burst", w.Load.Burst, 0, MaxBurst)
 	if len(w.Load.Segments) == 0 {
 		doc.Reject(w.curvePath(doc), "offers nothing: give at least one step")
 		return

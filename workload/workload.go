@@ -113,7 +113,7 @@ const (
 // nor arrivals.
 type Load struct {
 	Arrivals Arrivals
-	Burst    int // messages that are due at the same moment; 0 is 1
+	Burst    int // messages that are due at the same moment; 0: each by itself
 	Segments []Segment
 	Closed   *Closed // nil: open loop
 }

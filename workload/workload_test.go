@@ -262,7 +262,7 @@ func draw(t *rapid.T) *Workload {
 	w.MaxInFlight = rapid.IntRange(1, 20).Draw(t, "in flight")
 	w.Load.Arrivals = rapid.SampledFrom([]Arrivals{ArrivalsConstant, ArrivalsPoisson}).Draw(t,
 		"arrivals")
-	w.Load.Burst = rapid.IntRange(1, 3).Draw(t, "burst")
+	w.Load.Burst = rapid.SampledFrom([]int{0, 2, 3}).Draw(t, "burst")
 	rate := rapid.Float64Range(1, MaxRate)
 	w.Load.Segments, w.Duration = nil, 0
 	for range rapid.IntRange(1, 5).Draw(t, "segments") {
