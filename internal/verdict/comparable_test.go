@@ -120,7 +120,8 @@ func TestEveryFieldOfALoadIsCompared(t *testing.T) {
 var bases = []string{
 	"description: a base", "keys: {kind: zipf}", "keys: {kind: shares, shares: 50% 1 + 50% 9}",
 	"load: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}",
-	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {rate: 1k/s, burst: 5}", "load: {closed: {in_flight: 2, batch: 3}}",
+	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {rate: 1k/s, burst: 5}",
+	"load: {closed: {in_flight: 2, batch: 3}}",
 	"backlog: {size: 2GB}", "backlog: {messages: 1M}", "backlog: {for: 10m}",
 	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
 	"{load: {rate: 1k/s}, handling: {time: 1ms, fails: 1%}}",
