@@ -155,6 +155,15 @@ type AssignmentWaiter interface {
 	AwaitAssignment(ctx context.Context) error
 }
 
+// Gatherer is a Producer that can send messages together which are due together.
+type Gatherer interface {
+	// Gather lets Send keep messages back until Flush.
+	Gather()
+	// Flush sends what was kept back. It may block as Send does. The caller calls it before it
+	// waits for anything.
+	Flush()
+}
+
 // Message is a message to send. It belongs to the sender until Send and to the system
 // until Done. The system must not touch it afterwards.
 type Message struct {

@@ -158,7 +158,14 @@ func (l *loop) send(c *call, now int64) {
 		l.handBatch(c, size)
 		return
 	}
+	if size > 1 {
+		l.gather(l.to)
+	}
 	l.handEach(c, size)
+	if len(l.gathering) > 0 {
+		l.flush()
+		l.now()
+	}
 }
 
 func (l *loop) handBatch(c *call, size int) {

@@ -197,6 +197,7 @@ func (e *Engine) openProducer(
 		MessageMax: e.payload.most, Delivery: w.Delivery,
 	})
 	p.system = opened
+	p.gatherer, _ = opened.(system.Gatherer)
 	return p, err
 }
 

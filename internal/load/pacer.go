@@ -57,10 +57,11 @@ type pacer struct {
 	mu    sync.Mutex // guards alarm against stop
 	alarm clock.Alarm
 
-	lastSendNs int64 // time of the last call of Send
+	lastSendNs int64 // time of the last call of Send or Flush
 	wokeNs     int64 // end of the last wait for a due time
 	waits      waits
-	twin       *twin // nil: another pacer has it
+	twin       *twin       // nil: another pacer has it
+	gathering  []*producer // that may keep messages back
 
 	*measure.Recorder          // guards what follows
 	handed            [2]int64 // by phase
@@ -75,6 +76,7 @@ type pacer struct {
 func (p *pacer) run() {
 	alarm := p.setAlarm(p.clock)
 	defer alarm.Close()
+	defer p.flush()
 	for _, producer := range p.producers {
 		producer.pool.alarm = alarm
 	}
@@ -104,7 +106,8 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	now := p.now()
 	f := to.pool.take()
 	if f == nil {
-		f, now = p.awaitAnswer(to, now, p.startNs+dueNs)
+		p.flush()
+		f, now = p.awaitAnswer(to, p.now(), p.startNs+dueNs)
 		if f == nil {
 			return false
 		}
@@ -121,12 +124,32 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 		to.pool.giveBack(f)
 		return false
 	}
+	p.gather(to)
 	to.send(f, now, p.note(phase, now, due))
 	p.lastSendNs = now
 	return true
 }
 
-// now returns the time, after recording the end of the last Send.
+// gather makes the producer keep messages back until flush, if it can.
+func (p *pacer) gather(to *producer) {
+	if to.gatherer != nil && !to.gathering {
+		to.gathering = true
+		to.gatherer.Gather()
+		p.gathering = append(p.gathering, to)
+	}
+}
+
+// flush makes the producers send what they kept back.
+func (p *pacer) flush() {
+	for _, to := range p.gathering {
+		p.lastSendNs = p.now()
+		to.gathering = false
+		to.gatherer.Flush()
+	}
+	p.gathering = p.gathering[:0]
+}
+
+// now returns the time, after recording the end of the last Send or Flush.
 func (p *pacer) now() int64 {
 	now := p.clock.Now()
 	if p.lastSendNs != 0 {
@@ -138,6 +161,10 @@ func (p *pacer) now() int64 {
 
 // sleepUntil waits for a due time. The pacer is then on time again.
 func (p *pacer) sleepUntil(until, began int64) int64 {
+	if len(p.gathering) > 0 {
+		p.flush()
+		began = p.now()
+	}
 	now := p.waitUntil(until)
 	p.waits.onTime(max(0, min(until, now)-began), now)
 	return now

@@ -47,18 +47,22 @@ func follow(lowNs, ns int64) int64 {
 
 // producer is one producer: its next message, and the outcome of every message so far.
 type producer struct {
-	clock   clock.Clock
-	system  system.Producer
-	topic   int
-	topics  int // of the run
-	index   int // among all producers of the run
-	base    uint32
-	pool    pool
-	payload payload
-	chooser *chooser
-	run     uint32
-	startNs int64   // of the schedule
-	nextSeq []int64 // by partition; the pacer's
+	clock  clock.Clock
+	system system.Producer
+	// gatherer is the system's producer if it can keep messages back, else nil; gathering is the
+	// pacer's.
+	gatherer  system.Gatherer
+	gathering bool
+	topic     int
+	topics    int // of the run
+	index     int // among all producers of the run
+	base      uint32
+	pool      pool
+	payload   payload
+	chooser   *chooser
+	run       uint32
+	startNs   int64   // of the schedule
+	nextSeq   []int64 // by partition; the pacer's
 	// phase becomes that of the measured window with its first message, and measuredFrom
 	// is the sequence number of each partition's first measured one; the pacer's.
 	phase        measure.Phase

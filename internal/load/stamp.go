@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -143,6 +144,15 @@ func (p *payload) fill(buffer []byte, lane uint32, seq int64, used int) (message
 }
 
 func (s stream) fill(b []byte) {
+	// Four words at a time cost less than one: the loop has fewer steps and checks of bounds.
+	for len(b) >= 32 {
+		four := b[:32]
+		binary.LittleEndian.PutUint64(four, s.next())
+		binary.LittleEndian.PutUint64(four[8:], s.next())
+		binary.LittleEndian.PutUint64(four[16:], s.next())
+		binary.LittleEndian.PutUint64(four[24:], s.next())
+		b = b[32:]
+	}
 	for len(b) >= 8 {
 		binary.LittleEndian.PutUint64(b, s.next())
 		b = b[8:]
@@ -162,6 +172,14 @@ func (p *payload) intact(b []byte, lane uint32, seq int64) bool {
 	b = b[workload.StampBytes:]
 	random, zeros := b[:filled], b[filled:]
 	var wrong uint64
+	for len(random) >= 32 {
+		four := random[:32]
+		wrong |= binary.LittleEndian.Uint64(four) ^ s.next()
+		wrong |= binary.LittleEndian.Uint64(four[8:]) ^ s.next()
+		wrong |= binary.LittleEndian.Uint64(four[16:]) ^ s.next()
+		wrong |= binary.LittleEndian.Uint64(four[24:]) ^ s.next()
+		random = random[32:]
+	}
 	for len(random) >= 8 {
 		wrong |= binary.LittleEndian.Uint64(random) ^ s.next()
 		random = random[8:]
@@ -169,12 +187,18 @@ func (p *payload) intact(b []byte, lane uint32, seq int64) bool {
 	for last := s.next(); len(random) > 0; random, last = random[1:], last>>8 {
 		wrong |= uint64(random[0] ^ byte(last))
 	}
-	for len(zeros) >= 8 {
-		wrong |= binary.LittleEndian.Uint64(zeros)
-		zeros = zeros[8:]
+	return wrong == 0 && allZeros(zeros)
+}
+
+// someZeros is compared with what must be zero, because bytes.Equal compares many bytes at a time.
+var someZeros [4 << 10]byte
+
+func allZeros(b []byte) bool {
+	for len(b) > len(someZeros) {
+		if !bytes.Equal(b[:len(someZeros)], someZeros[:]) {
+			return false
+		}
+		b = b[len(someZeros):]
 	}
-	for _, z := range zeros {
-		wrong |= uint64(z)
-	}
-	return wrong == 0
+	return bytes.Equal(b, someZeros[:len(b)])
 }

@@ -85,6 +85,37 @@ func (s *suite) batches(t *testing.T) {
 	}
 }
 
+// gathered sends messages after Gather, some of them too large to be kept back. Flush and Close
+// send them all, and they arrive in order.
+func (s *suite) gathered(t *testing.T) {
+	c := s.connect(t)
+	topic := s.topic(t, c, 1)
+	b := newArrivals()
+	s.consumer(t, c, topic, "gathered", 0, workload.AtLeastOnce, b)
+	p := s.sender(t, c, topic, 0)
+	gatherer, able := p.producer.(system.Gatherer)
+	if !able {
+		t.Skip("this producer sends each message by itself")
+	}
+	ctx := s.context(t)
+	const size = 10
+	for round := range 3 {
+		gatherer.Gather()
+		must(t, "sending", p.sendMany(ctx, size))
+		if round == 1 {
+			must(t, "sending", p.send(ctx, 0, nil, big))
+		}
+		if round < 2 {
+			gatherer.Flush()
+			must(t, "waiting for acknowledgements", p.await(ctx))
+		}
+	}
+	s.close(t, p.producer)
+	p.mustAll(t)
+	must(t, "receiving", b.await(ctx, len(p.sent)))
+	s.mustBeInOrder(t, b)
+}
+
 // closeWhileSending closes a producer, with time enough, while another goroutine
 // goes on sending. Earlier messages are acknowledged and later ones refused.
 func (s *suite) closeWhileSending(t *testing.T) {

@@ -84,6 +84,7 @@ func (s *suite) live() []namedTest {
 		{"arrival_order_is_send_order", s.ordering},
 		{"every_send_ends_once", s.everySendEndsOnce},
 		{"batches_end_and_arrive", s.batches},
+		{"gathered_messages_are_sent", s.gathered},
 		{"close_while_sending", s.closeWhileSending},
 		{"close_without_time_while_sending", s.closeWithoutTime},
 		{"close_without_time_ends_what_is_in_flight", s.closeEndsAll},

@@ -197,7 +197,7 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 		at := dialer{
 			endpoints: c.Endpoints(), credentials: c.Credentials(), tls: c.TLS(), vhost: "/",
 		}
-		conn, err := at.dial(ctx, i, "plimsoll start", nil)
+		conn, err := at.dial(ctx, i, "plimsoll start")
 		if err != nil {
 			return fmt.Errorf("%s accepts no clients: %w", n.Name, err)
 		}

@@ -213,7 +213,8 @@ type consumer struct {
 	*reader
 	linking sync.Mutex // guards the following fields, and opening a connection
 	conn    *amqp.Connection
-	number  int // of the endpoint
+	wire    *wire // of conn
+	number  int   // of the endpoint
 }
 
 // OpenConsumer creates the subscription's missing queues, and begins to receive the queues that no
@@ -251,25 +252,26 @@ func (r *consumer) assign(partition int) {
 }
 
 // link returns a live connection.
-func (r *consumer) link() (*amqp.Connection, error) {
+func (r *consumer) link() (*amqp.Connection, *wire, error) {
 	r.linking.Lock()
 	defer r.linking.Unlock()
 	if r.conn != nil && !r.conn.IsClosed() {
-		return r.conn, nil
+		return r.conn, r.wire, nil
 	}
-	conn, err := r.of.dialer.dial(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name,
-		nil)
+	w := newWire(nil)
+	conn, err := r.of.dialer.dialOn(r.life, r.number, "plimsoll consumer of "+
+		r.Options.Topic.Name, w)
 	r.number++ // the endpoint of the next attempt
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	r.conn = conn
-	return conn, nil
+	r.conn, r.wire = conn, w
+	return conn, w, nil
 }
 
 // consume receives a queue until the channel ends.
 func (r *consumer) consume(t *tap) (received bool, err error) {
-	conn, err := r.link()
+	conn, wire, err := r.link()
 	if err != nil {
 		return false, err
 	}
@@ -295,7 +297,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	default:
 		close(t.ready)
 	}
-	f := flow{r: r, t: t, channel: ch, deliveries: deliveries, tag: tag}
+	f := flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag}
 	f.run()
 	_ = ch.Close() // handled messages are acknowledged as far as possible
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
@@ -306,6 +308,7 @@ type flow struct {
 	r          *consumer
 	t          *tap
 	channel    *amqp.Channel
+	wire       *wire
 	deliveries <-chan amqp.Delivery
 	tag        string
 	last       uint64      // delivery tag of the last message handled
@@ -314,10 +317,12 @@ type flow struct {
 }
 
 // run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
-// first message when no message waits.
+// first message when no message waits. Acknowledgements of messages that wait together are sent
+// together.
 func (f *flow) run() {
 	f.overdue = time.NewTimer(time.Hour)
 	f.overdue.Stop()
+	defer f.wire.flush()
 	defer f.acknowledge()
 	leave := f.t.leave
 	for {
@@ -329,11 +334,12 @@ func (f *flow) run() {
 			if f.r.of.cfg.ackDelay == 0 {
 				f.acknowledge()
 			}
+			f.wire.flush()
 			select {
 			case d, is = <-f.deliveries:
 			case <-f.overdue.C:
 				f.acknowledge()
-				continue
+				continue // no message waits, so this flushes
 			case <-leave:
 				// Messages that have arrived are handled below, until the library closes
 				// deliveries.
@@ -358,6 +364,9 @@ func (f *flow) run() {
 		}
 		if f.r.early {
 			continue
+		}
+		if len(f.deliveries) > 0 {
+			f.wire.gather()
 		}
 		if back {
 			f.acknowledge() // an acknowledgement counts for all messages before it

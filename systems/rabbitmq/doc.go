@@ -32,6 +32,10 @@
 // reads confirms as they arrive. The library reports them in the order of publishing, so that a
 // slow queue would add to the latency of the others.
 //
+// The library writes each message and each acknowledgement to the network by itself. Those that
+// are due together leave together: the messages between Gather and Flush, and the
+// acknowledgements while further deliveries wait (wire.go). The bytes are the same.
+//
 // When a connection is lost, producers and consumers continue at another endpoint, and
 // unconfirmed messages end with an unknown outcome. When the server blocks producers
 // (connection.blocked, or by not reading), Send waits, and the wait counts towards the

@@ -140,7 +140,7 @@ func (c *cluster) connection(ctx context.Context, number int) (*amqp.Connection,
 		if conn := c.conns[at]; conn != nil && !conn.IsClosed() {
 			return conn, nil
 		}
-		conn, err := c.dialer.dial(ctx, at, "plimsoll", nil)
+		conn, err := c.dialer.dial(ctx, at, "plimsoll")
 		if err == nil {
 			c.conns[at] = conn
 			return conn, nil
@@ -255,11 +255,15 @@ type dialer struct {
 	heartbeat   time.Duration
 }
 
-// dial connects to the endpoint with a number, modulo their count. heard, if not nil, is called
-// each time before the library waits for the server, when it has processed everything received so
-// far.
-func (d dialer) dial(
-	ctx context.Context, number int, name string, heard func(),
+// dial connects to the endpoint with a number, modulo their count.
+func (d dialer) dial(ctx context.Context, number int, name string) (*amqp.Connection, error) {
+	return d.dialOn(ctx, number, name, newWire(nil))
+}
+
+// dialOn connects as dial does, on a new wire of the caller. The wire's function is called each
+// time before the library waits for the server, when it has processed everything received so far.
+func (d dialer) dialOn(
+	ctx context.Context, number int, name string, w *wire,
 ) (*amqp.Connection, error) {
 	endpoint := d.endpoints[number%len(d.endpoints)]
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
@@ -283,7 +287,8 @@ func (d dialer) dial(
 				raw.Close()
 				return nil, err
 			}
-			return newWire(raw, d.heartbeat, heard), nil
+			w.attach(raw, d.heartbeat)
+			return w, nil
 		},
 	}
 	if d.sasl == "external" {
@@ -312,7 +317,7 @@ func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, e
 	errs := make([]error, len(d.endpoints))
 	var wg sync.WaitGroup
 	for i := range d.endpoints {
-		wg.Go(func() { conns[i], errs[i] = d.dial(ctx, i, name, nil) })
+		wg.Go(func() { conns[i], errs[i] = d.dial(ctx, i, name) })
 	}
 	wg.Wait()
 	for _, conn := range conns {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -32,6 +33,7 @@ type line struct {
 	p       *producer
 	number  int
 	conn    *amqp.Connection
+	wire    atomic.Pointer[wire] // of conn
 	closes  chan *amqp.Error
 	blocks  chan amqp.Blocking
 	wake    chan struct{} // holds one note that confirms may have come
@@ -76,7 +78,8 @@ func (l *line) poke() {
 
 // connect opens the connection and its channels, at the endpoint with the line's number.
 func (l *line) connect(ctx context.Context) error {
-	conn, err := l.p.of.dialer.dial(ctx, l.number, "plimsoll producer of "+l.p.exchange, l.poke)
+	w := newWire(l.poke)
+	conn, err := l.p.of.dialer.dialOn(ctx, l.number, "plimsoll producer of "+l.p.exchange, w)
 	if err != nil {
 		return err
 	}
@@ -94,6 +97,7 @@ func (l *line) connect(ctx context.Context) error {
 		}
 		lanes = append(lanes, one)
 	}
+	l.wire.Store(w)
 	l.p.slots.Lock()
 	l.conn, l.closes, l.blocks, l.lanes = conn, closes, blocks, lanes
 	l.up, l.blocked, l.stale, l.given = true, false, false, nil

@@ -205,7 +205,7 @@ type box struct {
 
 // newBox returns a box without a queue.
 func (c *cluster) newBox(ctx context.Context, t system.Topic) (*box, error) {
-	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe", nil)
+	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe")
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +387,7 @@ func (b *box) park() error {
 // delayedExchange checks for the plugin for delays. It uses a separate connection, because the
 // server closes the connection if there is no plugin.
 func (c *cluster) delayedExchange(ctx context.Context, name string) (said string, err error) {
-	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe", nil)
+	conn, err := c.dialer.dial(ctx, 0, "plimsoll probe")
 	if err != nil {
 		return "", err
 	}

@@ -80,6 +80,21 @@ func (p *producer) laneOf(partition int32) (l *line, channel int) {
 	return p.lines[int(partition)%n], int(partition) / n % p.of.cfg.channels
 }
 
+// Gather makes Send keep messages back until Flush, up to gatherBytes on each connection.
+func (p *producer) Gather() {
+	for _, l := range p.lines {
+		l.wire.Load().gather()
+	}
+}
+
+// Flush sends the messages that were kept back. Those of a connection that is lost have an unknown
+// outcome.
+func (p *producer) Flush() {
+	for _, l := range p.lines {
+		l.wire.Load().flush()
+	}
+}
+
 // Send publishes the message and returns when the client library has written
 // it. It blocks while every slot is in flight, while the server blocks producers, and while a lost
 // connection is reopened.
@@ -164,6 +179,7 @@ func (p *producer) end(s *slot, err error) {
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
 		p.slots.Shut()
+		p.Flush()
 		err := p.slots.Drain(ctx)
 		p.cancel()
 		for _, l := range p.lines {

@@ -1,12 +1,22 @@
 package rabbitmq
 
 import (
+	"errors"
 	"net"
 	"sync"
 	"time"
 )
 
+// gatherBytes bounds what a wire keeps back.
+const gatherBytes = 16 << 10
+
+// errFlush is the error of writes after a flush that failed.
+var errFlush = errors.New("an earlier write failed")
+
 // wire is the connection that the library gets.
+//
+// The library writes each message by itself. Between gather and flush, wire keeps these writes
+// back and joins them.
 //
 // With each frame that it reads or writes, the library wakes its heartbeat goroutine, which notes
 // the time and moves the read deadline, several times for each message. wire lets that goroutine
@@ -21,6 +31,11 @@ type wire struct {
 
 	mu    sync.Mutex
 	bound bool // has a deadline that the heartbeats must not move
+
+	writing   sync.Mutex // guards the following fields, and is held during a write
+	gathering bool
+	kept      []byte // written by the library and not yet sent
+	broken    bool   // a write of kept failed
 }
 
 // restOf returns how long the heartbeats rest. A due heartbeat is delayed by this time, and again
@@ -30,8 +45,59 @@ func restOf(heartbeat time.Duration) time.Duration {
 	return min(longest, heartbeat/share)
 }
 
-func newWire(conn net.Conn, heartbeat time.Duration, heard func()) *wire {
-	return &wire{Conn: conn, heard: heard, rest: restOf(heartbeat), closed: make(chan struct{})}
+func newWire(heard func()) *wire { return &wire{heard: heard, closed: make(chan struct{})} }
+
+// attach is called once, before the wire is used.
+func (w *wire) attach(conn net.Conn, heartbeat time.Duration) {
+	w.Conn, w.rest = conn, restOf(heartbeat)
+}
+
+// gather makes Write keep back up to gatherBytes until flush. Whoever calls it, or writes
+// meanwhile, calls flush before it waits for anything.
+func (w *wire) gather() {
+	w.writing.Lock()
+	w.gathering = true
+	w.writing.Unlock()
+}
+
+// flush sends what was kept back. When that fails it closes the connection, because the library
+// believes these bytes sent.
+func (w *wire) flush() {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.gathering = false
+	_ = w.sendKept() // the library learns of it when it reads
+}
+
+// Write may return before the bytes are sent; see gather.
+func (w *wire) Write(b []byte) (int, error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if w.broken {
+		return 0, errFlush
+	}
+	if w.gathering && len(w.kept)+len(b) <= gatherBytes {
+		w.kept = append(w.kept, b...)
+		return len(b), nil
+	}
+	if err := w.sendKept(); err != nil {
+		return 0, err
+	}
+	return w.Conn.Write(b)
+}
+
+// sendKept is called with writing locked.
+func (w *wire) sendKept() error {
+	if len(w.kept) == 0 {
+		return nil
+	}
+	_, err := w.Conn.Write(w.kept)
+	w.kept = w.kept[:0]
+	if err != nil {
+		w.broken = true
+		_ = w.Close()
+	}
+	return err
 }
 
 // Read reports that the library begins to wait for the server.

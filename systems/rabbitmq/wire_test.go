@@ -2,12 +2,21 @@ package rabbitmq
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+func wireOn(conn net.Conn, heard func()) *wire {
+	w := newWire(heard)
+	w.attach(conn, 10*time.Second)
+	return w
+}
 
 // The read deadline counts from the call that sets it, and that call blocks during the pause, or
 // until the connection is closed.
@@ -16,7 +25,7 @@ func TestWireRests(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
 		heard := 0
-		w := newWire(near, 10*time.Second, func() { heard++ })
+		w := wireOn(near, func() { heard++ })
 		began := time.Now()
 		if err := w.SetReadDeadline(began.Add(w.rest / 2)); err != nil {
 			t.Error(err)
@@ -50,7 +59,7 @@ func TestWireStaysBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := net.Pipe()
 		defer far.Close()
-		w := newWire(near, 10*time.Second, nil)
+		w := wireOn(near, nil)
 		defer w.Close()
 		for _, c := range []struct {
 			until, want time.Duration // 0: removed; how long a read waits
@@ -73,6 +82,69 @@ func TestWireStaysBound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// writes is a connection that notes each write, and fails when it is broken.
+type writes struct {
+	net.Conn
+	each   []string
+	broken bool
+	closed bool
+}
+
+func (w *writes) Write(b []byte) (int, error) {
+	if w.broken {
+		return 0, io.ErrClosedPipe
+	}
+	w.each = append(w.each, string(b))
+	return len(b), nil
+}
+
+func (w *writes) Close() error {
+	w.closed = true
+	return nil
+}
+
+// What is written between gather and flush is sent in one piece and in order, before any later
+// write, and no more than gatherBytes are kept back.
+func TestWireGathers(t *testing.T) {
+	to := &writes{}
+	w := wireOn(to, nil)
+	write := func(all ...string) {
+		for _, b := range all {
+			if n, err := w.Write([]byte(b)); n != len(b) || err != nil {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+	}
+	large := strings.Repeat("x", gatherBytes)
+	write("a")
+	w.gather()
+	write("b", "c")
+	w.flush()
+	w.flush()
+	write("d")
+	w.gather()
+	write("e", large, "f")
+	w.flush()
+	if want := []string{"a", "bc", "d", "e", large, "f"}; !slices.Equal(to.each, want) {
+		t.Errorf("%d writes: %.40q", len(to.each), to.each)
+	}
+}
+
+// The library believes what was kept back to be sent, so a flush that fails closes the connection.
+func TestFailedFlushCloses(t *testing.T) {
+	to := &writes{broken: true}
+	w := wireOn(to, nil)
+	w.gather()
+	if _, err := w.Write([]byte("a")); err != nil {
+		t.Error(err)
+	}
+	w.flush()
+	to.broken = false
+	if _, err := w.Write([]byte("b")); !errors.Is(err, errFlush) || len(to.each) > 0 || !to.closed {
+		t.Errorf("%v, closed: %v, written: %q", err, to.closed, to.each)
+	}
 }
 
 // The pause must be short compared with the heartbeat interval.
