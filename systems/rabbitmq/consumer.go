@@ -259,6 +259,7 @@ func (r *consumer) link() (*amqp.Connection, *wire, error) {
 		return r.conn, r.wire, nil
 	}
 	w := newWire(nil)
+	w.heard = w.flush
 	conn, err := r.of.dialer.dialOn(r.life, r.number, "plimsoll consumer of "+
 		r.Options.Topic.Name, w)
 	r.number++ // the endpoint of the next attempt
@@ -317,8 +318,8 @@ type flow struct {
 }
 
 // run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
-// first message when no message waits. Acknowledgements of messages that wait together are sent
-// together.
+// first message when no message waits. Acknowledgements of messages that arrive together are sent
+// together, when the library has read all that has arrived.
 func (f *flow) run() {
 	f.overdue = time.NewTimer(time.Hour)
 	f.overdue.Stop()
@@ -334,7 +335,9 @@ func (f *flow) run() {
 			if f.r.of.cfg.ackDelay == 0 {
 				f.acknowledge()
 			}
-			f.wire.flush()
+			if f.wire.waiting.Load() { // else it flushes when it begins to wait
+				f.wire.flush()
+			}
 			select {
 			case d, is = <-f.deliveries:
 			case <-f.overdue.C:
@@ -365,9 +368,7 @@ func (f *flow) run() {
 		if f.r.early {
 			continue
 		}
-		if len(f.deliveries) > 0 {
-			f.wire.gather()
-		}
+		f.wire.gather()
 		if back {
 			f.acknowledge() // an acknowledgement counts for all messages before it
 			_ = f.channel.Nack(d.DeliveryTag, false, true)

@@ -34,7 +34,7 @@
 //
 // The library writes each message and each acknowledgement to the network by itself. Those that
 // are due together leave together: the messages between Gather and Flush, and the
-// acknowledgements while further deliveries wait (wire.go). The bytes are the same.
+// acknowledgements of deliveries that arrived together (wire.go). The bytes are the same.
 //
 // When a connection is lost, producers and consumers continue at another endpoint, and
 // unconfirmed messages end with an unknown outcome. When the server blocks producers

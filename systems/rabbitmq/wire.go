@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,7 +25,8 @@ var errFlush = errors.New("an earlier write failed")
 // one needless heartbeat, and the next move of the deadline waits.
 type wire struct {
 	net.Conn
-	heard   func() // may be nil
+	heard   func()      // may be nil
+	waiting atomic.Bool // the library waits for the server
 	rest    time.Duration
 	closing sync.Once
 	closed  chan struct{}
@@ -102,6 +104,8 @@ func (w *wire) sendKept() error {
 
 // Read reports that the library begins to wait for the server.
 func (w *wire) Read(b []byte) (int, error) {
+	w.waiting.Store(true)
+	defer w.waiting.Store(false)
 	if w.heard != nil {
 		w.heard()
 	}

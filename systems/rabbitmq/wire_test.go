@@ -132,6 +132,33 @@ func TestWireGathers(t *testing.T) {
 	}
 }
 
+// A consumer's wire sends what was kept back when the library begins to wait for the server.
+func TestWireFlushesBeforeItWaits(t *testing.T) {
+	near, far := net.Pipe()
+	w := wireOn(near, nil)
+	w.heard = w.flush
+	w.gather()
+	if _, err := w.Write([]byte("ack")); err != nil {
+		t.Error(err)
+	}
+	if w.waiting.Load() {
+		t.Error("waits before it reads")
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Read(make([]byte, 1))
+		ended <- err
+	}()
+	got := make([]byte, 3)
+	if _, err := io.ReadFull(far, got); err != nil || string(got) != "ack" || !w.waiting.Load() {
+		t.Errorf("%q, %v, waiting: %v", got, err, w.waiting.Load())
+	}
+	far.Close()
+	if err := <-ended; !errors.Is(err, io.EOF) || w.waiting.Load() {
+		t.Errorf("%v, waiting: %v", err, w.waiting.Load())
+	}
+}
+
 // The library believes what was kept back to be sent, so a flush that fails closes the connection.
 func TestFailedFlushCloses(t *testing.T) {
 	to := &writes{broken: true}
