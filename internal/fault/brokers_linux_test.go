@@ -89,6 +89,8 @@ func (a answered) Complete(err error) {
 // publish sends messages until ctx ends, and returns the numbers of the acknowledged ones.
 func publish(ctx context.Context, p system.Producer) map[uint64]bool {
 	s := &sender{acked: map[uint64]bool{}}
+	// A Send that waits for servers that stand still ends with the producer.
+	defer context.AfterFunc(ctx, func() { _ = p.Close(ctx) })()
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
 	for n := uint64(0); ; n++ {

@@ -304,6 +304,10 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
 }
 
+// slowHandling is the time from which on the handling of a message is slow: its acknowledgement is
+// not kept back, because the next message may be as slow.
+const slowHandling = 100 * time.Microsecond
+
 // flow holds the deliveries of a basic.consume.
 type flow struct {
 	r          *consumer
@@ -358,6 +362,7 @@ func (f *flow) run() {
 		if !is {
 			return
 		}
+		began := time.Now()
 		// The queue is the partition, and messages carry no key.
 		handled, back := f.r.take(system.Received{
 			Payload: d.Body, Partition: int32(f.t.partition),
@@ -368,7 +373,7 @@ func (f *flow) run() {
 		if f.r.early {
 			continue
 		}
-		f.wire.gather()
+		f.keep(time.Since(began))
 		if back {
 			f.acknowledge() // an acknowledgement counts for all messages before it
 			_ = f.channel.Nack(d.DeliveryTag, false, true)
@@ -377,6 +382,15 @@ func (f *flow) run() {
 		f.last = d.DeliveryTag
 		f.handled()
 	}
+}
+
+// keep lets the wire keep the next acknowledgements back, unless the last message took long.
+func (f *flow) keep(took time.Duration) {
+	if took < slowHandling {
+		f.wire.gather()
+		return
+	}
+	f.wire.flush()
 }
 
 // handled counts a message, and acknowledges a full batch.

@@ -159,6 +159,27 @@ func TestWireFlushesBeforeItWaits(t *testing.T) {
 	}
 }
 
+// No acknowledgement is kept back while a message is handled that may take long.
+func TestSlowHandlingKeepsNothingBack(t *testing.T) {
+	to := &writes{}
+	f := flow{wire: wireOn(to, nil)}
+	ack := func() {
+		if _, err := f.wire.Write([]byte("ack")); err != nil {
+			t.Error(err)
+		}
+	}
+	f.keep(slowHandling - 1)
+	ack()
+	if len(to.each) > 0 {
+		t.Errorf("sent %q", to.each)
+	}
+	f.keep(slowHandling)
+	ack()
+	if len(to.each) != 2 {
+		t.Errorf("sent %q", to.each)
+	}
+}
+
 // The library believes what was kept back to be sent, so a flush that fails closes the connection.
 func TestFailedFlushCloses(t *testing.T) {
 	to := &writes{broken: true}
