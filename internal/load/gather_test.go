@@ -57,7 +57,9 @@ func (k *keeper) Flush() {
 	k.kept = k.kept[:0]
 }
 
-func offerKept(t *testing.T, k *keeper, w *workload.Workload, stopAfter time.Duration) (acked int64) {
+func offerKept(
+	t *testing.T, k *keeper, w *workload.Workload, stopAfter time.Duration,
+) (acked int64) {
 	e := New(Plan{Workload: *w, Run: 1, Prefix: "t"}, clock.Timers(), nil)
 	if err := e.Open(t.Context(), k); err != nil {
 		t.Fatal(err)
