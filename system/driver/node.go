@@ -35,6 +35,7 @@ type Node struct {
 	title   string          // its name in errors
 	helper  bool            // a process that the nodes need, not a node itself
 	process *process.Server // nil: not started
+	raced   int             // starts that failed in a race with another server
 }
 
 // PID returns the id of the node's process.

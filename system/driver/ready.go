@@ -6,20 +6,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// Await repeats a check until it returns nil. It fails when a server ends or ctx ends. Its error
-// quotes the last complaint of each server's log.
+// Await repeats a check until it returns nil. It starts a server that failed in a race again. It
+// fails when another server ends or ctx ends. Its error quotes the last complaint of each server's
+// log.
 func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
 	ticker := time.NewTicker(c.servers.AskEvery)
 	defer ticker.Stop()
 	var lacks error
 	for {
-		if err := c.ended(); err != nil {
+		if err := c.keepRunning(); err != nil {
 			return err
 		}
 		err := c.askOnce(ctx, ask)
@@ -65,33 +67,39 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 	return ask(ctx)
 }
 
-// ended returns an error if a server has ended, or nil.
-func (c *Cluster) ended() error {
+// keepRunning starts each server again that failed in a race, and returns an error if another
+// server has ended.
+func (c *Cluster) keepRunning() error {
 	for _, n := range c.all {
 		if n.process == nil {
 			continue
 		}
 		select {
 		case <-n.process.Exited():
-			return c.explainEnd(n)
+			if err := c.startAgain(n); err != nil {
+				return err
+			}
 		default:
 		}
 	}
 	return nil
 }
 
-func (c *Cluster) explainEnd(n *Node) error {
+// startAgain starts a server that failed in a race, up to raceRestarts times. For another one it
+// returns an error that says why the server ended.
+func (c *Cluster) startAgain(n *Node) error {
 	said, end := c.servers.LastComplaint(n.Log), process.Tail(n.Log)
+	says := func(words string) bool { return bytes.Contains(end, []byte(words)) }
 	// The operating system's own words, in both spellings.
-	for _, taken := range append([]string{"ddress already in use"}, c.servers.AddressTaken...) {
-		if bytes.Contains(end, []byte(taken)) {
-			return fmt.Errorf("%s: %w: %s", n.title, ErrAddressTaken, said)
-		}
+	if says("ddress already in use") || slices.ContainsFunc(c.servers.AddressTaken, says) {
+		return fmt.Errorf("%s: %w: %s", n.title, ErrAddressTaken, said)
 	}
-	for _, race := range c.servers.Races {
-		if bytes.Contains(end, []byte(race)) {
-			return fmt.Errorf("%s: %w: %s", n.title, errRace, said)
+	if slices.ContainsFunc(c.servers.Races, says) {
+		if n.raced++; n.raced <= raceRestarts {
+			return n.process.Restart()
 		}
+		return fmt.Errorf("%s failed in a race with another server, %d times in turn: %s",
+			n.title, n.raced, said)
 	}
 	err := n.process.Err()
 	if err == nil {

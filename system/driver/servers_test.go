@@ -277,14 +277,34 @@ func TestFailedStarts(t *testing.T) {
 	}
 }
 
-// Servers that failed in a race with each other start in the next attempt.
+// A server that failed in a race with another starts again, alone, until it has failed too often.
 func TestRaceIsTriedAgain(t *testing.T) {
-	p := provision(t)
-	marker := filepath.Join(p.DataDir, "met")
-	c := start(t, p, building("if [ -e "+marker+" ]; then "+runs+"; fi; touch "+marker+
-		"; echo a listener was half started; exit 1"))
-	if len(c.Nodes()) != 1 {
-		t.Errorf("%v", c.Nodes())
+	const raced = "echo >> starts; echo a listener was half started; exit 1"
+	starts := func(n *Node) int {
+		raw, err := os.ReadFile(n.Path("starts"))
+		if err != nil {
+			t.Error(err)
+		}
+		return len(raw)
+	}
+	c := start(t, provision(t), building(runs,
+		"[ -e starts ] && [ $(wc -l < starts) = 3 ] && { "+runs+"; }; "+raced))
+	if all := c.Members(); starts(all[1]) != 3 || all[0].raced != 0 {
+		t.Errorf("%d starts that failed, %d of the other server", starts(all[1]), all[0].raced)
+	}
+
+	_, err := toys.Start(t.Context(), provision(t),
+		func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+			built, err := building(raced)(ctx, c)
+			if got := starts(c.Members()[0]); got != raceRestarts+1 {
+				t.Errorf("%d starts", got)
+			}
+			return built, err
+		})
+	const want = "server n1 failed in a race with another server, 21 times in turn: " +
+		"a listener was half started"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
 	}
 }
 
