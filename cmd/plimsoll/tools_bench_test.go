@@ -326,16 +326,16 @@ type use struct{ client, servers float64 }
 // over the window that begins now.
 func (r *ring) spentOver(pids ...int) use {
 	r.Helper()
-	var nodes []int
-	for _, n := range r.nodes {
-		nodes = append(nodes, process.Family(n.PID)...)
-	}
-	client, servers := r.spent(pids), r.spent(nodes)
+	client, servers := r.spent(pids...), r.spentByServers()
 	time.Sleep(duelWindow/2 - r.stall/2)
 	r.standStill()
 	time.Sleep(duelWindow/2 - r.stall/2)
+	spent := use{client: r.spent(pids...) - client}
+	for pid, now := range r.spentByServers() {
+		spent.servers += now - servers[pid] // 0 of a process that began since
+	}
 	perMessage := 1e6 / (float64(r.rate) * duelWindow.Seconds())
-	return use{(r.spent(pids) - client) * perMessage, (r.spent(nodes) - servers) * perMessage}
+	return use{spent.client * perMessage, spent.servers * perMessage}
 }
 
 // standStill pauses all servers and resumes them.
@@ -356,22 +356,44 @@ func (r *ring) standStill() {
 	}
 }
 
-// spent is in seconds.
-func (r *ring) spent(pids []int) float64 {
+// spent returns the CPU time of processes in seconds.
+func (r *ring) spent(pids ...int) float64 {
 	r.Helper()
 	total := 0.0
 	for _, pid := range pids {
-		proc, err := procfs.NewProc(pid)
+		of, err := cpuTime(pid)
 		if err != nil {
 			r.Fatal(err)
 		}
-		stat, err := proc.Stat()
-		if err != nil {
-			r.Fatal(err)
-		}
-		total += stat.CPUTime()
+		total += of
 	}
 	return total
+}
+
+// spentByServers returns the CPU time of each process of the servers in seconds. RabbitMQ's
+// programs that look at the disk run for an instant, and may have ended before they are read.
+func (r *ring) spentByServers() map[int]float64 {
+	r.Helper()
+	all := map[int]float64{}
+	for _, n := range r.nodes {
+		all[n.PID] = r.spent(n.PID)
+		for _, pid := range process.Family(n.PID)[1:] {
+			if of, err := cpuTime(pid); err == nil {
+				all[pid] = of
+			}
+		}
+	}
+	return all
+}
+
+// cpuTime returns the CPU time of a process in seconds.
+func cpuTime(pid int) (float64, error) {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0, err
+	}
+	stat, err := proc.Stat()
+	return stat.CPUTime(), err
 }
 
 // rivalMessages returns the number of messages that the rival must send in all.
