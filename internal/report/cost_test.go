@@ -111,7 +111,7 @@ func TestRunsThatWereCutShortShowTheirLines(t *testing.T) {
 		!strings.Contains(page, "no figures") {
 		t.Error(page)
 	}
-	for _, format := range Formats() {
+	for _, format := range texts(Formats()) {
 		render(t, format, s)
 	}
 	if page := costMarkup(t, small.load(t)); !strings.Contains(page, "was not observed") ||

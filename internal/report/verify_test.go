@@ -135,7 +135,7 @@ func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
 		hostile, hostile, hostile
 	s.Rounds[1].Ledger[0].LostRanges[0].Topic, s.Rounds[1].Dir, s.Asked.Command = hostile, hostile,
 		[]string{hostile}
-	for _, format := range Verifications(nil).Formats() {
+	for _, format := range texts(Verifications(nil).Formats()) {
 		var b bytes.Buffer
 		if err := Verifications([]*verify.Saved{s, {}}).Write(&b, format, document.Layout{}); err != nil {
 			t.Fatal(err)
