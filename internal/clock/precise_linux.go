@@ -64,21 +64,16 @@ func (precise) NewAlarm() Alarm {
 // shortWaitNs bounds the waits that keep their place in Go's scheduler. Giving the place
 // away wakes the scheduler's monitor, which then polls every 20 us: that costs more CPU
 // than the waits themselves. A signal of the scheduler, such as before a garbage
-// collection, ends the wait, so a held place delays no other goroutine.
+// collection, ends the wait. A goroutine that is ready on a held place runs on another one,
+// after a pause of the scheduler (docs/design/pacing-threads.md).
 const shortWaitNs = 2_000_000
 
 // holding is the number of waits that hold their place now.
 var holding atomic.Int32
 
-// placesToHold returns how many of the scheduler's places waits may hold. It is 0 unless
-// GOMAXPROCS exceeds the number of cores. Otherwise it is all places but those that the
-// cores need while one core runs a thread that is on time.
+// placesToHold returns how many of the scheduler's places waits may hold: all but one for each core.
 func placesToHold() int32 {
-	places, cores := runtime.GOMAXPROCS(0), runtime.NumCPU()
-	if places <= cores {
-		return 0
-	}
-	return int32(places - max(1, cores-1))
+	return int32(max(0, runtime.GOMAXPROCS(0)-runtime.NumCPU()))
 }
 
 // niceness returns the niceness of the calling thread.
