@@ -71,7 +71,8 @@ const shortWaitNs = 2_000_000
 // holding is the number of waits that hold their place now.
 var holding atomic.Int32
 
-// placesToHold returns how many of the scheduler's places waits may hold: all but one for each core.
+// placesToHold returns how many of the scheduler's places waits may hold: all but one for each
+// core.
 func placesToHold() int32 {
 	return int32(max(0, runtime.GOMAXPROCS(0)-runtime.NumCPU()))
 }
