@@ -17,6 +17,7 @@ type handler struct {
 	handled  uint64          // messages so far
 	closing  <-chan struct{} // closed when the clients close: handling ends
 	timer    *time.Timer
+	lateNs   int64 // by which the waits so far ended late, and later ones are shorter
 
 	now sequence // the message whose Receive returned last
 	bad bool     // it failed
@@ -48,20 +49,34 @@ func (h *handler) handle(lane int, seq int64) {
 	h.handled++
 	draw := mix(h.seed ^ h.handled)
 	h.now, h.bad = sequence{lane, seq}, float64(mix(draw)>>11)/(1<<53) < h.fails
-	if length := h.time.At(draw); length > 0 {
-		h.timer.Reset(length)
-		select {
-		case <-h.timer.C:
-			return
-		case <-h.closing:
-			h.timer.Stop()
-		}
-	}
+	h.wait(h.time.At(draw))
 	select {
 	case <-h.closing:
 		h.bad = false
 	default:
 	}
+}
+
+// maxMadeUp bounds the lateness that later waits make up for, so that they do not make up for a
+// pause of the machine.
+const maxMadeUp = 2 * time.Millisecond
+
+// wait lasts for the length less the lateness of the waits before. Go's timers ring up to a
+// millisecond late, which would make a consumer that is busy all the time slower than asked.
+func (h *handler) wait(length time.Duration) {
+	if length <= 0 {
+		return
+	}
+	began := h.consumer.clock.Now()
+	if rest := length - time.Duration(h.lateNs); rest > 0 {
+		h.timer.Reset(rest)
+		select {
+		case <-h.timer.C:
+		case <-h.closing:
+			h.timer.Stop()
+		}
+	}
+	h.lateNs = min(h.lateNs+h.consumer.clock.Now()-began-int64(length), int64(maxMadeUp))
 }
 
 // giveBack returns the function that decides whether the message received last is given back; nil:
