@@ -330,12 +330,13 @@ func (r *ring) spentOver(pids ...int) use {
 	time.Sleep(duelWindow/2 - r.stall/2)
 	r.standStill()
 	time.Sleep(duelWindow/2 - r.stall/2)
-	spent := use{client: r.spent(pids...) - client}
-	for pid, now := range r.spentByServers() {
-		spent.servers += now - servers[pid] // 0 of a process that began since
-	}
 	perMessage := 1e6 / (float64(r.rate) * duelWindow.Seconds())
-	return use{spent.client * perMessage, spent.servers * perMessage}
+	spent := use{client: (r.spent(pids...) - client) * perMessage}
+	for pid, now := range r.spentByServers() {
+		// A process that began since is not in servers.
+		spent.servers += (now - servers[pid]) * perMessage
+	}
+	return spent
 }
 
 // standStill pauses all servers and resumes them.

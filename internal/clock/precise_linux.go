@@ -64,8 +64,8 @@ func (precise) NewAlarm() Alarm {
 // shortWaitNs bounds the waits that keep their place in Go's scheduler. Giving the place
 // away wakes the scheduler's monitor, which then polls every 20 us: that costs more CPU
 // than the waits themselves. A signal of the scheduler, such as before a garbage
-// collection, ends the wait. A goroutine that is ready on a held place runs on another one,
-// after a pause of the scheduler (docs/design/pacing-threads.md).
+// collection, ends the wait. A goroutine that becomes ready on a held place moves to another
+// place, after a pause of the scheduler (docs/design/pacing-threads.md).
 const shortWaitNs = 2_000_000
 
 // holding is the number of waits that hold their place now.

@@ -13,9 +13,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 )
 
-// Await repeats a check until it returns nil. It starts a server that failed in a race again. It
-// fails when another server ends or ctx ends. Its error quotes the last complaint of each server's
-// log.
+// Await repeats a check until it returns nil. A server that failed in a race is started again.
+// Await fails when a server ends for another reason, or ctx ends. Its error quotes the last
+// complaint of each server's log.
 func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error) error {
 	ticker := time.NewTicker(c.servers.AskEvery)
 	defer ticker.Stop()
@@ -67,8 +67,8 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 	return ask(ctx)
 }
 
-// keepRunning starts each server again that failed in a race, and returns an error if another
-// server has ended.
+// keepRunning starts each server again that failed in a race, and returns an error if a server has
+// ended for another reason.
 func (c *Cluster) keepRunning() error {
 	for _, n := range c.all {
 		if n.process == nil {
@@ -85,8 +85,8 @@ func (c *Cluster) keepRunning() error {
 	return nil
 }
 
-// startAgain starts a server that failed in a race, up to raceRestarts times. For another one it
-// returns an error that says why the server ended.
+// startAgain starts a server again that failed in a race, up to raceRestarts times. If the server
+// ended for another reason, the error says why.
 func (c *Cluster) startAgain(n *Node) error {
 	said, end := c.servers.LastComplaint(n.Log), process.Tail(n.Log)
 	says := func(words string) bool { return bytes.Contains(end, []byte(words)) }

