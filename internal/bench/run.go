@@ -71,8 +71,8 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// makeRoom makes room for the pacers in the scheduler, and returns what undoes it. A process whose
-// crew offers the load has no pacers.
+// makeRoom makes room for the load in the scheduler, and returns what undoes it. A process whose
+// crew offers the load needs none.
 func (s *session) makeRoom() (undo func()) {
 	if s.job.Crew != nil {
 		return func() {}
@@ -82,7 +82,7 @@ func (s *session) makeRoom() (undo func()) {
 		servers = 2
 	}
 	taken, _ := s.run.Environment.OwnCPUs()
-	places, undo := load.MakeRoom(&s.plan, servers-taken)
+	places, undo := load.MakeRoom(servers - taken)
 	s.run.Environment.GoMaxProcs = places
 	return undo
 }

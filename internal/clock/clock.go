@@ -6,11 +6,14 @@ import "time"
 type Clock interface {
 	// Now returns the current time in nanoseconds of the monotonic clock.
 	Now() int64
-	// NewAlarm returns an alarm that the calling goroutine owns and must Close.
+	// NewAlarm returns an alarm. Its owner must Close it.
 	NewAlarm() Alarm
+	// NewSleeper returns an alarm for a goroutine that does nothing but sleep and look at the
+	// time. The calling goroutine owns it and must Close it.
+	NewSleeper() Alarm
 	// Name describes how waits are timed. It goes into the environment of a result.
 	Name() string
-	// ThreadStates names the source of Alarm.Asleep. It is empty without a source.
+	// ThreadStates names the source of Stint.Asleep. It is empty without a source.
 	ThreadStates() string
 	// Slept returns how long the machine has slept since it started, in nanoseconds. Now
 	// does not count this time. known is false where the machine does not tell.
@@ -25,11 +28,7 @@ type Alarm interface {
 	// Wake ends the current wait, or else the next wait. Any goroutine may call it,
 	// also after Close. It is cheap when nothing waits.
 	Wake()
-	// Asleep returns how long the owner's thread has slept since the alarm was made,
-	// in nanoseconds: the time in which it neither ran nor waited for a core. Only the
-	// owner may call it. known is false where the machine does not count this per thread.
-	Asleep() (ns int64, known bool)
-	// Close releases the owner's thread.
+	// Close releases what the alarm holds.
 	Close()
 }
 
@@ -69,12 +68,15 @@ func (timers) Name() string         { return "Go timers" }
 func (timers) ThreadStates() string { return "" }
 
 func (timers) Slept() (ns int64, known bool) { return 0, false }
-func (timers) NewAlarm() Alarm               { return &timerAlarm{wake: make(chan struct{}, 1)} }
+func (timers) NewAlarm() Alarm               { return newTimerAlarm() }
+func (timers) NewSleeper() Alarm             { return newTimerAlarm() }
 
 type timerAlarm struct {
 	wake  chan struct{}
 	timer *time.Timer
 }
+
+func newTimerAlarm() *timerAlarm { return &timerAlarm{wake: make(chan struct{}, 1)} }
 
 func (a *timerAlarm) WaitUntil(ns int64) {
 	wait := time.Duration(ns - Now())
@@ -96,8 +98,6 @@ func (a *timerAlarm) WaitUntil(ns int64) {
 		a.timer.Stop()
 	}
 }
-
-func (a *timerAlarm) Asleep() (ns int64, known bool) { return 0, false }
 
 func (a *timerAlarm) Wake() {
 	select {

@@ -37,47 +37,68 @@ func TestTimersWakeEndsWait(t *testing.T) {
 	})
 }
 
+// precise calls f with each kind of alarm of the precise clock.
+func precise(t *testing.T, f func(t *testing.T, alarm clock.Alarm)) {
+	for name, make := range map[string]func() clock.Alarm{
+		"alarm": clock.Precise().NewAlarm, "sleeper": clock.Precise().NewSleeper,
+	} {
+		t.Run(name, func(t *testing.T) {
+			alarm := make()
+			defer alarm.Close()
+			f(t, alarm)
+		})
+	}
+}
+
 // A Wake that comes before the wait must not be lost. Otherwise the last message of a run
 // could wait for ever.
 func TestPreciseWakeBeforeWaitIsKept(t *testing.T) {
-	alarm := clock.Precise().NewAlarm()
-	defer alarm.Close()
-	alarm.Wake()
-	alarm.WaitUntil(clock.Never)
+	precise(t, func(_ *testing.T, alarm clock.Alarm) {
+		alarm.Wake()
+		alarm.WaitUntil(clock.Never)
+	})
 }
 
 func TestPreciseWakeFromAnotherGoroutine(t *testing.T) {
-	alarm := clock.Precise().NewAlarm()
-	defer alarm.Close()
-	const rounds = 10_000
-	asked, done := make(chan struct{}), make(chan struct{})
-	go func() {
+	precise(t, func(_ *testing.T, alarm clock.Alarm) {
+		const rounds = 10_000
+		asked, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			for range rounds {
+				<-asked
+				alarm.Wake()
+			}
+			close(done)
+		}()
 		for range rounds {
-			<-asked
-			alarm.Wake()
+			asked <- struct{}{}
+			alarm.WaitUntil(clock.Never)
 		}
-		close(done)
-	}()
-	for range rounds {
-		asked <- struct{}{}
-		alarm.WaitUntil(clock.Never)
-	}
-	<-done
+		<-done
+	})
 }
 
 func TestPreciseNeverEarlyWithoutWake(t *testing.T) {
-	c := clock.Precise()
-	alarm := c.NewAlarm()
-	defer alarm.Close()
-	for range 100 {
-		due := c.Now() + 50_000
-		for c.Now() < due {
-			alarm.WaitUntil(due)
+	precise(t, func(t *testing.T, alarm clock.Alarm) {
+		for range 100 {
+			due := clock.Now() + 50_000
+			for clock.Now() < due {
+				alarm.WaitUntil(due)
+			}
+			if late := clock.Now() - due; late < 0 {
+				t.Fatalf("returned %d ns early", -late)
+			}
 		}
-		if late := c.Now() - due; late < 0 {
-			t.Fatalf("returned %d ns early", -late)
-		}
-	}
+	})
+}
+
+// A closed alarm can still be woken: an answer may come after its pacer has ended.
+func TestPreciseWakeAfterClose(t *testing.T) {
+	precise(t, func(_ *testing.T, alarm clock.Alarm) {
+		alarm.Close()
+		alarm.Wake()
+		alarm.Wake()
+	})
 }
 
 func BenchmarkNow(b *testing.B) {
@@ -106,17 +127,17 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 	if clock.Precise().ThreadStates() == "" {
 		t.Skip("this kernel does not count how long threads wait for a core")
 	}
-	alarm := clock.Precise().NewAlarm()
-	defer alarm.Close()
+	stint := clock.NewStint(clock.Precise())
 	once := func(do func()) (took, slept int64) {
-		before, _ := alarm.Asleep()
+		stint.Begin()
+		defer stint.End()
 		began := clock.Now()
 		do()
-		after, known := alarm.Asleep()
+		slept, known := stint.Asleep()
 		if !known {
 			t.Fatal("not known")
 		}
-		return clock.Now() - began, after - before
+		return clock.Now() - began, slept
 	}
 	// A host that takes the machine's cores away for a moment looks like sleep: the least of
 	// several times is the thread's own.
@@ -154,11 +175,12 @@ func TestAsleepIsNeitherRunningNorWaitingForACore(t *testing.T) {
 	}
 }
 
-func BenchmarkAsleep(b *testing.B) {
-	alarm := clock.Precise().NewAlarm()
-	defer alarm.Close()
+// BenchmarkStint measures what a pacer pays at the end of each of its waits.
+func BenchmarkStint(b *testing.B) {
+	stint := clock.NewStint(clock.Precise())
 	b.ReportAllocs()
 	for b.Loop() {
-		alarm.Asleep()
+		stint.Begin()
+		stint.End()
 	}
 }

@@ -1,8 +1,10 @@
 package clock
 
 import (
+	"os"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,7 +16,7 @@ func Precise() Clock { return precise{} }
 type precise struct{}
 
 func (precise) Now() int64   { return Now() }
-func (precise) Name() string { return "CLOCK_MONOTONIC, absolute futex waits" }
+func (precise) Name() string { return "CLOCK_MONOTONIC, absolute timer descriptors" }
 
 func (precise) ThreadStates() string {
 	if threadTimesKnown() {
@@ -34,47 +36,99 @@ func (precise) Slept() (ns int64, known bool) {
 	return max(0, boot.Nano()-monotonic()/2-before/2), true
 }
 
-// Futex operations and the argument that matches any waker; see futex(2).
-const (
-	futexWait       = 9 // FUTEX_WAIT_BITSET, whose timeout is absolute
-	futexWake       = 1
-	futexPrivate    = 128
-	futexAnyWaker   = 0xffffffff
-	timerSlackNs    = 1
-	alarmNiceness   = -15
-	futexAlarmIdle  = 0
-	futexAlarmRung  = 1
-	futexAlarmWaits = 2
-)
-
-// NewAlarm locks the calling goroutine to its OS thread and lets the kernel
-// end that thread's waits without delay.
+// NewAlarm returns an alarm with a timer descriptor of its own (timerfd_create(2)). If the
+// process cannot have another descriptor, the alarm uses Go's timers, and its lateness shows.
 func (precise) NewAlarm() Alarm {
-	runtime.LockOSThread()
-	// With the default slack, waits end up to 50 us late, which schedule lag shows.
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlackNs, 0, 0, 0)
-	// A thread that must be on time takes priority over the threads that share its
-	// cores, where the user has the right to raise it.
-	a := &futexAlarm{nice: niceness(), places: placesToHold()}
-	a.thread.open()
-	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), alarmNiceness)
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return newTimerAlarm()
+	}
+	a := &polledAlarm{fd: fd, file: os.NewFile(uintptr(fd), "timer")}
+	if a.raw, err = a.file.SyscallConn(); err != nil {
+		_ = a.file.Close()
+		return newTimerAlarm()
+	}
+	a.step, a.ring = a.wait, func(uintptr) { a.set(1) }
 	return a
 }
 
-// shortWaitNs bounds the waits that keep their place in Go's scheduler. Giving the place
-// away wakes the scheduler's monitor, which then polls every 20 us: that costs more CPU
-// than the waits themselves. A signal of the scheduler, such as before a garbage
-// collection, ends the wait. A goroutine that becomes ready on a held place moves to another
-// place, after a pause of the scheduler (docs/design/pacing-threads.md).
-const shortWaitNs = 2_000_000
+// polledAlarm waits as Go's connections do: its goroutine gives up its place, and the scheduler's
+// poll of descriptors makes it ready at the due time. The timer has no slack.
+type polledAlarm struct {
+	fd   int
+	file *os.File
+	raw  syscall.RawConn
+	rung atomic.Bool      // Wake has been called, and no wait has ended since
+	ring func(fd uintptr) // makes the timer expire at once
 
-// holding is the number of waits that hold their place now.
-var holding atomic.Int32
+	// For the owner.
+	step  func(fd uintptr) bool // the method wait
+	dueNs int64
+	armed bool
+}
 
-// placesToHold returns how many of the scheduler's places waits may hold: all but one for each
-// core.
-func placesToHold() int32 {
-	return int32(max(0, runtime.GOMAXPROCS(0)-runtime.NumCPU()))
+func (a *polledAlarm) WaitUntil(ns int64) {
+	if !a.rung.Load() && Now() < ns {
+		a.dueNs, a.armed = ns, false
+		_ = a.raw.Read(a.step)
+	}
+	a.rung.Store(false)
+}
+
+// wait arms the timer in the first call. Its second call comes when the timer has expired.
+func (a *polledAlarm) wait(uintptr) (over bool) {
+	if a.armed {
+		return true
+	}
+	a.armed = true
+	a.set(a.dueNs)
+	// A Wake before this set its own time too early.
+	return a.rung.Load()
+}
+
+func (a *polledAlarm) Wake() {
+	if !a.rung.Swap(true) {
+		_ = a.raw.Control(a.ring) // nothing, if the descriptor is closed
+	}
+}
+
+// set makes the timer expire at a time, in place of the time before it.
+func (a *polledAlarm) set(ns int64) {
+	at := unix.ItimerSpec{Value: unix.NsecToTimespec(ns)}
+	_ = unix.TimerfdSettime(a.fd, unix.TFD_TIMER_ABSTIME, &at, nil)
+}
+
+func (a *polledAlarm) Close() { _ = a.file.Close() }
+
+// Futex operations and the argument that matches any waker; see futex(2).
+const (
+	futexWait     = 9 // FUTEX_WAIT_BITSET, whose timeout is absolute
+	futexWake     = 1
+	futexPrivate  = 128
+	futexAnyWaker = 0xffffffff
+
+	sleeperIdle  = 0
+	sleeperRung  = 1 // a Wake that no sleep has seen
+	sleeperWaits = 2 // in the kernel, or about to be
+)
+
+const (
+	timerSlackNs    = 1
+	sleeperNiceness = -15
+	// holdNs bounds the sleeps that hold their place in Go's scheduler. After 10 ms, the
+	// scheduler's monitor sends a signal to a thread that holds its place.
+	holdNs = 10_000_000
+)
+
+// NewSleeper locks the calling goroutine to its OS thread until Close, and raises the thread's
+// priority where the user has the right.
+func (precise) NewSleeper() Alarm {
+	runtime.LockOSThread()
+	// With the default slack, waits end up to 50 us late.
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlackNs, 0, 0, 0)
+	s := &sleeper{nice: niceness(), holds: runtime.GOMAXPROCS(0) > runtime.NumCPU()}
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), sleeperNiceness)
+	return s
 }
 
 // niceness returns the niceness of the calling thread.
@@ -87,53 +141,42 @@ func niceness() int {
 	return 20 - value
 }
 
-// futexAlarm has a word with three states: idle, rung (a Wake that no wait has seen) and
-// waits (the owner is in the kernel, or about to be).
-type futexAlarm struct {
-	word   atomic.Uint32
-	nice   int   // the thread's niceness before the alarm
-	places int32 // scheduler places that waits may hold
-	thread threadTimes
+// sleeper is a thread that sleeps in the kernel, in a futex. If there is a place in Go's scheduler
+// for it beside one for each core, a sleep holds it, so the scheduler's monitor never falls asleep
+// for want of work. If it did, the next system call of any goroutine would have to wake it, and it
+// would poll every 20 us for a while (docs/design/pacing-threads.md).
+type sleeper struct {
+	word  atomic.Uint32
+	nice  int // the thread's niceness before
+	holds bool
 }
 
-func (a *futexAlarm) Asleep() (ns int64, known bool) { return a.thread.asleep() }
-
-func (a *futexAlarm) WaitUntil(ns int64) {
-	if !a.word.CompareAndSwap(futexAlarmIdle, futexAlarmWaits) {
-		a.word.Store(futexAlarmIdle)
-		return
-	}
-	if now := Now(); ns > now {
+// WaitUntil also returns when a signal arrives, such as the scheduler's before a garbage
+// collection.
+func (s *sleeper) WaitUntil(ns int64) {
+	if now := Now(); ns > now && s.word.CompareAndSwap(sleeperIdle, sleeperWaits) {
 		wait := unix.Syscall6
-		if ns-now <= shortWaitNs {
-			if holding.Add(1) <= a.places {
-				wait = unix.RawSyscall6
-			}
-			defer holding.Add(-1)
+		if s.holds && ns-now <= holdNs {
+			wait = unix.RawSyscall6
 		}
-		deadline := unix.NsecToTimespec(max(ns, 0))
-		// The kernel returns at once when the word is no longer "waits". A signal
-		// may end the wait early, which WaitUntil allows.
-		_, _, _ = wait(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)), futexWait|futexPrivate,
-			futexAlarmWaits, uintptr(unsafe.Pointer(&deadline)), 0, futexAnyWaker)
+		until := unix.NsecToTimespec(ns)
+		// The kernel returns at once when the word is no longer "waits".
+		_, _, _ = wait(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.word)), futexWait|futexPrivate,
+			sleeperWaits, uintptr(unsafe.Pointer(&until)), 0, futexAnyWaker)
 	}
-	a.word.Store(futexAlarmIdle)
+	s.word.Store(sleeperIdle)
 }
 
-func (a *futexAlarm) Wake() {
-	if a.word.Load() == futexAlarmRung {
-		return
-	}
-	if a.word.Swap(futexAlarmRung) == futexAlarmWaits {
-		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&a.word)),
+func (s *sleeper) Wake() {
+	if s.word.Swap(sleeperRung) == sleeperWaits {
+		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.word)),
 			futexWake|futexPrivate, 1, 0, 0, 0)
 	}
 }
 
 // Close restores the thread's niceness and slack, and unlocks it from its goroutine.
-func (a *futexAlarm) Close() {
-	a.thread.close()
-	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), a.nice)
+func (s *sleeper) Close() {
+	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), s.nice)
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0)
 	runtime.UnlockOSThread()
 }

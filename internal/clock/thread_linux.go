@@ -1,87 +1,113 @@
 package clock
 
 import (
+	"maps"
 	"os"
-	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
-// threadTimes measures how long one thread has slept: the elapsed time, less the thread's
-// time on a core (CLOCK_THREAD_CPUTIME_ID), less its wait for a core (the second field of
-// its schedstat; see the kernel's Documentation/scheduler/sched-stats.rst). The first field
-// of schedstat cannot give the time on a core: the kernel updates it only when the thread
-// leaves the core.
-type threadTimes struct {
-	file    *os.File // nil: the kernel does not count these times
-	beganNs int64
-	usedNs  int64 // on a core or waiting for a core, at the call of open
+// threadID returns the number of the calling thread.
+func threadID() int { return unix.Gettid() }
+
+// threadUsed returns how long the calling thread, of that number, has run or waited for a core, in
+// nanoseconds: the first two fields of its schedstat (see the kernel's
+// Documentation/scheduler/sched-stats.rst). The kernel updates the first one when the thread leaves
+// the core, and at its own ticks, so it may be too low by the time since then.
+func threadUsed(thread int) (ns int64, known bool) {
+	ran, waited, known := readSchedstat(thread)
+	return ran + waited, known
 }
 
-// open starts the measurement of the calling thread, which must be locked to its goroutine.
-func (t *threadTimes) open() {
-	if !threadTimesKnown() {
-		return
-	}
-	file, err := os.Open("/proc/thread-self/schedstat")
-	if err != nil {
-		return
-	}
-	t.file, t.beganNs = file, Now()
-	t.usedNs, _ = t.used()
-}
-
-func (t *threadTimes) close() {
-	if t.file != nil {
-		_ = t.file.Close()
-	}
-	t.file = nil
-}
-
-func (t *threadTimes) asleep() (ns int64, known bool) {
-	if t.file == nil {
-		return 0, false
-	}
-	used, ok := t.used()
-	if !ok {
-		return 0, false
-	}
-	return max(0, Now()-t.beganNs-(used-t.usedNs)), true
-}
-
-// used returns how long the thread has run or waited for a core, in nanoseconds.
-func (t *threadTimes) used() (ns int64, ok bool) {
-	var line [96]byte
-	n, err := unix.Pread(int(t.file.Fd()), line[:], 0)
-	if err != nil {
-		return 0, false
-	}
-	waited, ok := secondNumber(line[:n])
+// threadUsedNow is threadUsed, but exact: it takes CLOCK_THREAD_CPUTIME_ID in place of the first
+// field. The call has the kernel look whether another thread should have the core. A pacer that
+// makes it each time that it wakes is late by milliseconds on a full machine.
+func threadUsedNow(thread int) (ns int64, known bool) {
+	_, waited, known := readSchedstat(thread)
 	var ran unix.Timespec
-	if !ok || unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ran) != nil {
+	if !known || unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ran) != nil {
 		return 0, false
 	}
 	return ran.Nano() + waited, true
 }
 
-// secondNumber reads the second of several decimal numbers that are separated by spaces.
+func readSchedstat(thread int) (ranNs, waitedNs int64, known bool) {
+	fd, known := schedstats.of(thread)
+	if !known {
+		return 0, 0, false
+	}
+	var line [96]byte
+	n, err := unix.Pread(fd, line[:], 0)
+	if err != nil {
+		return 0, 0, false
+	}
+	return twoNumbers(line[:n])
+}
+
+// maxSchedstats bounds the open files of schedstats. Go's scheduler ends hardly any thread.
+const maxSchedstats = 64
+
+// schedstats are the schedstat files of this process's threads, which stay open.
+var schedstats threadFiles
+
+// threadFiles keeps a file for each thread that asked for it. The map is never changed, but
+// replaced, so that readers need no lock.
+type threadFiles struct {
+	files atomic.Pointer[map[int]int] // by thread
+	mu    sync.Mutex                  // guards the replacement
+}
+
+// of returns the file of the calling thread; known is false if there are too many.
+func (t *threadFiles) of(thread int) (fd int, known bool) {
+	files := t.files.Load()
+	if files != nil {
+		if fd, known = (*files)[thread]; known {
+			return fd, true
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := make(map[int]int)
+	if files = t.files.Load(); files != nil {
+		if len(*files) >= maxSchedstats {
+			return 0, false
+		}
+		maps.Copy(next, *files)
+	}
+	fd, err := unix.Open("/proc/thread-self/schedstat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, false
+	}
+	next[thread] = fd
+	t.files.Store(&next)
+	return fd, true
+}
+
+// twoNumbers reads the first two of several decimal numbers that are separated by spaces.
 // It does not allocate, because pacers call it while they send.
-func secondNumber(line []byte) (n int64, ok bool) {
-	field := 0
+func twoNumbers(line []byte) (first, second int64, ok bool) {
+	var n [2]int64
+	field, digits := 0, 0
 	for _, c := range line {
 		switch {
 		case c == ' ' || c == '\n':
-			if field++; field == 2 {
-				return n, ok
+			if digits == 0 {
+				return 0, 0, false
 			}
+			if field++; field == len(n) {
+				return n[0], n[1], true
+			}
+			digits = 0
 		case c < '0' || c > '9':
-			return 0, false
-		case field == 1:
-			n, ok = n*10+int64(c-'0'), true
+			return 0, 0, false
+		default:
+			n[field] = n[field]*10 + int64(c-'0')
+			digits++
 		}
 	}
-	return n, ok && field == 1
+	return n[0], n[1], field == 1 && digits > 0
 }
 
 // threadTimesKnown reports whether the kernel counts how long threads wait for a core. A
@@ -91,7 +117,6 @@ var threadTimesKnown = sync.OnceValue(func() bool {
 	if err != nil {
 		return false
 	}
-	_, ok := secondNumber(raw)
-	ran, _, _ := strings.Cut(string(raw), " ")
-	return ok && ran != "0"
+	ran, _, ok := twoNumbers(raw)
+	return ok && ran > 0
 })

@@ -2,16 +2,17 @@ package clock
 
 import "testing"
 
-func TestSecondNumber(t *testing.T) {
-	for line, want := range map[string]int64{
-		"962099 327164 3\n": 327164, "1 0 1\n": 0, "1 5": 5,
-		"": -1, "17\n": -1, "1 x 3": -1, "-1 5 3": -1,
+func TestTwoNumbers(t *testing.T) {
+	for line, want := range map[string][2]int64{
+		"962099 327164 3\n": {962099, 327164}, "1 0 1\n": {1, 0}, "1 5": {1, 5},
+		"": {-1}, "17\n": {-1}, "17 ": {-1}, " 17 1": {-1}, "1 x 3": {-1}, "x 1 3": {-1},
+		"-1 5 3": {-1},
 	} {
-		got, ok := secondNumber([]byte(line))
+		first, second, ok := twoNumbers([]byte(line))
 		if !ok {
-			got = -1
+			first, second = -1, 0
 		}
-		if got != want {
+		if got := [2]int64{first, second}; got != want {
 			t.Errorf("%q: %d, want %d", line, got, want)
 		}
 	}

@@ -43,7 +43,7 @@ func (p *part) begin(ctx context.Context, a Assignment, m means) error {
 	if err != nil {
 		return err
 	}
-	_, p.undo = load.MakeRoom(&plan, 0)
+	_, p.undo = load.MakeRoom(0)
 	cluster, err := of.Connect(ctx, options)
 	if err != nil {
 		p.undo()

@@ -168,19 +168,9 @@ func (e *Engine) newPacer(from, to int) *pacer {
 		all: int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
 		Recorder: e.pacings.recorder(first),
 	}
+	p.waits.asleep = p.stint.Asleep
 	e.pacers = append(e.pacers, p)
 	return p
-}
-
-// pacers is how many OS threads an engine for the plan's share paces with. A closed
-// loop waits for no due time: its only pacer is the twin's.
-func (p *Plan) pacers() int {
-	w := &p.Workload
-	if w.Load.Closed != nil {
-		return 1
-	}
-	_, _, n := p.Share.producers(w.Topics * w.Producers)
-	return min(n, maxPacers)
 }
 
 // Sent is closed when every message has been handed over or counted unsent.

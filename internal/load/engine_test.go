@@ -182,7 +182,7 @@ func TestPoolUnderConcurrentAnswers(t *testing.T) {
 				if !f.open.CompareAndSwap(true, false) {
 					t.Error("a message was out twice")
 				}
-				p.put(f)
+				p.put(f, clock.Now())
 			}
 		})
 	}

@@ -35,8 +35,9 @@ func (f *flight) Complete(err error) {
 		return
 	}
 	p := f.producer
-	p.answered(f, p.clock.Now(), err)
-	p.pool.put(f)
+	now := p.clock.Now()
+	p.answered(f, now, err)
+	p.pool.put(f, now)
 }
 
 // Enlist stamps the transaction into the payload. It is called before the payload is
@@ -64,8 +65,10 @@ type pool struct {
 	made     int
 	bound    int
 	starving atomic.Bool // the pacer waits for an answer
-	alarm    clock.Alarm // the pacer's; set before the first take
-	fresh    func() *flight
+	// answeredNs is the time of the first answer to a starving pacer; 0: none.
+	answeredNs atomic.Int64
+	alarm      clock.Alarm // the pacer's; set before the first take
+	fresh      func() *flight
 }
 
 // take returns an idle message, or nil when the bound is reached.
@@ -88,10 +91,11 @@ func (p *pool) take() *flight {
 // giveBack returns a message that was taken and not sent.
 func (p *pool) giveBack(f *flight) { f.next, p.idle = p.idle, f }
 
-// put returns an answered message and wakes the pacer if it waits for one.
-func (p *pool) put(f *flight) {
+// put returns a message that was answered at nowNs, and wakes the pacer if it waits for one.
+func (p *pool) put(f *flight, nowNs int64) {
 	push(&p.returned, f, &f.next)
 	if p.starving.Load() {
+		p.answeredNs.CompareAndSwap(0, nowNs)
 		p.alarm.Wake()
 	}
 }
@@ -107,12 +111,15 @@ func push[T any](stack *atomic.Pointer[T], node *T, next **T) {
 	}
 }
 
-// waitForAnswer returns when a message may have come back.
-func (p *pool) waitForAnswer(untilNs int64) {
+// waitForAnswer returns when a message may have come back: the time of its answer, or 0 if it is
+// not known.
+func (p *pool) waitForAnswer(untilNs int64) (answeredNs int64) {
+	p.answeredNs.Store(0)
 	p.starving.Store(true)
 	// An answer between the failed take and the line above woke no one.
 	if p.returned.Load() == nil {
 		p.alarm.WaitUntil(untilNs)
 	}
 	p.starving.Store(false)
+	return p.answeredNs.Load()
 }

@@ -84,7 +84,8 @@ func (l *loop) endNs() int64 {
 func (l *loop) pause(c *call, began int64) int64 {
 	now := l.waitUntil(min(c.dueNs, l.endNs()))
 	if c.handedNs != 0 {
-		l.noteBlocked(l.waits.idled(now-began, now))
+		l.waits.idled(now-began, now)
+		l.noteBlocked(now - began)
 	}
 	return now
 }

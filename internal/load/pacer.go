@@ -21,16 +21,16 @@ var pacerSeries = []result.Series{result.Lag, result.OwnLag}
 // The least time between two wake-ups of a pacer. Waking for every message of a high
 // rate would cost more than sending it; the messages that become due in between are
 // handed over together, each with its own due time. The quantum is leastQuantumNs,
-// or the part 1/quantumShare of the latency that 19 of 20 messages exceed: so it adds
-// at most a fiftieth to the latency of nearly all messages, however long the tail is.
+// or the part 1/quantumShare of the producer's usual latency. A message waits for half
+// of it on average, so waiting adds a fiftieth to the median.
 const (
 	leastQuantumNs = 100_000
 	mostQuantumNs  = 1_000_000
-	quantumShare   = 50
+	quantumShare   = 25
 )
 
 func quantumNs(to *producer) int64 {
-	return min(max(to.lowNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
+	return min(max(to.usualNs.Load()/quantumShare, leastQuantumNs), mostQuantumNs)
 }
 
 // errCutLate is the error of a run whose cut came after a producer had drawn a message.
@@ -56,6 +56,7 @@ type pacer struct {
 
 	mu    sync.Mutex // guards alarm against stop
 	alarm clock.Alarm
+	stint *clock.Stint // nil: a closed loop, or the machine does not know
 
 	lastSendNs int64 // time of the last call of Send or Flush
 	wokeNs     int64 // end of the last wait for a due time
@@ -72,11 +73,14 @@ type pacer struct {
 }
 
 // run hands over the pacer's messages of the schedule, until the schedule ends or halt is reached.
-// It owns the calling goroutine.
 func (p *pacer) run() {
 	alarm := p.setAlarm(p.clock)
 	defer alarm.Close()
 	defer p.flush()
+	p.stint = clock.NewStint(p.clock)
+	p.waits.asleep = p.stint.Asleep
+	p.stint.Begin()
+	defer p.stint.End()
 	for _, producer := range p.producers {
 		producer.pool.alarm = alarm
 	}
@@ -117,7 +121,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	to.prepare(f, seq, seq/p.all, due, phase)
 	if due > now {
 		// The wait comes last, so that the message is ready when it is due.
-		now = p.sleepUntil(max(due, p.wokeNs+quantumNs(to)), now)
+		now = p.sleepUntil(max(due, p.wokeNs+quantumNs(to)))
 		p.wokeNs = now
 	}
 	if now >= p.halt.Load() {
@@ -160,13 +164,15 @@ func (p *pacer) now() int64 {
 }
 
 // sleepUntil waits for a due time. The pacer is then on time again.
-func (p *pacer) sleepUntil(until, began int64) int64 {
+func (p *pacer) sleepUntil(until int64) int64 {
 	if len(p.gathering) > 0 {
 		p.flush()
-		began = p.now()
+		p.now()
 	}
+	p.stint.End()
 	now := p.waitUntil(until)
-	p.waits.onTime(max(0, min(until, now)-began), now)
+	p.stint.Begin()
+	p.waits.onTime(now)
 	return now
 }
 
@@ -203,21 +209,28 @@ func (p *pacer) waitUntil(due int64) int64 {
 	return now
 }
 
-// awaitAnswer waits for a message to come back to the producer's pool. The
-// time after the next message was due counts as blocked.
+// awaitAnswer waits for a message to come back to the producer's pool. The time from when the next
+// message was due until the answer counts as blocked.
 func (p *pacer) awaitAnswer(to *producer, now, due int64) (*flight, int64) {
-	began := now
+	from := max(now, due)
+	p.stint.End()
+	defer p.stint.Begin()
 	for {
-		to.pool.waitForAnswer(now + waitNs)
+		answered := to.pool.waitForAnswer(now + waitNs)
 		f := to.pool.take()
 		now = p.clock.Now()
-		if f != nil || now >= p.halt.Load() {
-			p.waits.slept(min(now, due) - began)
-			if late := now - max(began, due); late > 0 {
-				p.noteBlocked(p.waits.idled(late, now))
-			}
-			return f, now
+		if f == nil && now < p.halt.Load() {
+			continue
 		}
+		if answered == 0 {
+			answered = now
+		}
+		if blocked := answered - from; blocked > 0 {
+			p.waits.idled(blocked, answered)
+			p.noteBlocked(blocked)
+		}
+		p.waits.begin(now)
+		return f, now
 	}
 }
 
@@ -241,7 +254,7 @@ func (p *pacer) setAlarm(c clock.Clock) clock.Alarm {
 	alarm := c.NewAlarm()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.alarm, p.waits.alarm = alarm, alarm
+	p.alarm = alarm
 	return alarm
 }
 

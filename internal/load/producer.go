@@ -26,23 +26,24 @@ const maxErrors = 20
 
 const otherErrors = "other errors"
 
-// The low latency is the 5% quantile, tracked by steps: a message below it subtracts a part, a
-// message above it adds a nineteenth of that part (H. Robbins and S. Monro, "A Stochastic
-// Approximation Method", 1951).
+// The usual latency is the median of the send latency, tracked by steps: a message above it adds a
+// part, a message below it subtracts that part (H. Robbins and S. Monro, "A Stochastic
+// Approximation Method", 1951). Pacers learn of it after every toldEvery messages.
 const (
-	lowStep = 16
-	lowUp   = 19 * lowStep
+	usualStep = 1024
+	toldEvery = 32
 )
 
-// follow returns the low latency, updated with another message.
-func follow(lowNs, ns int64) int64 {
+// follow returns the usual latency, updated with another message.
+func follow(usualNs, ns int64) int64 {
+	step := usualNs/usualStep + 1
 	switch {
-	case lowNs == 0:
+	case usualNs == 0:
 		return ns
-	case ns < lowNs:
-		return lowNs - (lowNs-ns)/lowStep - 1
+	case ns < usualNs:
+		return max(usualNs-step, ns)
 	}
-	return lowNs + min(ns-lowNs, lowNs)/lowUp
+	return min(usualNs+step, ns)
 }
 
 // producer is one producer: its next message, and the outcome of every message so far.
@@ -71,13 +72,14 @@ type producer struct {
 
 	handed  atomic.Int64
 	answers atomic.Int64
-	lowNs   atomic.Int64 // send latency that about 19 of 20 answers exceed; written under the lock
+	usualNs atomic.Int64 // the usual send latency, as the pacer knows it
 
 	*measure.Recorder // guards what follows
 	sent              *measure.Sent
 	flights           []*flight // all created flights
 	transactions      measure.Transactions
 	acked, failed     [2]int64 // by phase
+	usual             int64    // the usual send latency, in nanoseconds
 	ackedBytes        int64    // payload of acked
 	// Acknowledged within the window, whenever they were due.
 	ackedWithin, bytesWithin int64
@@ -142,7 +144,10 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		p.Add(atPublish, f.phase, nowNs-f.dueNs)
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
 		p.Add(atLessOwnLag, f.phase, nowNs-f.dueNs-f.ownNs)
-		p.lowNs.Store(follow(p.lowNs.Load(), nowNs-f.handedNs))
+		p.usual = follow(p.usual, nowNs-f.handedNs)
+		if p.acked[f.phase]%toldEvery == 0 {
+			p.usualNs.Store(p.usual)
+		}
 		p.sent.Acked(int(f.lane), f.seq, f.dueNs, nowNs)
 		if p.firstAckNs == 0 {
 			p.firstAckNs, p.lastAckNs = nowNs, nowNs

@@ -125,7 +125,7 @@ func (p *pacer) twins(untilNs int64) bool {
 		now := p.now()
 		due := p.startNs + t.dueNs
 		if due > now {
-			now = p.sleepUntil(max(due, p.wokeNs+p.twinQuantumNs()), now)
+			now = p.sleepUntil(max(due, p.wokeNs+p.twinQuantumNs()))
 		}
 		if now >= p.halt.Load() {
 			return false

@@ -1,7 +1,5 @@
 package load
 
-import "github.com/plimsoll-bench/plimsoll/internal/clock"
-
 const (
 	// slowSendNs is the length of a Send from which on the pacer reads how long its thread slept
 	// in it. Reading costs about a microsecond.
@@ -9,8 +7,7 @@ const (
 	// blockedSendNs replaces slowSendNs where the machine does not report sleep: a Send of that
 	// length counts entirely as a wait for the system.
 	blockedSendNs = 1_000_000
-	// readEveryNs is the longest interval between two readings of the thread's times, to keep the
-	// error from its own waits for due times small.
+	// readEveryNs is the interval between two readings of the thread's times while no Send is slow.
 	readEveryNs = 10_000_000
 )
 
@@ -23,13 +20,13 @@ const (
 // since the pacer was last on time. The second bound is for a pacer that cannot keep up anyway and
 // has many short waits between its sends.
 type waits struct {
-	alarm clock.Alarm
+	// asleep returns for how long the thread has slept since the pacer's last wait of its own.
+	asleep func() (ns int64, known bool)
 
 	endNs   int64 // end of the last wait for the system, on the clock
 	sinceNs int64 // sum of such waits since the pacer was last on time
 
 	asleepNs int64 // the thread's sleep at the last reading
-	ownNs    int64 // sleep until due times since then
 	readNs   int64 // time of that reading, on the clock
 }
 
@@ -39,23 +36,20 @@ func (w *waits) own(dueNs, handedNs int64) int64 {
 	return max(0, handedNs-max(dueNs, w.endNs), lag-w.sinceNs)
 }
 
+// begin records that a wait of the pacer's own has ended, in which nobody read the thread's times.
+func (w *waits) begin(nowNs int64) { w.asleepNs, w.readNs = 0, nowNs }
+
 // onTime records that the pacer has slept until a due time, so earlier delays are over.
-func (w *waits) onTime(sleptNs, nowNs int64) {
+func (w *waits) onTime(nowNs int64) {
 	w.sinceNs = 0
-	w.ownNs += sleptNs
-	if nowNs-w.readNs > readEveryNs {
-		w.read(nowNs)
-	}
+	w.begin(nowNs)
 }
 
-// read reads the thread's total sleep, and resets its own waits.
+// read returns the thread's sleep since the last reading.
 func (w *waits) read(nowNs int64) (ns int64, known bool) {
-	var now int64
-	if w.alarm != nil {
-		now, known = w.alarm.Asleep()
-	}
-	slept := now - w.asleepNs - w.ownNs
-	w.asleepNs, w.ownNs, w.readNs = now, 0, nowNs
+	now, known := w.asleep()
+	slept := now - w.asleepNs
+	w.asleepNs, w.readNs = now, nowNs
 	return slept, known
 }
 
@@ -82,31 +76,20 @@ func (w *waits) short(nowNs int64) (systemNs int64) {
 	if took <= readEveryNs {
 		return 0
 	}
-	ownNs := w.ownNs
 	slept, known := w.read(nowNs)
 	if !known {
 		return 0
 	}
-	return w.note(slept, took-ownNs, nowNs)
+	return w.note(slept, took, nowNs)
 }
 
-// slept records the pacer's own sleep, which is no wait for the system.
-func (w *waits) slept(ns int64) { w.ownNs += max(0, ns) }
-
-// idled records a wait for an idle message that has just ended, and returns the part of it for
-// which the system blocked the thread.
-func (w *waits) idled(tookNs, nowNs int64) (systemNs int64) {
-	if tookNs <= slowSendNs {
-		w.ownNs += tookNs // counted here, so that it does not count as sleep in a Send
-		return w.note(tookNs, tookNs, nowNs)
-	}
-	slept, known := w.read(nowNs)
-	if !known {
-		slept = tookNs
-	}
-	return w.note(slept, tookNs, nowNs)
+// idled records that the pacer waited for the system until untilNs, for an idle message.
+func (w *waits) idled(tookNs, untilNs int64) {
+	w.sinceNs += tookNs
+	w.endNs = untilNs
 }
 
+// note records a wait for the system of sleptNs in the tookNs before nowNs.
 func (w *waits) note(sleptNs, tookNs, nowNs int64) int64 {
 	slept := min(max(sleptNs, 0), tookNs)
 	w.sinceNs += slept

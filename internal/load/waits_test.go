@@ -12,9 +12,8 @@ import (
 
 const ms = 1_000_000
 
-// sleeper is an alarm whose thread's sleep is set by the test.
+// sleeper is a thread whose sleep is set by the test.
 type sleeper struct {
-	clock.Alarm
 	asleepNs int64
 	unknown  bool
 }
@@ -46,7 +45,8 @@ func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const sendNs = 100 * ms
-			w := waits{alarm: &sleeper{asleepNs: c.asleepNs, unknown: c.unknown}}
+			thread := sleeper{asleepNs: c.asleepNs, unknown: c.unknown}
+			w := waits{asleep: thread.Asleep}
 			now := sendNs + c.took
 			if got := w.sent(c.took, now); got != c.wantWaited {
 				t.Errorf("%d ns were the system's, want %d", got, c.wantWaited)
@@ -64,7 +64,7 @@ func TestOwnLagCountsFromTheEndOfTheLastWait(t *testing.T) {
 // A pacer that cannot keep up is not excused by the short waits between its sends.
 func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 	s := &sleeper{}
-	w := waits{alarm: s}
+	w := waits{asleep: s.Asleep}
 	now := int64(0)
 	for range 1000 {
 		now += 900_000 // on a core
@@ -76,9 +76,31 @@ func TestShortWaitsDoNotExcuseAnOverloadedPacer(t *testing.T) {
 	if own, want := w.own(now/2, now), now/2-now/10; own != want {
 		t.Errorf("own lag is %d ns, want %d: the lag less the time asleep", own, want)
 	}
-	w.onTime(ms, now)
+	w.onTime(now)
 	if own := w.own(now-ms/2, now); own != ms/2 {
 		t.Errorf("own lag is %d ns after it was on time again", own)
+	}
+}
+
+// The wait for an idle message is the system's until the answer, and plimsoll's from then on.
+func TestAWaitForAnAnswerEndsWithTheAnswer(t *testing.T) {
+	const began = int64(100 * ms)
+	for _, c := range []struct {
+		name                string
+		answeredNs, wokeNs  int64
+		wantWaited, wantOwn int64 // own: of a message that was due when the wait began
+	}{
+		{"woken at once", began + 50*ms, began + 50*ms, 50 * ms, 0},
+		{"woken late", began + 50*ms, began + 70*ms, 50 * ms, 20 * ms},
+	} {
+		var w waits
+		w.idled(c.answeredNs-began, c.answeredNs)
+		if w.sinceNs != c.wantWaited {
+			t.Errorf("%s: waited %d ns, want %d", c.name, w.sinceNs, c.wantWaited)
+		}
+		if own := w.own(began, c.wokeNs); own != c.wantOwn {
+			t.Errorf("%s: own lag %d ns, want %d", c.name, own, c.wantOwn)
+		}
 	}
 }
 

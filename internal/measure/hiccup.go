@@ -9,13 +9,13 @@ import (
 )
 
 // watchEveryNs is the mean time between two looks of the watcher.
-const watchEveryNs = 1_000_000
+const watchEveryNs = 5_000_000
 
 // Watcher is a thread that only sleeps and looks. How late it wakes is a
 // hiccup: whatever held it up held the measurement up. What it sees is the
 // number of messages in flight; it looks at
-// random moments, because looking every millisecond at a load with a period
-// of a millisecond would always see the same.
+// random moments, because looking every five milliseconds at a load with a
+// period of a millisecond would always see the same.
 type Watcher struct {
 	*Recorder
 	clock    clock.Clock
@@ -23,7 +23,7 @@ type Watcher struct {
 	each     int // wake-ups for each look at the number in flight
 	phase    func(ns int64) Phase
 	stopped  atomic.Bool
-	alarm    atomic.Pointer[clock.Alarm]
+	sleeper  atomic.Pointer[clock.Alarm]
 
 	area    float64 // of in flight over time, in messages x ns
 	watched int64   // ns of the measured window that the area covers
@@ -56,9 +56,9 @@ func (l Looks) Next(lastNs int64) int64 {
 
 // Run watches until Stop. It is to be called on a goroutine of its own.
 func (w *Watcher) Run(seed uint64) {
-	alarm := w.clock.NewAlarm()
-	defer alarm.Close()
-	w.alarm.Store(&alarm)
+	sleeper := w.clock.NewSleeper()
+	defer sleeper.Close()
+	w.sleeper.Store(&sleeper)
 	looks := NewLooks(seed)
 	woke := w.clock.Now()
 	last, seen := woke, w.inFlight()
@@ -66,7 +66,7 @@ func (w *Watcher) Run(seed uint64) {
 		due := looks.Next(woke)
 		now := w.clock.Now()
 		for now < due && !w.stopped.Load() {
-			alarm.WaitUntil(due)
+			sleeper.WaitUntil(due)
 			now = w.clock.Now()
 		}
 		if w.stopped.Load() {
@@ -103,8 +103,8 @@ func (w *Watcher) note(last, now, before, after int64) {
 // Stop ends Run soon.
 func (w *Watcher) Stop() {
 	w.stopped.Store(true)
-	if alarm := w.alarm.Load(); alarm != nil {
-		(*alarm).Wake()
+	if sleeper := w.sleeper.Load(); sleeper != nil {
+		(*sleeper).Wake()
 	}
 }
 

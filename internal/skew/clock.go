@@ -57,7 +57,7 @@ func (c *Clock) read() (segment, int64) {
 // Name describes how waits are timed.
 func (c *Clock) Name() string { return c.name }
 
-// ThreadStates names the source of Alarm.Asleep.
+// ThreadStates names the source of clock.Stint's times.
 func (c *Clock) ThreadStates() string { return c.base.ThreadStates() }
 
 // Slept returns how long the worker's own machine has slept.
@@ -160,6 +160,9 @@ func (c *Clock) distance() (line Line, deviationNs int64, known bool) {
 
 // NewAlarm returns an alarm that waits for times of this clock.
 func (c *Clock) NewAlarm() clock.Alarm { return &alarm{c.base.NewAlarm(), c} }
+
+// NewSleeper returns a sleeper that waits for times of this clock.
+func (c *Clock) NewSleeper() clock.Alarm { return &alarm{c.base.NewSleeper(), c} }
 
 type alarm struct {
 	clock.Alarm

@@ -16,6 +16,7 @@ type topic struct {
 	retained      []*record // all messages, if the cluster retains them; the oldest first
 	subscriptions map[string]*subscription
 	ordered       []*subscription
+	kept          int64 // records so far
 }
 
 // subscription holds the consumers that share a topic, and their waiting messages.
@@ -27,6 +28,7 @@ type subscription struct {
 	again     queue[*record] // given back; delivered before the backlog
 	turnNs    float64        // earliest time of the next delivery, since the line began
 	draining  bool           // the backlog is being delivered
+	first     int64          // number of the topic's first record that it gets
 }
 
 // producer sends to one topic. The line's lock guards the messages that it holds back.

@@ -62,7 +62,8 @@ func (l *line) keep(m *system.Message, t *topic) *record {
 	}
 	r.payload = append(r.payload[:0], m.Payload...)
 	r.key = append(r.key[:0], m.Key...)
-	r.partition, r.topic, r.refs = m.Partition, t, 1
+	r.partition, r.topic, r.number, r.refs = m.Partition, t, t.kept, 1
+	t.kept++
 	return r
 }
 
@@ -92,8 +93,8 @@ func (l *line) deliverDue(now int64) bool {
 	return ok
 }
 
-// deliver gives a record, due at a time since the line began, to every subscription of its topic:
-// at once, or behind waiting records.
+// deliver gives a record, due at a time since the line began, to every subscription of its topic
+// that did not begin after it: at once, or behind waiting records.
 func (l *line) deliver(r *record, atNs int64) {
 	if l.retain {
 		r.refs++
@@ -101,6 +102,9 @@ func (l *line) deliver(r *record, atNs int64) {
 		r.topic.retained = append(r.topic.retained, r)
 	}
 	for _, s := range r.topic.ordered {
+		if r.number < s.first {
+			continue
+		}
 		if s.waiting() == 0 && s.dueNs() <= atNs {
 			if k := s.consumerOf(r.partition); k != nil {
 				s.turnNs = float64(atNs) + l.drainNs

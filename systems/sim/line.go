@@ -26,7 +26,8 @@ type record struct {
 	key       []byte
 	partition int32
 	topic     *topic
-	refs      int // outstanding deliveries
+	number    int64 // of the topic's records, in the order of acknowledgement
+	refs      int   // outstanding deliveries
 }
 
 func (r *record) received() system.Received {

@@ -157,7 +157,9 @@ func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (sys
 		s = &subscription{shared: c.line.shared}
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
-		if !o.AtEnd {
+		if o.AtEnd {
+			s.first = t.kept
+		} else {
 			c.line.rewind(t, s)
 		}
 	}
