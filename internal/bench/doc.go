@@ -55,8 +55,8 @@
 // is left as it was found: the run's topics are deleted. After a kill -9 they remain,
 // named plimsoll-….
 //
-// GOMAXPROCS is raised by the number of pacers for the run, and no further:
-// docs/design/pacing-threads.md.
+// GOMAXPROCS is raised by one for the run, and by two more for servers in this process:
+// docs/design/waiting.md.
 //
 // # Refusals and bounds
 //

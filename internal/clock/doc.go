@@ -2,10 +2,9 @@
 // monotonic clock, and waits that end when they should.
 //
 // Go's own timers round an idle wait to about a millisecond, far more than
-// what is measured here. On Linux a precise Alarm therefore owns its OS thread
-// and waits in the kernel until an absolute time of CLOCK_MONOTONIC. It does so
-// with a futex rather than clock_nanosleep: the same timer, and a wait that
-// another goroutine can cut short.
+// what is measured here. On Linux a precise Alarm therefore waits for a timer
+// descriptor with an absolute time of CLOCK_MONOTONIC, and another goroutine
+// can cut the wait short.
 //
 // It is not a calendar: Now counts from an arbitrary moment, the same for all
 // processes of a machine.
@@ -16,9 +15,9 @@
 // the same code on virtual time (testing/synctest) with Timers in place of precise
 // alarms.
 //
-// # Short waits
+// # Places
 //
-// A short wait keeps its place in Go's scheduler. Giving the place away would keep the
-// scheduler's monitor awake, which costs more than the wait saves:
-// docs/design/pacing-threads.md has the figures.
+// Go runs goroutines on a number of places, and a goroutine that waits for an Alarm
+// leaves its place to others. Only a sleeper holds its place while it waits, so that the
+// scheduler's monitor stays awake: docs/design/waiting.md has the figures.
 package clock

@@ -144,7 +144,7 @@ func niceness() int {
 // sleeper is a thread that sleeps in the kernel, in a futex. If there is a place in Go's scheduler
 // for it beside one for each core, a sleep holds it, so the scheduler's monitor never falls asleep
 // for want of work. If it did, the next system call of any goroutine would have to wake it, and it
-// would poll every 20 us for a while (docs/design/pacing-threads.md).
+// would poll every 20 us for a while (docs/design/waiting.md).
 type sleeper struct {
 	word  atomic.Uint32
 	nice  int // the thread's niceness before

@@ -47,7 +47,7 @@ func readSchedstat(thread int) (ranNs, waitedNs int64, known bool) {
 }
 
 // maxSchedstats bounds the open files of schedstats. Go's scheduler ends hardly any thread.
-const maxSchedstats = 64
+const maxSchedstats = 256
 
 // schedstats are the schedstat files of this process's threads, which stay open.
 var schedstats threadFiles

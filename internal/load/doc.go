@@ -78,9 +78,9 @@
 //
 // # Own lag
 //
-// A wait belongs to the system only while the pacer's thread sleeps in Send or waits
-// for an idle message (waits.go). Time spent running, or waiting for a core, is
-// plimsoll's; clock.Alarm.Asleep tells them apart. Own lag of a message is its
+// A wait belongs to the system only while the pacer's thread sleeps in Send, or until
+// the answer for which the pacer waits (waits.go). Time spent running, or waiting for a
+// core, is plimsoll's; clock.Stint tells them apart. Own lag of a message is its
 // hand-over time minus the later of its due time and the end of the last such wait. It
 // is never less than the lag minus all such waits since the pacer was last on time.
 //
@@ -124,11 +124,11 @@
 //
 // # Threads
 //
-// Each pacer owns an OS thread; bench raises GOMAXPROCS for the run
-// (docs/design/pacing-threads.md). A pacer waits at least 100 us between two wake-ups, or, if that
-// is longer, a 50th of the latency that about 19 of 20 messages exceed, up to 1 ms; it hands over
-// everything that became due in between. At high rates waking costs more than sending. If the user
-// may, pacers take a higher scheduling priority.
+// A pacer is a goroutine that stays on one thread between two of its waits. The watcher's thread
+// holds a place in Go's scheduler, for which bench raises GOMAXPROCS (docs/design/waiting.md). A
+// pacer waits at least 100 us between two wake-ups, or, if that is longer, a 25th of the median
+// send latency, up to 1 ms; it hands over everything that became due in between. At high rates
+// waking costs more than sending.
 //
 // # Bounds
 //

@@ -14,8 +14,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// maxPacers bounds the OS threads that pace. Up to this number, each producer has its own thread,
-// so that a blocked one delays no other.
+// maxPacers bounds the pacers. Up to this number, each producer has its own, so that a blocked one
+// delays no other.
 const maxPacers = 64
 
 // Engine offers a share of one workload to one cluster. Its methods are for one goroutine;
