@@ -34,8 +34,8 @@ const ombStart = 2 * time.Minute
 
 // BenchmarkOMB compares plimsoll with a worker of the OpenMessaging Benchmark on Kafka: acks=all,
 // batches of 5 ms or 1 MB, not compressed, messages without a key spread as Kafka's client does,
-// offsets committed every 5 s. OMB's own files for Kafka switch that off, and OMB then commits after
-// each poll, which plimsoll does not.
+// offsets committed every 5 s. With OMB's own files for Kafka, its consumer commits after each
+// poll, which plimsoll's does not.
 func BenchmarkOMB(b *testing.B) {
 	home := os.Getenv("OMB_HOME")
 	if home == "" {

@@ -39,11 +39,11 @@ func TestTimersWakeEndsWait(t *testing.T) {
 
 // precise calls f with each kind of alarm of the precise clock.
 func precise(t *testing.T, f func(t *testing.T, alarm clock.Alarm)) {
-	for name, make := range map[string]func() clock.Alarm{
+	for name, open := range map[string]func() clock.Alarm{
 		"alarm": clock.Precise().NewAlarm, "sleeper": clock.Precise().NewSleeper,
 	} {
 		t.Run(name, func(t *testing.T) {
-			alarm := make()
+			alarm := open()
 			defer alarm.Close()
 			f(t, alarm)
 		})

@@ -43,19 +43,18 @@ func (precise) NewAlarm() Alarm {
 	if err != nil {
 		return newTimerAlarm()
 	}
-	a := &polledAlarm{fd: fd, file: os.NewFile(uintptr(fd), "timer")}
+	a := &polledAlarm{file: os.NewFile(uintptr(fd), "timer")}
 	if a.raw, err = a.file.SyscallConn(); err != nil {
 		_ = a.file.Close()
 		return newTimerAlarm()
 	}
-	a.step, a.ring = a.wait, func(uintptr) { a.set(1) }
+	a.step, a.ring = a.wait, func(fd uintptr) { expire(fd, 1) }
 	return a
 }
 
 // polledAlarm waits as Go's connections do: its goroutine gives up its place, and the scheduler's
 // poll of descriptors makes it ready at the due time. The timer has no slack.
 type polledAlarm struct {
-	fd   int
 	file *os.File
 	raw  syscall.RawConn
 	rung atomic.Bool      // Wake has been called, and no wait has ended since
@@ -76,13 +75,13 @@ func (a *polledAlarm) WaitUntil(ns int64) {
 }
 
 // wait arms the timer in the first call. Its second call comes when the timer has expired.
-func (a *polledAlarm) wait(uintptr) (over bool) {
+func (a *polledAlarm) wait(fd uintptr) (over bool) {
 	if a.armed {
 		return true
 	}
 	a.armed = true
-	a.set(a.dueNs)
-	// A Wake before this set its own time too early.
+	expire(fd, a.dueNs)
+	// If Wake was called before, its own time has just been replaced.
 	return a.rung.Load()
 }
 
@@ -92,10 +91,10 @@ func (a *polledAlarm) Wake() {
 	}
 }
 
-// set makes the timer expire at a time, in place of the time before it.
-func (a *polledAlarm) set(ns int64) {
+// expire makes a timer descriptor expire at a time, in place of the time before.
+func expire(fd uintptr, ns int64) {
 	at := unix.ItimerSpec{Value: unix.NsecToTimespec(ns)}
-	_ = unix.TimerfdSettime(a.fd, unix.TFD_TIMER_ABSTIME, &at, nil)
+	_ = unix.TimerfdSettime(int(fd), unix.TFD_TIMER_ABSTIME, &at, nil)
 }
 
 func (a *polledAlarm) Close() { _ = a.file.Close() }

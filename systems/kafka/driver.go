@@ -157,7 +157,8 @@ func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
 // Spread describes the Java client's built-in partitioner. Up to 3.2 it takes the next partition
 // with each new batch; linger or the batch's size ends a batch. Since 3.3 it takes the next
 // partition when it has given one batch_size bytes and no batch of it is open. If linger ends the
-// batches, both make one batch for each linger. plimsoll does the same by due times.
+// batches, both make one batch for each linger. plimsoll does the same by due times. Measured Java
+// clients make fewer and larger batches than that: BENCHMARKS.md.
 func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156) " +
@@ -166,8 +167,8 @@ func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	const how = "the Java client fills batches of one partition before it takes another; "
 	if linger := s.Duration(setLinger); linger > 0 {
 		d.Stay = linger
-		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), which makes as many "+
-			"batches, equally large", how, setLinger, s.Text(setLinger))
+		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), so a batch is of one "+
+			"partition", how, setLinger, s.Text(setLinger))
 		return d
 	}
 	d.StayBytes = s.Bytes(setBatchSize)
