@@ -79,10 +79,9 @@ func WhyUnordered(s System, settings Settings) string {
 type Spread struct {
 	How    string // one sentence
 	Source string // its documentation
-	// Stay is the span of due times for which the client stays with one partition;
-	// 0: StayBytes decides.
+	// Stay is the least span of due times for which the client stays with one partition.
 	Stay time.Duration
-	// StayBytes is the number of payload bytes that the client sends to one partition
+	// StayBytes is the least number of payload bytes that the client sends to one partition
 	// before it takes the next. Both 0: each message goes to the next partition.
 	StayBytes int64
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -20,8 +21,8 @@ type chooser struct {
 	zipf       *rand.Zipf
 	shares     *workload.KeyTable
 	source     *keySource
-	stayNs     int64 // of due times with one partition, without keys; 0: by stayMsgs
-	stayMsgs   int64
+	stayNs     int64 // least span of due times with one partition, without keys; 0: any
+	stayMsgs   int64 // least number of messages with it; 0: any
 }
 
 // newChooser returns the chooser of a workload's messages. spread is the rule of the system's own
@@ -32,9 +33,9 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 		kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(w.Partitions),
 		seed: mix(w.Seed ^ 0x6b6579), stayMsgs: 1, shares: k.Table(),
 	}
-	if w.Spread != workload.SpreadRoundRobin {
+	if w.Spread != workload.SpreadRoundRobin && (spread.Stay > 0 || spread.StayBytes > 0) {
 		c.stayNs = int64(spread.Stay)
-		c.stayMsgs = max(1, int64(float64(spread.StayBytes)/max(w.Message.Mean(), 1)))
+		c.stayMsgs = int64(math.Ceil(float64(spread.StayBytes) / max(w.Message.Mean(), 1)))
 	}
 	if k.Kind == workload.KeysZipf {
 		c.source = &keySource{}
@@ -63,11 +64,7 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 		k = c.shares.At(first, mix(first))
 	default:
 		// Producers begin at different partitions, so that they do not move in step.
-		turn := ordinal / c.stayMsgs
-		if c.stayNs > 0 {
-			turn = max(dueNs, 0) / c.stayNs
-		}
-		return nil, int32((int64(producer) + turn) % c.partitions)
+		return nil, int32((int64(producer) + c.turn(ordinal, dueNs)) % c.partitions)
 	}
 	name := mix(k)
 	partition = int32(name % uint64(c.partitions))
@@ -77,6 +74,19 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 		name <<= 4
 	}
 	return b[:keyBytes], partition
+}
+
+// turn returns how often the partition of messages without a key has changed before a message: as
+// often as both the number of messages and the span of due times allow, from the beginning.
+func (c *chooser) turn(ordinal, dueNs int64) int64 {
+	turns := int64(math.MaxInt64)
+	if c.stayNs > 0 {
+		turns = max(dueNs, 0) / c.stayNs
+	}
+	if c.stayMsgs > 0 {
+		turns = min(turns, ordinal/c.stayMsgs)
+	}
+	return turns
 }
 
 // keyPartition returns the partition to which a key belongs, or -1 if choose made no such key.

@@ -144,9 +144,16 @@ func TestSpreadFollowsTheClient(t *testing.T) {
 			Size: 1024},
 		Spread: workload.SpreadClient,
 	}
-	inTurn := *w
-	inTurn.Spread = workload.SpreadRoundRobin
-	linger := system.Spread{Stay: 5 * time.Millisecond, StayBytes: 16 << 10}
+	with := func(change func(*workload.Workload)) *workload.Workload {
+		other := *w
+		change(&other)
+		return &other
+	}
+	inTurn := with(func(w *workload.Workload) { w.Spread = workload.SpreadRoundRobin })
+	large := with(func(w *workload.Workload) { w.Message.Size = 8 << 10 })
+	huge := with(func(w *workload.Workload) { w.Message.Size = 1 << 20 })
+	linger := system.Spread{Stay: 5 * time.Millisecond}
+	both := system.Spread{Stay: 5 * time.Millisecond, StayBytes: 16 << 10}
 	for _, c := range []struct {
 		name     string
 		w        *workload.Workload
@@ -158,9 +165,15 @@ func TestSpreadFollowsTheClient(t *testing.T) {
 		{"another producer", w, linger, 2, func(i int64) int64 { return 2 + i/5 }},
 		{"batch size", w, system.Spread{StayBytes: 16 << 10}, 1,
 			func(i int64) int64 { return 1 + i/16 }},
+		{"linger, which ends before a batch is full", w, both, 0,
+			func(i int64) int64 { return i / 16 }},
+		{"linger, in which batches fill up", large, both, 0,
+			func(i int64) int64 { return i / 5 }},
+		{"linger, and messages larger than a batch", huge, both, 0,
+			func(i int64) int64 { return i / 5 }},
 		{"a client without a way of its own", w, system.Spread{}, 0,
 			func(i int64) int64 { return i }},
-		{"round_robin", &inTurn, linger, 1, func(i int64) int64 { return 1 + i }},
+		{"round_robin", inTurn, linger, 1, func(i int64) int64 { return 1 + i }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			chooser := newChooser(c.w, c.spread)

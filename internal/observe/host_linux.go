@@ -17,6 +17,8 @@ type host struct {
 	block blockdevice.FS
 	last  hostReading
 	own   []int // CPUs that servers have of their own
+	// forked is false when no process of the machine began between the last two readings.
+	forked bool
 }
 
 // hostReading holds the machine's counters at one moment.
@@ -24,6 +26,7 @@ type hostReading struct {
 	ns               int64
 	cpu              procfs.CPUStat // seconds
 	hasCPU           bool
+	forks            uint64            // processes and threads that the machine ever began
 	own              []procfs.CPUStat  // of the CPUs that servers have of their own
 	pressure         map[string]uint64 // microseconds
 	pageCache, dirty int64
@@ -41,6 +44,7 @@ const (
 func (h *host) read(ns int64, notes *methods) (result.HostUse, []result.DiskUse) {
 	now := h.look(ns, notes)
 	use, disks := now.use(h.last), now.diskUse(h.last)
+	h.forked = !now.hasCPU || now.forks != h.last.forks
 	h.last = now
 	return use, disks
 }
@@ -51,7 +55,7 @@ func (h *host) look(ns int64, notes *methods) hostReading {
 		ns: ns, pressure: map[string]uint64{}, disks: map[string]blockdevice.IOStats{},
 	}
 	if stat, err := h.proc.Stat(); err == nil {
-		r.cpu, r.hasCPU = stat.CPUTotal, true
+		r.cpu, r.hasCPU, r.forks = stat.CPUTotal, true, stat.ProcessCreated
 		for _, cpu := range h.own {
 			r.own = append(r.own, stat.CPU[int64(cpu)])
 		}

@@ -92,10 +92,8 @@ func (n *network) read(notes *methods) *int64 {
 func (n *network) count(notes *methods) error {
 	n.reading++
 	n.strange = n.strange[:0]
-	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := n.ask.each(family, n.look); err != nil {
-			return err
-		}
+	if err := n.ask.each(n.look); err != nil {
+		return err
 	}
 	if len(n.known) > connectionsMax {
 		return fmt.Errorf("%w: there are more than %d", errTooMany, connectionsMax)

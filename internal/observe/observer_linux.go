@@ -101,11 +101,16 @@ func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }
 // servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	back = o.welcome()
-	o.findDescendants()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
+	younger := o.host.forked || len(back) > 0
+	if younger {
+		o.findDescendants()
+	}
 	o.syncs.read(&o.notes)
-	o.syncs.forgetDescendants()
-	o.countDescendants()
+	if younger {
+		o.syncs.forgetDescendants()
+		o.countDescendants()
+	}
 	r.Host.LoopbackBytes = o.network.read(&o.notes)
 	var living []*process
 	for _, p := range o.processes {
@@ -132,7 +137,8 @@ func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 }
 
 // findDescendants looks up which processes descend from the servers. Those of this process
-// are the servers, and what it starts for a moment.
+// are the servers, and what it starts for a moment. It goes through all processes of the machine,
+// so it is called only when there may be new ones.
 func (o *Observer) findDescendants() {
 	of := make(map[int]*process, len(o.processes))
 	var pids []int

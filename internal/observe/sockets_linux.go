@@ -26,18 +26,22 @@ type diagnosis struct {
 	buffer   []byte
 }
 
-// Offsets in requests and answers; see linux/inet_diag.h.
+// The request and the offsets in it and in answers; see linux/inet_diag.h. Each request goes
+// through the kernel's whole table of connections. The newer SOCK_DIAG_BY_FAMILY asks for one
+// address family, and would have to go through it twice.
 const (
-	diagRequest    = 56 // bytes of inet_diag_req_v2
-	diagExtensions = 2
-	diagStates     = 4
-	diagAnswer     = 72 // bytes of inet_diag_msg
-	diagState      = 1
-	diagSource     = 8
-	diagTarget     = 24
-	diagCookie     = 44
-	diagInode      = 68
-	diagInfo       = 2 // INET_DIAG_INFO, the attribute that holds a tcp_info
+	diagAllFamilies = 18 // TCPDIAG_GETSOCK
+	diagRequest     = 60 // bytes of inet_diag_req
+	diagExtensions  = 3
+	diagStates      = 52
+
+	diagAnswer = 72 // bytes of inet_diag_msg
+	diagState  = 1
+	diagSource = 8
+	diagTarget = 24
+	diagCookie = 44
+	diagInode  = 68
+	diagInfo   = 2 // INET_DIAG_INFO, the attribute that holds a tcp_info
 )
 
 // The states of connections that may carry bytes, by their numbers in net/tcp_states.h.
@@ -73,18 +77,18 @@ func newDiagnosis() (*diagnosis, error) {
 
 func (d *diagnosis) close() error { return unix.Close(d.fd) }
 
-// each calls f for every connection of an address family.
-func (d *diagnosis) each(family byte, f func(socket)) error {
+// each calls f for every connection.
+func (d *diagnosis) each(f func(socket)) error {
 	d.sequence++
 	request := d.buffer[:unix.NLMSG_HDRLEN+diagRequest]
 	clear(request)
 	order := binary.NativeEndian
 	order.PutUint32(request, uint32(len(request)))
-	order.PutUint16(request[4:], unix.SOCK_DIAG_BY_FAMILY)
+	order.PutUint16(request[4:], diagAllFamilies)
 	order.PutUint16(request[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
 	order.PutUint32(request[8:], d.sequence)
 	body := request[unix.NLMSG_HDRLEN:]
-	body[0], body[1], body[diagExtensions] = family, unix.IPPROTO_TCP, 1<<(diagInfo-1)
+	body[diagExtensions] = 1 << (diagInfo - 1)
 	order.PutUint32(body[diagStates:], carrying)
 	to := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
 	if err := unix.Sendto(d.fd, request, 0, to); err != nil {

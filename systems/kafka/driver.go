@@ -154,26 +154,20 @@ func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Red
 // OwnsPartitions says that each partition belongs to one member of a group.
 func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
 
-// Spread describes the Java client's built-in partitioner. Up to 3.2 it takes the next partition
-// with each new batch; linger or the batch's size ends a batch. Since 3.3 it takes the next
-// partition when it has given one batch_size bytes and no batch of it is open. If linger ends the
-// batches, both make one batch for each linger. plimsoll does the same by due times. Measured Java
-// clients make fewer and larger batches than that: BENCHMARKS.md.
+// Spread describes the Java client's built-in partitioner since 3.3. It takes the next partition
+// when it has given one batch_size bytes and no batch of it is open. plimsoll does not see batches.
+// Where they fill up before linger ends, it stays for linger, so that few of them remain open.
 func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
-		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156) " +
-			"and KIP-480 (2.4 to 3.2)",
+		Stay: s.Duration(setLinger), StayBytes: s.Bytes(setBatchSize),
+		How: fmt.Sprintf("the Java client takes the next partition after %s (%s) with one, at the "+
+			"end of a batch", setBatchSize, s.Text(setBatchSize)),
+		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156)",
 	}
-	const how = "the Java client fills batches of one partition before it takes another; "
-	if linger := s.Duration(setLinger); linger > 0 {
-		d.Stay = linger
-		d.How = fmt.Sprintf("%splimsoll takes the next one every %s (%s), so a batch is of one "+
-			"partition", how, setLinger, s.Text(setLinger))
-		return d
+	if d.Stay > 0 {
+		d.How += fmt.Sprintf("; plimsoll stays with one for %s (%s) at least", setLinger,
+			s.Text(setLinger))
 	}
-	d.StayBytes = s.Bytes(setBatchSize)
-	d.How = fmt.Sprintf("%safter %s (%s) it takes the next partition", how, setBatchSize,
-		s.Text(setBatchSize))
 	return d
 }
 
