@@ -121,7 +121,7 @@ var loadFields = []Field{
 		at:      func(f *file) any { return (*quantity.Whole)(&f.Load.Burst) },
 		printed: func(f *file) bool { return f.Load.Burst > 1 }},
 	{Path: "load.rate", Name: "rate", Means: "The rate of all producers together.",
-		Default: "10k/s",
+		Default: "2k/s",
 		Role:    Offered, at: func(f *file) any { return &f.rate },
 		printed: func(f *file) bool { return f.curve == "load.rate" }},
 	{Path: "load.ramp.from", Name: "start of the ramp",
