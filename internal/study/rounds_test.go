@@ -146,7 +146,7 @@ func TestOwnPeaks(t *testing.T) {
 		if got := s.peaksOf(c); !slices.Equal(got, []string{strings.TrimSuffix(c.At, ", half")}) {
 			t.Errorf("%s: %v", c.Name(), got)
 		}
-		if strings.Contains(c.Workload, "rate: 10k/s") == (c.Table == "broken") {
+		if strings.Contains(c.Workload, "rate: 2k/s") == (c.Table == "broken") {
 			t.Errorf("%s has a rate before its peak is known:\n%s", c.Name(), c.Workload)
 		}
 	}

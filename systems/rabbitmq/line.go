@@ -28,27 +28,28 @@ const (
 //
 // The client library reports confirms in the order of publishing, so a slow queue would delay the
 // answers of all others. But it marks each message's own confirmation on arrival, and waits for
-// the server when it has processed everything received: then run looks at the messages in flight.
+// the server when it has processed everything received. Before that wait its own goroutine ends the
+// messages that were confirmed, which saves a switch of threads; run does what may take longer.
 type line struct {
-	p       *producer
-	number  int
-	conn    *amqp.Connection
-	wire    atomic.Pointer[wire] // of conn
-	closes  chan *amqp.Error
-	blocks  chan amqp.Blocking
-	wake    chan struct{} // holds one note that confirms may have come
-	ended   chan struct{} // closed when run has ended
-	spare   []*slot       // run's, to collect ended messages
-	renewed time.Time     // run's, when the channels were last reopened
+	p      *producer
+	number int
+	conn   *amqp.Connection
+	wire   atomic.Pointer[wire] // of conn
+	closes chan *amqp.Error
+	blocks chan amqp.Blocking
+	wake   chan struct{} // holds one note that run must look
+	ended  chan struct{} // closed when run has ended
+	spare  []*slot       // run's, to collect ended messages
 
 	lanes   []*lane
 	up      bool
-	blocked bool   // the server holds producers back
-	stale   bool   // the channels must be reopened when nothing is in flight
-	given   error  // not nil: no server was reached for too long
-	lost    error  // the error of the messages of the last lost connection
-	losses  int    // connections lost so far
-	now     uint32 // sweeps since the beginning
+	blocked bool      // the server holds producers back
+	stale   bool      // the channels must be reopened when nothing is in flight
+	renewed time.Time // when the channels were last reopened
+	given   error     // not nil: no server was reached for too long
+	lost    error     // the error of the messages of the last lost connection
+	losses  int       // connections lost so far
+	now     uint32    // sweeps since the beginning
 }
 
 // lane is one channel of a line's connection.
@@ -78,7 +79,7 @@ func (l *line) poke() {
 
 // connect opens the connection and its channels, at the endpoint with the line's number.
 func (l *line) connect(ctx context.Context) error {
-	w := newWire(l.poke)
+	w := newWire(l.collector())
 	conn, err := l.p.of.dialer.dialOn(ctx, l.number, "plimsoll producer of "+l.p.exchange, w)
 	if err != nil {
 		return err
@@ -168,11 +169,43 @@ func (l *line) hold(blocked bool) {
 	l.p.slots.Wake()
 }
 
+// collector returns the function that ends confirmed messages on the goroutine of the library that
+// reads a connection. That of a lost connection may still run beside its successor.
+func (l *line) collector() func() {
+	var spare []*slot
+	return func() {
+		var seen sight
+		if seen, spare = l.collect(spare); seen != (sight{}) {
+			l.poke()
+		}
+	}
+}
+
 // look ends the messages that were confirmed, returned or refused. The error says why the
 // connection cannot be used any more.
 func (l *line) look() error {
+	var seen sight
+	seen, l.spare = l.collect(l.spare)
+	switch {
+	case seen.closed:
+		return l.reason()
+	case seen.late:
+		return errTimedOut
+	case seen.stale:
+		return l.renew()
+	}
+	return nil
+}
+
+// sight is what collect saw that run must see to.
+type sight struct{ closed, late, stale bool }
+
+// collect ends the messages that were confirmed, returned or refused. The memory of spare, which it
+// returns, is the caller's.
+func (l *line) collect(spare []*slot) (sight, []*slot) {
+	var seen sight
 	l.p.slots.Lock()
-	ended, late, closed := l.spare[:0], false, false
+	ended := spare[:0]
 	for _, one := range l.lanes {
 		left := one.inFlight[:0]
 		for _, s := range one.inFlight {
@@ -181,22 +214,26 @@ func (l *line) look() error {
 				continue
 			}
 			left = append(left, s)
-			late = late || l.now-s.since > sweeps
+			seen.late = seen.late || l.now-s.since > sweeps
 		}
 		clear(one.inFlight[len(left):])
 		one.inFlight = left
 		// A returned message arrives before its confirm, and a closing channel reports the close
 		// before it marks all open messages as refused.
 		one.takeReturns()
-		closed = closed || one.channel.IsClosed()
+		seen.closed = seen.closed || one.channel.IsClosed()
 	}
+	for _, s := range ended {
+		refused := s.returned == nil && !s.confirm.Acked()
+		l.stale = l.stale || refused && time.Since(l.renewed) > renewEvery
+	}
+	seen.stale = l.stale
 	l.p.slots.Unlock()
-	refused := false
 	for _, s := range ended {
 		err := s.returned
 		if err == nil && !s.confirm.Acked() {
-			err, refused = errNacked, true
-			if closed {
+			err = errNacked
+			if seen.closed {
 				err = fmt.Errorf("the channel was closed before the server confirmed: %w",
 					system.ErrUnknown)
 			}
@@ -204,25 +241,15 @@ func (l *line) look() error {
 		l.p.end(s, err)
 	}
 	clear(ended)
-	l.spare = ended[:0]
-	switch {
-	case closed:
-		return l.reason()
-	case late:
-		return errTimedOut
-	}
-	return l.renew(refused)
+	return seen, ended[:0]
 }
 
 // renew reopens the channels after messages were refused: a channel that was opened while a quorum
 // queue had no leader refuses all messages to that queue while it is open (RabbitMQ 3.10). renew
 // waits until nothing is in flight, so that messages stay in order.
-func (l *line) renew(refused bool) error {
+func (l *line) renew() error {
 	l.p.slots.Lock()
-	if refused && time.Since(l.renewed) > renewEvery {
-		l.stale = true
-	}
-	due := l.stale
+	due := true
 	for _, one := range l.lanes {
 		due = due && len(one.inFlight) == 0
 	}
