@@ -9,10 +9,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// A server's use includes that of its children, which lead sessions of their own.
+// A server's use includes that of its children, which lead sessions of their own, also when they
+// begin between two readings.
 func TestDescendantsAreTheServers(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "setsid sh -c 'while :; do :; done' & wait")
+	cmd := exec.Command("sh", "-c", "read go; setsid timeout 40 sh -c 'while :; do :; done' & wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	tell, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -29,6 +34,9 @@ func TestDescendantsAreTheServers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	if _, err := tell.Write([]byte("go\n")); err != nil {
+		t.Fatal(err)
+	}
 	const enough = 0.05 // seconds of CPU time
 	used := 0.0
 	for end := time.Now().Add(20 * time.Second); used < enough; time.Sleep(10 * time.Millisecond) {
