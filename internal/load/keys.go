@@ -83,7 +83,10 @@ func (c *chooser) turn(ordinal, dueNs int64) int64 {
 	if c.stayNs > 0 {
 		turns = max(dueNs, 0) / c.stayNs
 	}
-	if c.stayMsgs > 0 {
+	switch {
+	case c.stayMsgs == 1: // a division takes 5 ns
+		turns = min(turns, ordinal)
+	case c.stayMsgs > 1:
 		turns = min(turns, ordinal/c.stayMsgs)
 	}
 	return turns
