@@ -76,8 +76,8 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 	return b[:keyBytes], partition
 }
 
-// turn returns how often the partition of messages without a key has changed before a message: as
-// often as both the number of messages and the span of due times allow, from the beginning.
+// turn returns how often the partition has changed before a message without a key. Each change
+// needs stayMsgs further messages and stayNs of due times, both counted from the beginning.
 func (c *chooser) turn(ordinal, dueNs int64) int64 {
 	turns := int64(math.MaxInt64)
 	if c.stayNs > 0 {

@@ -125,7 +125,7 @@ func (p *payload) stream(lane uint32, seq int64) stream {
 	return stream(mix(p.seed ^ mix(uint64(lane)<<40^uint64(seq))))
 }
 
-func (s *stream) next() (one, other uint64) {
+func (s *stream) next() (first, second uint64) {
 	*s += 0xa0761d6478bd642f
 	hi, lo := bits.Mul64(uint64(*s), uint64(*s)^0xe7037ed1a0b428db)
 	return hi ^ lo, hi + bits.RotateLeft64(lo, 32)

@@ -102,12 +102,12 @@ func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 	back = o.welcome()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
-	younger := o.host.forked || len(back) > 0
-	if younger {
+	mayBeNew := o.host.forked || len(back) > 0
+	if mayBeNew {
 		o.findDescendants()
 	}
 	o.syncs.read(&o.notes)
-	if younger {
+	if mayBeNew {
 		o.syncs.forgetDescendants()
 		o.countDescendants()
 	}

@@ -26,9 +26,9 @@ type diagnosis struct {
 	buffer   []byte
 }
 
-// The request and the offsets in it and in answers; see linux/inet_diag.h. Each request goes
-// through the kernel's whole table of connections. The newer SOCK_DIAG_BY_FAMILY asks for one
-// address family, and would have to go through it twice.
+// The request and the offsets in it and in answers; see linux/inet_diag.h. This request covers all
+// address families. The newer SOCK_DIAG_BY_FAMILY covers one, and for each request the kernel goes
+// through its whole table of connections.
 const (
 	diagAllFamilies = 18 // TCPDIAG_GETSOCK
 	diagRequest     = 60 // bytes of inet_diag_req

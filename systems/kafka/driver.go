@@ -160,12 +160,12 @@ func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
 func (kafkaSystem) Spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Stay: s.Duration(setLinger), StayBytes: s.Bytes(setBatchSize),
-		How: fmt.Sprintf("the Java client takes the next partition after %s (%s) with one, at the "+
-			"end of a batch", setBatchSize, s.Text(setBatchSize)),
+		How: fmt.Sprintf("the Java client stays with a partition for %s (%s), and takes the next "+
+			"one at the end of a batch", setBatchSize, s.Text(setBatchSize)),
 		Source: "KIP-794 (BuiltInPartitioner of the Java client since 3.3, with KAFKA-14156)",
 	}
 	if d.Stay > 0 {
-		d.How += fmt.Sprintf("; plimsoll stays with one for %s (%s) at least", setLinger,
+		d.How += fmt.Sprintf("; plimsoll stays for at least %s (%s)", setLinger,
 			s.Text(setLinger))
 	}
 	return d
