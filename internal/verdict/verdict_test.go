@@ -48,40 +48,6 @@ func TestAGoodRunHolds(t *testing.T) {
 	}
 }
 
-// spoiled is a fault of a run, and the verdict that finds it.
-var spoiled = map[string]struct {
-	spoil   func(*result.Run)
-	verdict string
-	outcome string
-	sound   bool
-}{}
-
-// Each fault is found by its own verdict and no other.
-func TestEachFaultIsFound(t *testing.T) {
-	for name, c := range spoiled {
-		t.Run(name, func(t *testing.T) {
-			r := good()
-			c.spoil(r)
-			Judge(r)
-			for _, v := range r.Verdicts {
-				want := result.Holds
-				if v.Name == c.verdict {
-					want = c.outcome
-				}
-				if v.Outcome != want {
-					t.Errorf("%s is %s, want %s: %s", v.Name, v.Outcome, want, v.Sentence)
-				}
-			}
-			if warned := len(r.Warnings) > 0; warned != (c.outcome == result.Broken) {
-				t.Errorf("warnings %v", r.Warnings)
-			}
-			if Sound(r) != c.sound {
-				t.Errorf("sound is %v", !c.sound)
-			}
-		})
-	}
-}
-
 func TestNothingAcknowledgedIsNotSound(t *testing.T) {
 	r := good()
 	r.Counters = result.Counters{Scheduled: 500, Failed: 500}
