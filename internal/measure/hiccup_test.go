@@ -41,3 +41,49 @@ func TestACrowdIsAskedSeldom(t *testing.T) {
 		})
 	}
 }
+
+// tardy is a clock whose sleepers wake late.
+type tardy struct {
+	clock.Clock
+	by time.Duration
+}
+
+func (c tardy) NewSleeper() clock.Alarm { return tardyAlarm{c.Clock.NewSleeper(), c.by} }
+
+type tardyAlarm struct {
+	clock.Alarm
+	by time.Duration
+}
+
+func (a tardyAlarm) WaitUntil(ns int64) { a.Alarm.WaitUntil(ns + int64(a.by)) }
+
+// A hiccup is as long as the watcher woke late.
+func TestHiccupsHaveTheirLength(t *testing.T) {
+	for _, by := range []time.Duration{0, 3 * time.Millisecond, 200 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			w := NewWatcher(tardy{clock.Virtual(), by}, func() int64 { return 0 }, 1,
+				func(int64) Phase { return Measured })
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				w.Run(1)
+			}()
+			time.Sleep(10 * time.Second)
+			w.Stop()
+			<-over
+			cells := NewCells(result.Hiccup)
+			all, _ := w.Collect(NewLive(result.Hiccup))
+			cells.Add(all)
+			got := cells.Of(result.Hiccup, Measured).Histogram
+			if n := got.TotalCount(); n < int64(9*time.Second/(by+8*time.Millisecond)) {
+				t.Errorf("woken %v late: %d hiccups in 10 s", by, n)
+			}
+			for _, p := range []float64{1, 50, 100} {
+				ns := float64(got.ValueAtPercentile(p))
+				if want := float64(by); ns < want*0.99 || ns > want*1.01 {
+					t.Errorf("woken %v late: p%v of hiccups is %v", by, p, time.Duration(ns))
+				}
+			}
+		})
+	}
+}
