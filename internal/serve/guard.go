@@ -24,7 +24,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms send the origin "null"
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -55,10 +55,14 @@ func (s *Server) guard(next http.Handler) http.Handler {
 // foreign reports whether a page of another origin caused a request. Such a page may link to
 // this server, and nothing more.
 func foreign(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" && !sameHost(origin, r.Host) {
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch origin := r.Header.Get("Origin"); {
+	case origin == "", isOrigin(origin, r):
+	case origin == "null" && site == "same-origin": // a page that hides its address
+	default:
 		return true
 	}
-	switch r.Header.Get("Sec-Fetch-Site") {
+	switch site {
 	case "", "none", "same-origin":
 		return false
 	}
@@ -69,12 +73,15 @@ func foreign(r *http.Request) bool {
 // own reports whether a browser says that a page of this server caused a request.
 func own(r *http.Request) bool {
 	return r.Header.Get("Sec-Fetch-Site") == "same-origin" ||
-		sameHost(r.Header.Get("Origin"), r.Host)
+		isOrigin(r.Header.Get("Origin"), r)
 }
 
-func sameHost(origin, host string) bool {
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && u.Host == host
+// isOrigin reports whether an origin is that of the server which a request names.
+func isOrigin(origin string, r *http.Request) bool {
+	if r.TLS != nil {
+		return origin == "https://"+r.Host
+	}
+	return origin == "http://"+r.Host
 }
 
 // isToken compares in constant time.

@@ -7,9 +7,11 @@ import (
 	"maps"
 	"math/big"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,8 @@ func origins(at string) map[string]guarded {
 		"localhost":              {asked{path: "/", host: "localhost:1"}, 200, ""},
 		"another origin":         {asked{path: "/", head: foreign}, 403, "another server"},
 		"no origin":              {asked{path: "/", head: map[string]string{"Origin": "null"}}, 403, ""},
+		"a hidden address":       {asked{path: "/", head: map[string]string{"Origin": "null", "Sec-Fetch-Site": "same-origin"}}, 200, ""},
+		"another scheme":         {asked{path: "/", head: map[string]string{"Origin": "https://" + at}}, 403, ""},
 		"another site":           {asked{path: "/", head: fetched("cross-site", "no-cors", "image")}, 403, ""},
 		"another port":           {asked{path: "/", head: fetched("same-site", "cors", "empty")}, 403, ""},
 		"a frame":                {asked{path: "/", head: fetched("cross-site", "navigate", "iframe")}, 403, ""},
@@ -86,6 +90,53 @@ func origins(at string) map[string]guarded {
 		"OPTIONS":                {asked{method: "OPTIONS", path: "/"}, 405, ""},
 		"a POST of a page":       {asked{method: "POST", path: "/runs/a/", head: own}, 405, ""},
 		"a GET of a write":       {asked{path: "/trash/a"}, 405, ""},
+	}
+}
+
+// Every combination of the headers with which a browser says what caused a request. A request
+// passes if it comes from a page of the server, from outside a browser, or from a link elsewhere.
+func TestOriginsInEveryCombination(t *testing.T) {
+	const host, mine = "127.0.0.1:8080", "http://127.0.0.1:8080"
+	elsewhere := []string{"null", "https://127.0.0.1:8080", "http://127.0.0.1:8081",
+		"http://127.0.0.1", "http://localhost:8080", "http://evil.example", "ftp://127.0.0.1:8080",
+		mine + ".evil.example", mine + "/", "http://evil@127.0.0.1:8080", "//127.0.0.1:8080", "?"}
+	for _, origin := range append(elsewhere, "", mine) {
+		for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site", "?"} {
+			for _, fetch := range [][2]string{{"", ""}, {"navigate", "document"},
+				{"navigate", "iframe"}, {"cors", "empty"}, {"no-cors", "image"},
+				{"same-origin", "empty"}} {
+				for _, method := range []string{"GET", "HEAD", "POST"} {
+					r := httptest.NewRequest(method, mine, nil)
+					r.Host = host
+					for name, value := range map[string]string{"Origin": origin,
+						"Sec-Fetch-Site": site, "Sec-Fetch-Mode": fetch[0],
+						"Sec-Fetch-Dest": fetch[1]} {
+						if value != "" {
+							r.Header.Set(name, value)
+						}
+					}
+					link := method == "GET" && fetch == [2]string{"navigate", "document"}
+					near := slices.Contains([]string{"", "none", "same-origin"}, site)
+					want := !slices.Contains(elsewhere, origin) && (near || link) ||
+						origin == "null" && site == "same-origin"
+					if passes := !foreign(r); passes != want {
+						t.Errorf("%s with origin %q, site %q, %q: passes is %t", method, origin,
+							site, fetch, passes)
+					}
+					says := origin == mine || site == "same-origin"
+					if own(r) != says {
+						t.Errorf("%s with origin %q, site %q: own is %t", method, origin, site,
+							!says)
+					}
+				}
+			}
+		}
+	}
+	r := httptest.NewRequest("POST", "https://"+host, nil)
+	for origin, want := range map[string]bool{mine: true, "https://" + host: false} {
+		if r.Header.Set("Origin", origin); foreign(r) != want {
+			t.Errorf("with TLS, origin %q: foreign is %t", origin, !want)
+		}
 	}
 }
 
@@ -107,7 +158,8 @@ func TestRequestsAreGuarded(t *testing.T) {
 		}
 		if code == 200 && strings.Contains(body, "<main>") && (!strings.Contains(
 			head.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
-			head.Get("Cache-Control") != "no-store") {
+			head.Get("Cache-Control") != "no-store" ||
+			head.Get("Referrer-Policy") != "same-origin") {
 			t.Errorf("%s: %v", name, head)
 		}
 		if strings.Contains(body, testToken) {
