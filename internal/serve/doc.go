@@ -13,7 +13,8 @@
 // files are looked at once a second, and a page is rendered again at most once a second and in at
 // most a twentieth of the time, for all readers together. Readers, connections, remembered pages
 // and the entries of a folder are bounded, every write has a deadline, and a reader that does not
-// read is dropped.
+// read is dropped. Connections without the token are bounded as internal/admission says, and are
+// closed after an answer, so they keep no reader out.
 //
 // # Who may see it
 //

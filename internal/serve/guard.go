@@ -1,12 +1,16 @@
 package serve
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/admission"
 )
 
 const (
@@ -27,6 +31,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin") // with no-referrer, forms send the origin "null"
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Connection", "close") // unless the request has the token
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		bearer, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		switch {
@@ -45,11 +50,26 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		case r.URL.Query().Has(tokenKey):
 			s.enter(w, r, r.URL.Query().Get(tokenKey), cleaned(r.URL))
 		case s.isToken(bearer) || s.hasCookie(r):
+			h.Del("Connection")
+			authenticated(r)
 			next.ServeHTTP(w, r)
 		default:
 			s.ask(w)
 		}
 	})
+}
+
+type connKey struct{} // of a request's connection, in its context
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// authenticated gives a request's connection the place of a reader with the token.
+func authenticated(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+		admission.Authenticated(c)
+	}
 }
 
 // foreign reports whether a page of another origin caused a request. Such a page may link to

@@ -205,6 +205,42 @@ func TestReadersThatDoNotReadAreDropped(t *testing.T) {
 	})
 }
 
+// Connections without the token, idle or after an answer, leave a place for a reader who has it.
+func TestStrangersLeaveAPlace(t *testing.T) {
+	for name, says := range map[string]string{"silent": "", "refused": "GET / HTTP/1.1\r\n" +
+		"Host: localhost\r\n\r\n", "slow": "POST /enter HTTP/1.1\r\nHost: localhost\r\n" +
+		"Origin: http://localhost\r\nContent-Length: 9\r\n\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, p, _ := follow(t, 0, 1)
+				defer closed(t, l)
+				for range maxConnections + 4 {
+					client, server := net.Pipe()
+					defer client.Close()
+					go func() { p.arrive <- server }()
+					go io.Copy(io.Discard, client)
+					go io.WriteString(client, says)
+				}
+				synctest.Wait()
+				began := time.Now()
+				c := p.ask(t, "/")
+				defer c.Close()
+				answer := make([]byte, 12)
+				if _, err := io.ReadFull(c, answer); err != nil || string(answer) !=
+					"HTTP/1.1 200" || time.Since(began) > 0 {
+					t.Errorf("after %v: %q, %v", time.Since(began), answer, err)
+				}
+				go io.Copy(io.Discard, c)
+				time.Sleep(headLimit + time.Second)
+				synctest.Wait()
+				if n := p.open.Load(); n != 1 {
+					t.Errorf("%d connections are open, want the one with the token", n)
+				}
+			})
+		})
+	}
+}
+
 func TestReadersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, p, _ := follow(t, 0, 1)

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,16 +126,18 @@ func (a asked) of(t *testing.T, s *Server) (code int, head http.Header, body str
 type pipes struct {
 	arrive chan net.Conn
 	closed chan struct{}
+	open   atomic.Int64 // connections that the server holds
 }
 
 func newPipes() *pipes {
-	return &pipes{make(chan net.Conn), make(chan struct{})}
+	return &pipes{arrive: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.arrive:
-		return c, nil
+		p.open.Add(1)
+		return &counted{Conn: c, open: &p.open}, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
 	}
@@ -141,6 +145,19 @@ func (p *pipes) Accept() (net.Conn, error) {
 
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// counted is a connection that counts as open until it is closed.
+type counted struct {
+	net.Conn
+
+	open *atomic.Int64
+	once sync.Once
+}
+
+func (c *counted) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
 
 // ask sends a request with the token and reads nothing.
 func (p *pipes) ask(t *testing.T, path string) net.Conn {

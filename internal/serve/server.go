@@ -13,7 +13,7 @@ import (
 	"net/url"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"github.com/plimsoll-bench/plimsoll/internal/admission"
 )
 
 // Page renders the report of the experiments in some directories as one HTML page.
@@ -33,10 +33,11 @@ type Options struct {
 
 // The bounds of a server.
 const (
-	maxReaders     = 32  // that wait for changes
-	maxConnections = 256 // further ones wait
+	maxReaders     = 32 // that wait for changes
+	maxConnections = 256
+	maxStrangers   = 64 // connections without the token, from one address
 	maxBody        = 64 << 10
-	headLimit      = 10 * time.Second // until a request's head is read
+	headLimit      = 10 * time.Second // for a request's head, and until a connection has the token
 	answerLimit    = time.Minute      // until an answer is rendered and read
 	idleLimit      = 2 * time.Minute
 	lastLimit      = 10 * time.Second // for browsers to fetch the last page
@@ -98,8 +99,8 @@ func newServer(o Options, s site) (*Server, net.Listener, error) {
 		served: make(chan struct{})}
 	v.http = &http.Server{Handler: v.guard(v.mux), ReadHeaderTimeout: headLimit,
 		ReadTimeout: answerLimit, WriteTimeout: answerLimit, IdleTimeout: idleLimit,
-		MaxHeaderBytes: maxBody,
-		ErrorLog:       log.New(io.Discard, "", 0)} // the terminal shows the experiment
+		MaxHeaderBytes: maxBody, ConnContext: withConn,
+		ErrorLog: log.New(io.Discard, "", 0)} // the terminal shows the experiment
 	if o.Certificate != nil {
 		v.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*o.Certificate},
 			MinVersion: tls.VersionTLS12}
@@ -133,7 +134,8 @@ func isLoopback(host string) bool {
 
 // serve answers requests until close.
 func (s *Server) serve(listener net.Listener) {
-	listener = netutil.LimitListener(listener, maxConnections)
+	listener = admission.Bound(listener, admission.Bounds{Connections: maxConnections,
+		Strangers: maxStrangers, Wait: headLimit})
 	go func() {
 		defer close(s.served)
 		if s.options.Certificate != nil {
