@@ -13,7 +13,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,12 @@ test-partitions: ## Cut a worker of a fleet off at 20 random moments (root; abou
 lint: ## Run the linters pinned in tools/go.mod.
 	$(GO) mod tidy -diff
 	$(TOOL) golangci-lint run ./...
+
+# What judges and what counts. SAMPLE tries so many changes of each package instead of all.
+MUTATE ?= ./internal/verdict ./internal/compare ./internal/measure ./result ./internal/load
+SAMPLE ?= 0
+mutants: ## Change the packages in MUTATE in small ways, one at a time: a test of theirs must notice each, unless it is listed (about an hour).
+	$(GO) run ./internal/mutants -sample $(SAMPLE) $(MUTATE)
 
 bench: ## Run the benchmarks that BENCHMARKS.md quotes.
 	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./internal/clock
