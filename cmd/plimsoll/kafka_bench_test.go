@@ -16,6 +16,7 @@ import (
 var kafkaTools = maven.Artifacts{
 	Name:        "kafka-tools-4.3.1",
 	Coordinates: []string{"org.apache.kafka:kafka-tools:4.3.1", "org.slf4j:slf4j-simple:1.7.36"},
+	Sums:        toolSums,
 }
 
 // kafkaPrinted matches the producer's last line. The tools print no end-to-end latency.

@@ -15,7 +15,7 @@ import (
 
 // perfTest is the RabbitMQ team's own tool.
 var perfTest = maven.Artifacts{Name: "perf-test-2.22.1",
-	Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}}
+	Coordinates: []string{"com.rabbitmq:perf-test:2.22.1"}, Sums: toolSums}
 
 // perfTestInterval is PerfTest's reporting interval: the first report ends the warm-up, the second
 // covers the window, and there is no third.

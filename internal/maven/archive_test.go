@@ -78,7 +78,7 @@ func TestArchiveOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := dist.Fetch(within(t), note)
-	if err != nil || again != dir || len(progress) != 1 ||
+	if err != nil || again != dir || len(progress) != 2 ||
 		!strings.Contains(progress[0], "dist-1") {
 		t.Errorf("the second fetch: %s, %v, progress %q", again, err, progress)
 	}
@@ -111,9 +111,9 @@ func TestDamagedArchiveIsFetchedAgain(t *testing.T) {
 	for i, damage := range []func() error{
 		func() error { return os.Remove(filepath.Join(dir, "bin/run it")) },
 		func() error { return os.Truncate(filepath.Join(dir, "lib/deep/a.jar"), 1) },
-		func() error { return os.Truncate(filepath.Join(dir, contentsFile), 0) },
+		func() error { return os.Truncate(filepath.Join(dir, listFile), 0) },
 		func() error {
-			return os.WriteFile(filepath.Join(dir, contentsFile), []byte("nonsense\n"), 0o644)
+			return os.WriteFile(filepath.Join(dir, listFile), []byte("nonsense\n"), 0o644)
 		},
 	} {
 		if err := damage(); err != nil {
@@ -122,8 +122,8 @@ func TestDamagedArchiveIsFetchedAgain(t *testing.T) {
 		if _, err := dist.Fetch(within(t), nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(calls()); got != i+2 || !unpackedWhole(dir) {
-			t.Errorf("damage %d: %d calls, complete %t", i, got, unpackedWhole(dir))
+		if got := len(calls()); got != i+2 || !whole(dir) {
+			t.Errorf("damage %d: %d calls, complete %t", i, got, whole(dir))
 		}
 	}
 }

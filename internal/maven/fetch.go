@@ -17,32 +17,51 @@ import (
 type Artifacts struct {
 	Name        string   // of the folder, such as broker-4.3.1
 	Coordinates []string // group:artifact:version, each pinned
+	// Sums lists the SHA-256 of all jars: the text of a file that Pins has written. Without
+	// lines for Name, the jars are as trustworthy as mvn's repositories at their first fetch.
+	Sums string
 }
 
-const (
-	listFile = "jars.txt"
-	lockPoll = 100 * time.Millisecond
-)
+const lockPoll = 100 * time.Millisecond
 
-// Fetch returns the folder with the artifacts and their runtime dependencies. mvn fetches
-// them when the folder is missing or incomplete. Before that progress, which may be nil, gets
-// a sentence. When ctx ends, mvn is killed.
+// Fetch returns the folder with the artifacts and their runtime dependencies, which are the pinned
+// ones. mvn fetches them when the folder is missing or incomplete. Before that progress, which may
+// be nil, gets a sentence. When ctx ends, mvn is killed.
 func (a Artifacts) Fetch(
 	ctx context.Context, progress func(sentence string),
 ) (dir string, err error) {
-	return wanted{
-		name: a.Name, check: a.check, folder: a.folder, whole: whole, fill: a.fetch,
+	return a.wanted().fetch(ctx, progress)
+}
+
+// Pins fetches the jars anew and returns their lines for Sums.
+func (a Artifacts) Pins(ctx context.Context) (lines string, err error) {
+	a.Sums = ""
+	return a.wanted().pins(ctx)
+}
+
+// Pinned returns the lines for the jars in Sums.
+func (a Artifacts) Pinned() (lines string) { return pinnedSums(a.Sums, a.Name).lines(a.Name) }
+
+func (a Artifacts) wanted() wanted {
+	w := wanted{
+		name: a.Name, pinned: pinnedSums(a.Sums, a.Name),
+		check: a.check, folder: a.folder, fill: a.fetch,
 		sentence: "fetching " + a.Name + " and its dependencies with mvn",
-	}.fetch(ctx, progress)
+	}
+	w.trusted = func(files []listed, _ []byte) error { return w.pinned.compare(sumsOf(files)) }
+	return w
 }
 
 // wanted is a folder to fill, if it is not whole.
 type wanted struct {
 	name, sentence string
+	pinned         sums         // nil: nothing is pinned
 	check          func() error // refuses contents that only a programming error can produce
 	folder         func() (dir string, err error)
-	whole          func(dir string) bool
-	fill           func(ctx context.Context, mvn, work, dir string) error
+	// fill has mvn bring the files, and returns what can be pinned of them.
+	fill func(ctx context.Context, mvn, work, dir string) (brought sums, err error)
+	// trusted compares a folder's list with what is pinned.
+	trusted func(files []listed, list []byte) error
 }
 
 // fetch returns the folder, filled.
@@ -59,8 +78,8 @@ func (w wanted) fetch(ctx context.Context, progress func(sentence string)) (stri
 
 // fetchInto fills the folder unless it is whole, or another process has filled it meanwhile.
 func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentence string)) error {
-	if w.whole(dir) {
-		return nil
+	if whole(dir) {
+		return w.verify(dir)
 	}
 	mvn, err := findMaven()
 	if err != nil {
@@ -74,11 +93,15 @@ func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentenc
 		return fmt.Errorf("waiting for another process that fetches %s: %w", w.name, err)
 	}
 	defer lock.Close()
-	if w.whole(dir) {
-		return nil
+	if whole(dir) {
+		return w.verify(dir)
 	}
 	if progress != nil {
 		progress(w.sentence + ", only this once; it may take some minutes")
+		if w.pinned == nil {
+			progress("no checksums of " + w.name + " are pinned: its files are checked only " +
+				"against the checksums of mvn's repositories")
+		}
 	}
 	return w.fillAnew(ctx, mvn, dir)
 }
@@ -94,7 +117,10 @@ func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
 	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
 		return fmt.Errorf("making the folder for %s: %w", w.name, err)
 	}
-	err := w.fill(ctx, mvn, work, part)
+	brought, err := w.fill(ctx, mvn, work, part)
+	if err == nil && w.pinned != nil {
+		err = w.pinned.compare(brought)
+	}
 	if err == nil {
 		err = os.Rename(part, dir)
 	}
@@ -102,6 +128,41 @@ func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
 		return errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(part))
 	}
 	return nil
+}
+
+// verify returns an error unless the folder's files are the pinned ones. The folder is whole.
+func (w wanted) verify(dir string) error {
+	files, list := readList(dir)
+	if w.pinned != nil {
+		if err := w.trusted(files, list); err != nil {
+			return fmt.Errorf("%s does not list the pinned files: %s",
+				filepath.Join(dir, listFile), fetchAnew(dir))
+		}
+	}
+	return verify(dir, files, time.Now())
+}
+
+// pins fetches the files into a temporary folder.
+func (w wanted) pins(ctx context.Context) (string, error) {
+	if err := w.check(); err != nil {
+		return "", err
+	}
+	mvn, err := findMaven()
+	if err != nil {
+		return "", err
+	}
+	work, err := os.MkdirTemp("", "plimsoll-pins-")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(work, "files")
+	if err = os.Mkdir(dir, 0o755); err == nil {
+		var brought sums
+		if brought, err = w.fill(ctx, mvn, work, dir); err == nil {
+			return brought.lines(w.name), os.RemoveAll(work)
+		}
+	}
+	return "", errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(work))
 }
 
 // Fetched reports whether Fetch would find the artifacts on this machine.
@@ -114,12 +175,16 @@ func (a Artifacts) Fetched() bool {
 func Classpath(dir string) string { return filepath.Join(dir, "*") }
 
 // fetch has mvn copy the jars into dir.
-func (a Artifacts) fetch(ctx context.Context, mvn, work, dir string) error {
+func (a Artifacts) fetch(ctx context.Context, mvn, work, dir string) (sums, error) {
 	err := a.runMaven(ctx, mvn, work, dir)
-	if err == nil {
-		err = writeList(dir)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	files, err := listJars(dir)
+	if err == nil {
+		err = writeList(dir, files)
+	}
+	return sumsOf(files), err
 }
 
 // folder returns the path of the folder for the artifacts.
@@ -128,7 +193,8 @@ func (a Artifacts) folder() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the folder for jars: %w: set HOME or XDG_CACHE_HOME", err)
 	}
-	sum := sha256.Sum256([]byte(dependencyPlugin + "\n" + strings.Join(a.Coordinates, "\n")))
+	sum := sha256.Sum256([]byte(listFile + "\n" + dependencyPlugin + "\n" +
+		strings.Join(a.Coordinates, "\n")))
 	return filepath.Join(cache, "plimsoll", "maven", a.Name+"-"+hex.EncodeToString(sum[:6])), nil
 }
 
@@ -147,47 +213,28 @@ func (a Artifacts) check() error {
 	return nil
 }
 
-// writeList writes the list of all jars with their sizes. It fails when there is no jar.
-func writeList(dir string) error {
-	entries, err := os.ReadDir(dir)
+// listJars lists the jars of a folder. It fails when there is none.
+func listJars(dir string) (files []listed, err error) {
+	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var b strings.Builder
-	for _, e := range entries {
-		info, err := e.Info()
+	for _, jar := range jars {
+		info, err := os.Stat(jar)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if strings.HasSuffix(e.Name(), ".jar") {
-			fmt.Fprintf(&b, "%d %s\n", info.Size(), e.Name())
+		sum, err := sumOf(jar)
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, listed{sum, info.Size(), filepath.Base(jar)})
 	}
-	if b.Len() == 0 {
-		return errors.New("mvn succeeded and brought no jar: run it by hand to see why: " +
+	if len(files) == 0 {
+		return nil, errors.New("mvn succeeded and brought no jar: run it by hand to see why: " +
 			"mvn dependency:get -Dartifact=group:artifact:version")
 	}
-	return os.WriteFile(filepath.Join(dir, listFile), []byte(b.String()), 0o644)
-}
-
-// whole reports whether the folder holds every jar of its list.
-func whole(dir string) bool {
-	list, err := os.ReadFile(filepath.Join(dir, listFile))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(list)) {
-		var size int64
-		var name string
-		if _, err := fmt.Sscanf(line, "%d %s\n", &size, &name); err != nil {
-			return false
-		}
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil || info.Size() != size {
-			return false
-		}
-	}
-	return len(list) > 0
+	return files, nil
 }
 
 // lockWithin waits for a file's lock until ctx ends. Closing the file releases the lock.

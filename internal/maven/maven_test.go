@@ -91,7 +91,7 @@ func TestFetchOnce(t *testing.T) {
 	if err != nil || again != dir {
 		t.Errorf("the second fetch: %s, %v", again, err)
 	}
-	if len(progress) != 1 || !strings.Contains(progress[0], "some-1") {
+	if len(progress) != 2 || !strings.Contains(progress[0], "some-1") {
 		t.Errorf("progress %q", progress)
 	}
 	want := dependencyPlugin + ":copy-dependencies"

@@ -130,14 +130,16 @@ func (a Artifacts) runMaven(ctx context.Context, mvn, work, dir string) error {
 		return fmt.Errorf("writing the pom: %w", err)
 	}
 	return ask(ctx, mvn, work, []string{
-		"-B", "-q", "-Dstyle.color=never", dependencyPlugin + ":copy-dependencies",
-		"-DoutputDirectory=" + dir, "-DincludeScope=runtime",
+		dependencyPlugin + ":copy-dependencies", "-DoutputDirectory=" + dir,
+		"-DincludeScope=runtime",
 	})
 }
 
-// ask runs mvn. mvn remembers for a day that an artifact was not found. When it fails because
-// of that, ask runs it again with -U, which makes it search again.
-func ask(ctx context.Context, mvn, work string, args []string) error {
+// ask runs mvn, which refuses a file that differs from its repository's checksum (-C). mvn
+// remembers for a day that an artifact was not found. When it fails because of that, ask runs it
+// again with -U, which makes it search again.
+func ask(ctx context.Context, mvn, work string, goal []string) error {
+	args := append([]string{"-B", "-q", "-C", "-Dstyle.color=never"}, goal...)
 	output, err := once(ctx, mvn, work, args)
 	cached := strings.Contains(output, "cached in the local repository")
 	if err != nil && ctx.Err() == nil && cached {

@@ -2,6 +2,7 @@ package activemq
 
 import (
 	"context"
+	_ "embed"
 	"path/filepath"
 	"slices"
 	"time"
@@ -35,6 +36,11 @@ var servers = driver.Servers{
 	Races: []string{`listener" is null`, "NodeEventsListener"},
 }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // distributions are the broker releases, by store. Replicated LevelDB was removed in 5.17. 5.14.5
 // is the last downloadable release of 5.14, the version of the published measurements.
 var distributions = map[string]maven.Archive{
@@ -46,6 +52,7 @@ func distribution(version string) maven.Archive {
 	return maven.Archive{
 		Name:        "activemq-" + version,
 		Coordinates: "org.apache.activemq:apache-activemq:" + version + ":tar.gz:bin",
+		Sums:        sums,
 	}
 }
 
@@ -53,6 +60,7 @@ func distribution(version string) maven.Archive {
 var agent = maven.Artifacts{
 	Name:        "jolokia-1.7.2",
 	Coordinates: []string{"org.jolokia:jolokia-jvm:1.7.2"},
+	Sums:        sums,
 }
 
 // Fetch downloads the brokers, unless they are on this machine.

@@ -2,6 +2,7 @@ package artemis
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -52,10 +53,16 @@ func findAsyncIO() error {
 		Packages: []string{"libaio1"}}
 }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // distribution is the server software.
 var distribution = maven.Archive{
 	Name:        "artemis-" + artemisVersion,
 	Coordinates: "org.apache.activemq:apache-artemis:" + artemisVersion + ":tar.gz:bin",
+	Sums:        sums,
 }
 
 // Fetch downloads the servers, unless they are on this machine already. ZooKeeper is downloaded

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -37,6 +38,11 @@ var servers = driver.Servers{
 	LastComplaint: maven.LastComplaint,
 }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // jarsOf returns the servers of a version. They include a binding of slf4j, without which there is
 // no log.
 func jarsOf(version string) maven.Artifacts {
@@ -46,6 +52,7 @@ func jarsOf(version string) maven.Artifacts {
 			"org.apache.kafka:kafka_2.13:" + version,
 			"org.slf4j:slf4j-simple:1.7.36",
 		},
+		Sums: sums,
 	}
 }
 

@@ -137,10 +137,16 @@ var javaServers = driver.Servers{
 	LastComplaint: maven.LastComplaint,
 }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // jars is mongo-java-server with the backend that keeps its data in a file.
 var jars = maven.Artifacts{
 	Name:        "mongo-java-server-" + javaServer,
 	Coordinates: []string{"de.bwaldvogel:mongo-java-server-h2-backend:" + javaServer},
+	Sums:        sums,
 }
 
 //go:embed Main.java

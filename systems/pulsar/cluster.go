@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -49,10 +50,16 @@ var servers = driver.Servers{
 	LastComplaint: maven.LastComplaint,
 }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // Distribution is the server software with its tools.
 var Distribution = maven.Archive{
 	Name:        "pulsar-" + pulsarVersion,
 	Coordinates: "org.apache.pulsar:pulsar-server-distribution:" + pulsarVersion + ":tar.gz:bin",
+	Sums:        sums,
 }
 
 // Fetch downloads the servers, unless they are on this machine. Provision does so too; with Fetch

@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"net"
@@ -38,10 +39,16 @@ messages_storage bool true
 // FindSoftware looks for Java, and for Maven if ElasticMQ is not downloaded yet.
 func (sqsSystem) FindSoftware(system.Settings) error { return driver.FindJava(jars) }
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // jars are the files of ElasticMQ.
 var jars = maven.Artifacts{
 	Name:        "elasticmq-" + elasticVersion,
 	Coordinates: []string{"org.elasticmq:elasticmq-server_2.13:" + elasticVersion},
+	Sums:        sums,
 }
 
 // servers describes how ElasticMQ starts, fails and stops.

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"net"
@@ -26,6 +27,11 @@ const (
 	tick = 500
 )
 
+// sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
+//
+//go:embed jars.sha256
+var sums string
+
 // jars are the server's files. It does not start without the libraries of metrics and compression,
 // and needs a binding of slf4j to write a log.
 var jars = maven.Artifacts{
@@ -36,6 +42,7 @@ var jars = maven.Artifacts{
 		"org.xerial.snappy:snappy-java:1.1.10.5",
 		"org.slf4j:slf4j-simple:2.0.13",
 	},
+	Sums: sums,
 }
 
 // Fetch downloads the server, unless it is on this machine, and finds a java program to run it.
