@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
@@ -26,7 +23,7 @@ func (c *calibrateCommand) Run(con console) error {
 		return inputError{err}
 	}
 	defer func() { _ = calibration.Close() }()
-	ctx, done := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, done := untilTold()
 	defer done()
 	limits, err := calibration.Run(ctx,
 		func(sentence string) { fmt.Fprintln(con.err, "measuring:", sentence) })

@@ -3,14 +3,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -151,33 +148,4 @@ func exitCode(err error, errOut io.Writer) int {
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// untilInterrupted returns a context that the first interrupt cancels. The
-// second ends the process at once: run directories are readable at any moment.
-func untilInterrupted(errOut io.Writer) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		for n := 1; ; n++ {
-			select {
-			case <-signals:
-			case <-done:
-				return
-			}
-			if n > 1 {
-				os.Exit(exitInterrupted)
-			}
-			fmt.Fprintln(errOut,
-				"\nstopping: what was measured will be kept; once more to stop at once")
-			cancel()
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(done)
-		cancel()
-	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -36,7 +33,7 @@ func nodeCommands() []kong.Option {
 
 // Run runs a server until it is told to end.
 func (c *nodeCommand) Run(console) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilTold()
 	defer stop()
 	return c.serve.ServeNode(ctx, os.Stdin, os.Stdout)
 }

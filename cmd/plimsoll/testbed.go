@@ -66,7 +66,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	if err := t.Validate(); err != nil {
 		return inputError{err}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilTold()
 	defer stop()
 	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
 		Breakable: c.Breakable}, t, c.Runs,
@@ -312,7 +312,7 @@ func (c *testbedDownCommand) Run(con console) error {
 		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
 		return nil
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilTold()
 	defer stop()
 	for _, s := range all {
 		fmt.Fprintf(con.err, "stopping %s of %s\n", nodeCount(len(s.Nodes)), s.Name)
@@ -347,9 +347,9 @@ type testbedOwnCommand struct{}
 // Run owns a cluster until it is told to stop. Its messages are in its own log, beside the logs
 // of the servers.
 func (*testbedOwnCommand) Run(console) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	signal.Ignore(syscall.SIGHUP) // the process outlives its terminal
+	ctx, stop := untilTold()
+	defer stop()
 	return testbed.Own(ctx, os.Stdin, func(request []byte) (testbed.Order, error) {
 		var r testbedRequest
 		if err := json.Unmarshal(request, &r); err != nil {

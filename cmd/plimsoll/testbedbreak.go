@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
@@ -37,7 +34,7 @@ func (c *testbedBreakCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilTold()
 	defer stop()
 	done, err := testbed.Break(ctx, s,
 		workload.Fault{Do: workload.FaultKind(c.Do), Target: workload.FaultTarget(c.Node)})

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -121,7 +120,7 @@ func (f *uiFlags) end(con console, live *serve.Live, err error) error {
 }
 
 func waitForInterrupt() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilTold()
 	defer stop()
 	<-ctx.Done()
 }
