@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -200,5 +201,22 @@ func TestNarrowTablesDropTheLeastImportantColumns(t *testing.T) {
 		if got := strings.Join(strings.Fields(head), " "); got != want {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
+	}
+}
+
+// A word of megabytes is wrapped in time and memory that grow with its length.
+func TestWrapLongWord(t *testing.T) {
+	const size, width = 2 << 20, 100
+	word := strings.Repeat("wörter", size/6)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	lines := Wrap("so "+word+" it is", width)
+	runtime.ReadMemStats(&after)
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 30*uint64(len(word)) {
+		t.Errorf("%d MB were allocated for a word of %d MB", spent>>20, len(word)>>20)
+	}
+	if lines[0] != "so" || Columns(lines[1]) != width ||
+		strings.Join(lines[1:], "") != word+" it is" {
+		t.Errorf("%d lines begin with %q and %q", len(lines), lines[0], lines[1])
 	}
 }

@@ -3,6 +3,7 @@ package document
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // None stands for a missing figure, or one that the samples do not support.
@@ -17,6 +18,16 @@ func Clean(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+// Talk makes sentences for a terminal safe to print, as Clean does, and keeps their lines and tabs.
+func Talk(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 // cleanLines is Clean for text of several lines, which keeps their indentation.
@@ -36,15 +47,19 @@ func Wrap(sentence string, width int) []string {
 	var lines []string
 	line, length := "", 0
 	for _, word := range strings.Fields(Clean(sentence)) {
-		for Columns(word) > width {
-			if line != "" {
-				lines = append(lines, line)
-				line, length = "", 0
-			}
-			head := []rune(word)[:width]
-			lines, word = append(lines, string(head)), string([]rune(word)[width:])
-		}
 		n := Columns(word)
+		if n > width && line != "" {
+			lines = append(lines, line)
+			line, length = "", 0
+		}
+		for ; n > width; n -= width {
+			end := 0 // of the word's first runes
+			for range width {
+				_, size := utf8.DecodeRuneInString(word[end:])
+				end += size
+			}
+			lines, word = append(lines, word[:end]), word[end:]
+		}
 		if line != "" && length+1+n > width {
 			lines = append(lines, line)
 			line, length = "", 0
@@ -62,7 +77,7 @@ func Wrap(sentence string, width int) []string {
 
 // Columns is the approximate width of a plain text on a terminal: each rune that plimsoll prints
 // is one column.
-func Columns(s string) int { return len([]rune(s)) }
+func Columns(s string) int { return utf8.RuneCountInString(s) }
 
 // Pad fills a text with spaces to a width: on its right, or on its left when the width is
 // negative.
