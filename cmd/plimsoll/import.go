@@ -49,8 +49,12 @@ func (c *importResults) Run(con console) error {
 		if err != nil {
 			return err
 		}
-		if _, err := verdict.Keep(dir); err != nil {
+		saved, err := verdict.Keep(dir)
+		if err != nil {
 			return err
+		}
+		if why := saved.Run.StateReason; why != "" {
+			fmt.Fprintf(con.err, "warning: %s: the run has failed: %s\n", c.Files[i], why)
 		}
 		fmt.Fprintln(con.out, relative(dir))
 	}

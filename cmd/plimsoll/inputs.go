@@ -30,7 +30,8 @@ type inputs struct {
 
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
 
-	elsewhere int // machines that share the load; 0: this one has all of it
+	elsewhere int  // machines that share the load; 0: this one has all of it
+	search    bool // the workload is for a search, which finds the rate
 
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
@@ -98,7 +99,7 @@ func (in *inputs) workload() (w *workload.Workload, source string, notes []strin
 		return nil, "", nil, fmt.Errorf("workload file %w", err)
 	case omb.IsWorkload(src):
 		w, notes, err = omb.ParseWorkload(in.Workload, src,
-			omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil})
+			omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil, Search: in.search})
 	default:
 		w, err = workload.Parse(in.Workload, src)
 	}

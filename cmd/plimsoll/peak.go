@@ -95,7 +95,7 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		}
 		c.Rate = c.Start
 	}
-	c.elsewhere = c.machines()
+	c.elsewhere, c.search = c.machines(), true
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

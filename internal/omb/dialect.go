@@ -19,6 +19,7 @@ type Dialect struct {
 	// Drivers translate driver files, by the driver class without OMB's own package.
 	Drivers map[string]func(*DriverFile)
 	Caveats []Caveat
+	system  system.System // Of sets it
 }
 
 // Caveat is a note for readers of figures that one of OMB's drivers measured.
@@ -39,7 +40,7 @@ func Of(systems []system.System) Dialects {
 	for _, s := range systems {
 		if t, ok := s.(Translator); ok {
 			d := t.OMB()
-			d.System = s.Describe().Name
+			d.System, d.system = s.Describe().Name, s
 			all = append(all, d)
 		}
 	}

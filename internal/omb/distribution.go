@@ -63,28 +63,71 @@ func (s Series) points() []Quantile {
 	return points
 }
 
-// latency returns a series as a run has it: the figures that OMB printed unchanged, the others
-// from the distribution.
-func latency(name result.Series, whole map[string]float64, h *hdr.Histogram,
+// latency returns the series of count values as a run has it: the figures that OMB printed
+// unchanged, the others from the distribution. Without a distribution there are only the printed
+// figures; those of the periods alone give the mean, the least and the greatest.
+func (s Series) latency(name result.Series, count int64, h *hdr.Histogram,
 	clamped int64) result.Latency {
 	l := result.Summarize(name, h, clamped, 0)
 	if l.Count == 0 {
-		return l
+		return s.printed(l, count)
 	}
-	if mean, has := whole["Avg"]; has {
+	if mean, has := s.Whole["Avg"]; has {
 		l.MeanNs = mean
 	}
-	if most, has := whole["Max"]; has {
+	if most, has := s.Whole["Max"]; has {
 		l.MaxNs = nanoseconds(most)
+	}
+	if least, has := s.least(); has {
+		l.MinNs = least
 	}
 	for i, p := range l.Percentiles {
 		for _, c := range columns {
-			if v, has := whole[c.suffix]; has && c.percentile == p.Percentile {
+			if v, has := s.Whole[c.suffix]; has && c.percentile == p.Percentile {
 				l.Percentiles[i].LatencyNs = nanoseconds(v)
 			}
 		}
 	}
 	return l
+}
+
+// printed fills in a series without a distribution.
+func (s Series) printed(l result.Latency, count int64) result.Latency {
+	if count <= 0 || len(s.Whole)+len(s.Periods) == 0 {
+		return l
+	}
+	l.Count = count
+	l.MinNs, _ = s.least()
+	mean, has := s.Whole["Avg"]
+	if !has {
+		mean = averageOf(s.Periods["Avg"])
+	}
+	l.MeanNs = mean
+	most, has := s.Whole["Max"]
+	for _, v := range s.Periods["Max"] {
+		if !has && v > most { // a value that is not a number exceeds none
+			most = v
+		}
+	}
+	l.MaxNs = nanoseconds(most)
+	for _, c := range columns {
+		if v, has := s.Whole[c.suffix]; has && slices.Contains(result.Percentiles, c.percentile) &&
+			(c.percentile == 50 || result.Supported(c.percentile, count)) {
+			l.Percentiles = append(l.Percentiles,
+				result.Percentile{Percentile: c.percentile, LatencyNs: nanoseconds(v)})
+		}
+	}
+	return l
+}
+
+// least returns the least latency of the whole run, in a file that has it of each period.
+func (s Series) least() (ns int64, has bool) {
+	for _, v := range s.Periods[minSuffix] {
+		if !math.IsNaN(v) && (!has || nanoseconds(v) < ns) {
+			ns, has = nanoseconds(v), true
+		}
+	}
+	return ns, has
 }
 
 // periodLatency returns a series in one period, from the figures that OMB printed.
@@ -106,6 +149,9 @@ func periodLatency(name result.Series, s Series, period int, count int64) (resul
 			l.Percentiles = append(l.Percentiles,
 				result.Percentile{Percentile: c.percentile, LatencyNs: nanoseconds(v)})
 		}
+	}
+	if least := s.Periods[minSuffix]; some && period < len(least) && !math.IsNaN(least[period]) {
+		l.MinNs = nanoseconds(least[period])
 	}
 	return l, some
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -18,10 +19,11 @@ import (
 type Driver struct {
 	Target *target.Target
 	// Level is the durability level of the driver's settings, and Why names the settings that
-	// it follows from.
-	Level workload.Level
-	Why   string
-	Notes []string // keys that could not be translated, or mean something else here
+	// it follows from. Weaker: the settings give no level, and this one is the nearest.
+	Level  workload.Level
+	Why    string
+	Weaker bool
+	Notes  []string // keys that could not be translated, or mean something else here
 }
 
 // Head has the keys that every driver file has. The keys of a driver class embed it.
@@ -74,6 +76,7 @@ func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error
 	if err := t.Validate(); err != nil {
 		return nil, d.hidden(err)
 	}
+	d.settle(dialect.system)
 	return d.out, nil
 }
 
@@ -99,6 +102,7 @@ type DriverFile struct {
 	driven   string           // the systems that plimsoll drives, for a sentence
 	doc      *strict.Document // nil: the file's own keys were not looked at
 	refusal  string           // why there can be no target
+	from     []string         // the file's key of each setting of the target
 	out      *Driver
 }
 
@@ -127,9 +131,69 @@ func (d *DriverFile) Note(format string, args ...any) {
 	d.out.Notes = append(d.out.Notes, printable(fmt.Sprintf(format, args...)))
 }
 
-// Set sets a setting of the target.
-func (d *DriverFile) Set(name, value string) {
+// Set sets a setting of the target, which follows from a key of the file.
+func (d *DriverFile) Set(from, name, value string) {
+	if !strict.IsText(value) {
+		d.Note("%s is left out: it is not printable text", from)
+		return
+	}
 	d.out.Target.Settings = append(d.out.Target.Settings, target.Setting{Name: name, Value: value})
+	d.from = append(d.from, from)
+}
+
+// settle leaves out the settings that the system refuses, alone or beside the others, each with a
+// note.
+func (d *DriverFile) settle(s system.System) {
+	t := d.out.Target
+	for range t.Settings {
+		violations := d.refused(s, t.Settings)
+		if len(violations) == 0 {
+			return
+		}
+		at := violations[0].Line - 1
+		if at < 0 { // of a setting that the file leaves at its default
+			at = slices.IndexFunc(t.Settings, func(one target.Setting) bool {
+				without := slices.DeleteFunc(slices.Clone(t.Settings),
+					func(o target.Setting) bool { return o.Name == one.Name })
+				return len(d.refused(s, without)) < len(violations)
+			})
+		}
+		if at < 0 || at >= len(t.Settings) {
+			return
+		}
+		name := t.Settings[at].Name
+		rule := strings.TrimPrefix(violations[0].Message, fmt.Sprintf("setting %q: ", name))
+		d.Note("%s is left out: %s %s; the default is %s", d.from[at], name, rule,
+			defaultOf(s, name))
+		t.Settings = slices.Delete(t.Settings, at, at+1)
+		d.from = slices.Delete(d.from, at, at+1)
+	}
+}
+
+func defaultOf(s system.System, name string) string {
+	for _, one := range s.Describe().Settings {
+		if one.Name == name {
+			return one.Default
+		}
+	}
+	return "none"
+}
+
+// refused returns the violations of settings. The line of each is the place of the setting among
+// them, from 1.
+func (d *DriverFile) refused(s system.System, settings []target.Setting) strict.Violations {
+	given := slices.Clone(settings)
+	for i := range given {
+		given[i].At = target.Place{Line: i + 1}
+	}
+	resolved, err := system.Resolve(s.Describe().Settings, given)
+	if checker, checks := s.(system.Checker); err == nil && checks {
+		err = checker.Check(system.Check{Settings: resolved, Durability: d.out.Level,
+			Delivery: workload.AtLeastOnce, Nodes: d.out.Target.Testbed.Nodes})
+	}
+	var violations strict.Violations
+	errors.As(err, &violations)
+	return violations
 }
 
 // IsSet reports whether the target has a setting.
@@ -141,6 +205,13 @@ func (d *DriverFile) IsSet(name string) bool {
 // SetLevel sets the durability level of the file's settings, and the reason.
 func (d *DriverFile) SetLevel(l workload.Level, why string) {
 	d.out.Level, d.out.Why = l, printable(why)
+}
+
+// SetNearest says that the file's settings are weaker than every durability level, and names the
+// nearest one.
+func (d *DriverFile) SetNearest(l workload.Level, why string) {
+	d.SetLevel(l, why)
+	d.out.Weaker = true
 }
 
 // printable makes text of the file safe for a comment and for a terminal. By the escapes of
@@ -205,8 +276,12 @@ func (d *Driver) YAML() string {
 		}
 	}
 	comment("From an OpenMessaging Benchmark driver file.")
-	comment(fmt.Sprintf("Its settings amount to: --durability %d (%s), because %s.", d.Level,
-		d.Level.Meaning(), d.Why))
+	amount := "amount to: --durability %d (%s), because %s."
+	if d.Weaker {
+		amount = "are weaker than every durability level; the nearest is: --durability %d (%s). " +
+			"The reason: %s."
+	}
+	comment(fmt.Sprintf("Its settings "+amount, d.Level, d.Level.Meaning(), d.Why))
 	for _, note := range d.Notes {
 		comment("Note: " + note + ".")
 	}

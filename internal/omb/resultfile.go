@@ -27,18 +27,21 @@ type Result struct {
 	Topics, Partitions         int64
 	Producers, Consumers       int64 // of a topic, of a subscription
 	Version                    string
-	Begin                      string
+	Begin, End                 string
 	PeriodSeconds              float64   // nominal: OMB does not store how long a period was
 	Publish, Consume, Failures []float64 // messages per second, by period
 	Backlog                    []float64 // messages, by period
+	PollErrors                 []float64 // failed calls of consumers, by period; of Redpanda's fork
 	// Send is from the hand-over to the acknowledgement (publishLatency in the file), Delay
-	// from the due time to the hand-over (publishDelayLatency).
-	Send, Delay, EndToEnd Series
+	// from the due time to the hand-over (publishDelayLatency). Schedule, of Redpanda's fork, is
+	// from the due time to the moment at which its generator was ready to send.
+	Send, Delay, EndToEnd, Schedule Series
+	Unread                          []string // keys with data that have no place in a run
 }
 
 // Series is one latency series of a result, in nanoseconds.
 type Series struct {
-	Periods   map[string][]float64 // by OMB's suffix
+	Periods   map[string][]float64 // by OMB's suffix, and minSuffix
 	Whole     map[string]float64
 	Quantiles []Quantile // ascending
 }
@@ -60,6 +63,8 @@ var columns = []column{{"Avg", 0}, {"50pct", 50}, {"75pct", 75}, {"95pct", 95}, 
 // The names of the series in result files, and nanoseconds of their unit.
 const (
 	sendName, delayName, endToEndName = "publishLatency", "publishDelayLatency", "endToEndLatency"
+	scheduleName                      = "scheduleLatency"
+	minSuffix                         = "Min"
 	millisecond, microsecond          = 1e6, 1e3
 
 	defaultPeriod = 10 // seconds
@@ -88,28 +93,31 @@ func ReadResult(path string) (*Result, error) {
 	return ParseResult(path, src)
 }
 
-// ParseResult parses a result file. It ignores unknown keys. The error is a strict.Violations
-// with everything that is wrong.
+// ParseResult parses a result file. Unknown keys that carry data are in Result.Unread. The error
+// is a strict.Violations with everything that is wrong.
 func ParseResult(fileName string, src []byte) (*Result, error) {
-	p := resultParser{file: fileName, src: src}
+	p := resultParser{file: fileName, src: src, known: map[string]bool{}}
 	if err := json.Unmarshal(src, &p.fields); err != nil {
 		return nil, p.broken(err)
 	}
 	r := &Result{
-		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text(
-			"version"), Begin: p.text("beginTime"),
-		MessageBytes: p.count("messageSize"), Topics: p.count("topics"), Partitions: p.count(
-			"partitions"),
-		Producers: p.count("producersPerTopic"), Consumers: p.count("consumersPerTopic"),
-		PeriodSeconds: defaultPeriod, Publish: p.list("publishRate"), Consume: p.list(
-			"consumeRate"),
-		Failures: p.list("publishErrorRate"), Backlog: p.list("backlog"),
-		Send: p.series(sendName, millisecond), Delay: p.series(delayName,
-			microsecond), EndToEnd: p.series(endToEndName, millisecond),
+		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text("version"),
+		Begin: p.text("beginTime"), End: p.text("endTime"),
+		MessageBytes: p.count("messageSize"), Topics: p.count("topics"),
+		Partitions: p.count("partitions"), Producers: p.count("producersPerTopic"),
+		Consumers: p.count("consumersPerTopic"), PeriodSeconds: defaultPeriod,
+		Backlog: p.list("backlog"), PollErrors: p.list("consumeFailed"),
+		Send: p.series(sendName, millisecond), Delay: p.series(delayName, microsecond),
+		EndToEnd: p.series(endToEndName, millisecond),
+		Schedule: p.series(scheduleName, millisecond),
 	}
 	if ms := p.count("sampleRateMillis"); ms > 0 {
 		r.PeriodSeconds = float64(ms) / 1e3
 	}
+	r.Publish = p.rate("publishRate", "sent", r.PeriodSeconds)
+	r.Consume = p.rate("consumeRate", "consumed", r.PeriodSeconds)
+	r.Failures = p.rate("publishErrorRate", "publishFailed", r.PeriodSeconds)
+	r.Unread = p.unread()
 	p.check(r)
 	if len(p.bad) > 0 {
 		return nil, p.bad.Sorted()
@@ -122,6 +130,7 @@ type resultParser struct {
 	file   string
 	src    []byte
 	fields map[string]json.RawMessage
+	known  map[string]bool // keys that were asked for
 	bad    strict.Violations
 }
 
@@ -161,6 +170,7 @@ func place(src []byte, offset int) (line, column int) {
 // take decodes a field, and reports whether it exists and is valid.
 func (p *resultParser) take(key string, into any, what string) bool {
 	raw, has := p.fields[key]
+	p.known[key] = true
 	if !has || string(raw) == "null" {
 		return false
 	}
@@ -200,11 +210,40 @@ func (p *resultParser) list(key string) []float64 {
 	return out
 }
 
+// rate takes messages per second. A file that has only the number of messages in each period, in
+// the key counts, gives them by the length of a period.
+func (p *resultParser) rate(key, counts string, seconds float64) []float64 {
+	rates, numbers := p.list(key), p.list(counts)
+	if rates != nil || numbers == nil {
+		return rates
+	}
+	for i := range numbers {
+		numbers[i] /= seconds
+	}
+	return numbers
+}
+
+// unread returns the keys that carry data and were not asked for, in order.
+func (p *resultParser) unread() []string {
+	var keys []string
+	for key, raw := range p.fields {
+		switch string(bytes.Join(bytes.Fields(raw), nil)) {
+		case "null", "[]", "{}", `""`:
+			continue
+		}
+		if !p.known[key] {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // series takes the figures of one latency series. In the names of aggregated figures a capital
 // follows the prefix.
 func (p *resultParser) series(name string, unit float64) Series {
 	s := Series{Periods: map[string][]float64{}, Whole: map[string]float64{}}
-	for _, c := range columns {
+	for _, c := range append(columns[:len(columns):len(columns)], column{suffix: minSuffix}) {
 		if values := p.list(name + c.suffix); values != nil {
 			for i := range values {
 				values[i] *= unit
@@ -223,6 +262,9 @@ func (p *resultParser) series(name string, unit float64) Series {
 	s.Quantiles = p.quantiles(aggregated(name)+"Quantiles", unit)
 	return s
 }
+
+// recorded reports whether the file has any figure of the series.
+func (s Series) recorded() bool { return len(s.Quantiles)+len(s.Whole)+len(s.Periods) > 0 }
 
 func aggregated(name string) string { return "aggregated" + string(name[0]-'a'+'A') + name[1:] }
 
@@ -294,15 +336,16 @@ func (p *resultParser) check(r *Result) {
 		{"consumeRate", r.Consume, 0, maxRatePerSecond},
 		{"publishErrorRate", r.Failures, 0, maxRatePerSecond},
 		{"backlog", r.Backlog, -1e15, 1e15},
+		{"consumeFailed", r.PollErrors, 0, 1e15},
 	} {
 		same(l.key, l.values)
 		bounded(l.key, l.values, l.least, l.most)
 	}
 	for name, s := range map[string]Series{sendName: r.Send, delayName: r.Delay,
-		endToEndName: r.EndToEnd} {
-		for _, c := range columns {
-			same(name+c.suffix, s.Periods[c.suffix])
-			bounded(name+c.suffix, s.Periods[c.suffix], 0, maxNs)
+		endToEndName: r.EndToEnd, scheduleName: r.Schedule} {
+		for suffix, values := range s.Periods {
+			same(name+suffix, values)
+			bounded(name+suffix, values, 0, maxNs)
 		}
 	}
 }

@@ -131,8 +131,8 @@ func TestDistributionsHoldTheFigures(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotRecordedStaysUnknown: nothing of an imported run holds, and
-// nothing that OMB did not write has a figure.
+// TestWhatIsNotRecordedStaysUnknown: only what consumers received is judged in an imported run,
+// and nothing that OMB did not write has a figure.
 func TestWhatIsNotRecordedStaysUnknown(t *testing.T) {
 	for file, src := range inputs(t, "results/*.json") {
 		s := saved(t, file, src, Known{})
@@ -141,7 +141,7 @@ func TestWhatIsNotRecordedStaysUnknown(t *testing.T) {
 			t.Errorf("%d verdicts", len(r.Verdicts))
 		}
 		for _, v := range r.Verdicts {
-			if v.Outcome != result.Unknown {
+			if v.Outcome != result.Unknown && v.Name != verdict.Receiving {
 				t.Errorf("%s: %s %s: %s", file, v.Name, v.Outcome, v.Sentence)
 			}
 		}
@@ -254,16 +254,131 @@ func TestNotesOfDrivers(t *testing.T) {
 func TestRedpandasResults(t *testing.T) {
 	src := `{"version": "1", "beginTime": "2024-05-06T07:08:09Z", "endTime": "2024-05-06T07:08:13Z", "sampleRateMillis": 2000,
 		"workload": "w", "driver": "Redpanda", "publishRate": [10, 20], "consumeRate": [10, 20], "backlog": [0, 0],
-		"sent": [20, 40], "consumed": [20, 40], "publishFailed": [0, 0], "consumeFailed": [0, 0],
-		"scheduleLatencyMin": [1, 2], "publishLatencyMin": [0.1, 0.2], "endToEndLatencyMin": [0.1, 0.2],
-		"aggregatedPublishLatencyQuantiles": {"100": 3}, "aggregatedScheduleLatencyQuantiles": {"100": 3}}`
+		"sent": [20, 40], "consumed": [20, 40], "publishFailed": [3, 4], "consumeFailed": [1, 0],
+		"scheduleLatencyMin": [1, 2], "scheduleLatency50pct": [5, 6], "publishLatencyMin": [0.3, 0.2], "endToEndLatencyMin": [0.1, 0.2],
+		"aggregatedPublishLatencyQuantiles": {"100": 3}, "aggregatedScheduleLatencyQuantiles": {"100": 8}}`
 	s := saved(t, "redpanda.json", []byte(src), Known{})
-	if want := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC); !s.Run.StartedAt.Equal(want) ||
-		s.Run.Summary.WindowNs != 4e9 || s.Run.Load.WindowSeconds != 4 {
-		t.Errorf("started at %v, window %d ns", s.Run.StartedAt, s.Run.Summary.WindowNs)
+	r, sum := &s.Run, s.Run.Summary
+	if want := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC); !r.StartedAt.Equal(want) ||
+		sum.WindowNs != 4e9 || r.Load.WindowSeconds != 4 {
+		t.Errorf("started at %v, window %d ns", r.StartedAt, sum.WindowNs)
 	}
-	if got := s.Intervals[1]; got.StartNs != 2e9 || got.EndNs != 4e9 || got.Acked != 40 {
+	if got := s.Intervals[1]; got.StartNs != 2e9 || got.EndNs != 4e9 || got.Acked != 40 ||
+		got.Failed != 4 {
 		t.Errorf("%+v", got)
+	}
+	if r.Counters.Failed != 7 || r.Imported.PollErrors != 1 {
+		t.Errorf("%d refused and %d failed polls, want 7 and 1", r.Counters.Failed,
+			r.Imported.PollErrors)
+	}
+	if lag := sum.Series(result.Lag); !within(float64(lag.MaxNs), 8e6, 0.001) || lag.MinNs != 1e6 {
+		t.Errorf("schedule lag %+v", lag)
+	}
+	if send := sum.Series(result.Send); send.MinNs != 200_000 {
+		t.Errorf("least send latency %d ns, want 200,000", send.MinNs)
+	}
+	// The fork with counts in place of rates, and no begin.
+	counts := strings.NewReplacer(`"publishRate": [10, 20], "consumeRate": [10, 20],`, "",
+		`"beginTime": "2024-05-06T07:08:09Z",`, "").Replace(src)
+	again := saved(t, "redpanda.json", []byte(counts), Known{})
+	if !again.Run.StartedAt.Equal(r.StartedAt) || again.Run.Summary.AchievedRate != 15 ||
+		again.Run.Summary.ReceivedRate != 15 {
+		t.Errorf("from counts: %v, %+v", again.Run.StartedAt, again.Run.Summary)
+	}
+}
+
+// periods is a result of n periods with a constant rate of publishing, and further keys. BACKLOG in
+// them is replaced by a backlog that grows by a number in each period.
+func periods(n int, publish float64, grows int, more string) []byte {
+	var rates, backlog []string
+	for i := range n {
+		rates = append(rates, fmt.Sprint(publish))
+		backlog = append(backlog, fmt.Sprint((i+1)*grows))
+	}
+	more = strings.ReplaceAll(more, "BACKLOG", "["+strings.Join(backlog, ",")+"]")
+	all := `{"workload": "w", "driver": "Kafka", "publishRate": [` + strings.Join(rates, ",") + "]"
+	for _, rate := range []string{"ZERO", "HALF", "SAME", "TWICE"} {
+		factor := map[string]float64{"HALF": 0.5, "SAME": 1, "TWICE": 2}[rate]
+		one := fmt.Sprintf("[%v", publish*factor) +
+			strings.Repeat(fmt.Sprintf(",%v", publish*factor), n-1) + "]"
+		more = strings.ReplaceAll(more, rate, one)
+	}
+	return []byte(all + more + "}")
+}
+
+// TestWhatIsRecordedIsJudged: what a file says is judged, and what it lacks is unknown.
+func TestWhatIsRecordedIsJudged(t *testing.T) {
+	for name, c := range map[string]struct {
+		src            []byte
+		state          result.State
+		verdict        string
+		outcome, words string
+	}{
+		"nothing carried": {periods(6, 0, 0, `, "publishErrorRate": ZERO, "consumeRate": ZERO,
+			"backlog": BACKLOG`), result.Failed, verdict.Receiving, result.Unknown, "0/s"},
+		"all refused": {periods(6, 0, 0, `, "publishErrorRate": [5,5,5,5,5,5],
+			"consumeRate": ZERO`), result.Failed, verdict.Failures, result.Broken, "300 messages"},
+		"only reading": {periods(6, 0, 0, `, "consumeRate": [9,9,9,9,9,9], "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Unknown, "9/s received"},
+		"backlog grows": {periods(6, 10_000, 60_000, `, "consumeRate": HALF, "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Broken, "grows by 6k/s"},
+		"backlog of many subscriptions grows": {periods(6, 1000, 5000,
+			`, "consumeRate": TWICE, "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Broken, "grows by 500/s"},
+		"backlog grows in few periods": {periods(3, 10_000, 60_000,
+			`, "consumeRate": TWICE, "backlog": BACKLOG`), result.Complete, verdict.Receiving,
+			result.Broken, "180,000 messages at the end"},
+		"no backlog grows": {periods(6, 10_000, 0, `, "consumeRate": SAME, "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Holds, "is not shown to grow"},
+		"no subscription": {periods(6, 10_000, 0, `, "consumeRate": ZERO, "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Unknown, "nothing subscribed"},
+		"few periods": {periods(2, 10_000, 0, `, "consumeRate": SAME, "backlog": BACKLOG`),
+			result.Complete, verdict.Receiving, result.Unknown, "too few"},
+		"less received": {periods(6, 10_000, 0, `, "consumeRate": HALF`), result.Complete,
+			verdict.Receiving, result.Broken, "5k/s received"},
+		"no backlog on record": {periods(6, 10_000, 0, `, "consumeRate": SAME`), result.Complete,
+			verdict.Receiving, result.Unknown, "neither the subscriptions nor the backlog"},
+		"nothing about consumers": {periods(6, 10_000, 0, ``), result.Complete, verdict.Receiving,
+			result.Unknown, "did not record what consumers received"},
+		"nothing about errors": {periods(6, 10_000, 0, ``), result.Complete, verdict.Failures,
+			result.Unknown, "did not record whether messages were refused"},
+		"polls fail": {periods(2, 10, 0, `, "publishFailed": [0, 0], "consumeFailed": [2, 3]`),
+			result.Complete, verdict.Failures, result.Broken, "failed to read 5 times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := saved(t, "x.json", c.src, Known{}).Run
+			if r.State != c.state || (r.StateReason == "") != (c.state == result.Complete) {
+				t.Errorf("the run is %s (%s), want %s", r.State, r.StateReason, c.state)
+			}
+			at := slices.IndexFunc(r.Verdicts,
+				func(v result.Verdict) bool { return v.Name == c.verdict })
+			if v := r.Verdicts[at]; v.Outcome != c.outcome || !strings.Contains(v.Sentence, c.words) {
+				t.Errorf("%s: %s\nwant %s, %q", v.Outcome, v.Sentence, c.outcome, c.words)
+			}
+		})
+	}
+}
+
+// TestPrintedFiguresWithoutADistribution: the figures of a file that has no quantiles are not lost.
+func TestPrintedFiguresWithoutADistribution(t *testing.T) {
+	s := saved(t, "x.json", []byte(`{"publishRate": [100, 100], "consumeRate": [100, 100],
+		"aggregatedPublishLatencyAvg": 2, "aggregatedPublishLatency50pct": 1.5,
+		"aggregatedPublishLatency99pct": 7, "aggregatedPublishLatencyMax": 9,
+		"endToEndLatencyAvg": [3, 5], "endToEndLatencyMax": [30, 20], "cpuUsage": [0.5, 0.6]}`),
+		Known{})
+	send, e2e := s.Run.Summary.Series(result.Send), s.Run.Summary.Series(result.EndToEnd)
+	p50, _ := send.At(50)
+	p99, _ := send.At(99)
+	if _, has := send.At(90); has || send.Count != 2000 || p50 != 1_500_000 || p99 != 7e6 ||
+		send.MaxNs != 9e6 || send.MeanNs != 2e6 {
+		t.Errorf("send: %+v", send)
+	}
+	if e2e.Count != 2000 || e2e.MeanNs != 4e6 || e2e.MaxNs != 30e6 || len(e2e.Percentiles) > 0 {
+		t.Errorf("end-to-end: %+v", e2e)
+	}
+	if notes := strings.Join(s.Run.Imported.Notes, "\n"); !strings.Contains(notes,
+		"does not read: cpuUsage") {
+		t.Errorf("no note names the key that is not read:\n%s", notes)
 	}
 }
 

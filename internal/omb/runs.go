@@ -11,6 +11,8 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -50,6 +52,9 @@ func Save(root, path string, r *Result, known Known, build result.Build,
 		}
 	}
 	run.State = result.Complete
+	if run.StateReason != "" {
+		run.State = result.Failed
+	}
 	if err := w.Close(run); err != nil {
 		return "", err
 	}
@@ -76,9 +81,14 @@ func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, 
 		System: result.System{Name: known.Dialects.systemName(r.Driver), Servers: []string{},
 			Endpoints: []string{}},
 		Settings: []result.Setting{}, Durability: result.Durability{Evidence: []result.Fact{}},
-		Phases:   []result.Phase{{Name: result.PhaseMeasure, EndNs: window}},
-		Ledger:   result.Ledger{Subscriptions: []result.SubscriptionLedger{}},
-		Imported: &result.Import{Tool: Tool, File: file, Notes: r.notes(known.Dialects, toldBytes)},
+		Phases: []result.Phase{{Name: result.PhaseMeasure, EndNs: window}},
+		Ledger: result.Ledger{Subscriptions: []result.SubscriptionLedger{}},
+		Imported: &result.Import{Tool: Tool, File: file,
+			Notes: r.notes(known.Dialects, toldBytes), Recorded: r.recorded()},
+		StateReason: r.nothing(),
+	}
+	for _, n := range r.PollErrors {
+		run.Imported.PollErrors += int64(max(n, 0))
 	}
 	if !started.IsZero() {
 		run.EndedAt = started.Add(time.Duration(window))
@@ -87,11 +97,37 @@ func (r *Result) run(file string, known Known) (*result.Run, []result.Interval, 
 	return run, r.intervals(), histograms
 }
 
+// recorded returns the names of the figures that the file has, whose zeros are measurements.
+func (r *Result) recorded() []string {
+	names := []string{result.RecordedAcked}
+	for _, f := range []struct {
+		name   string
+		values []float64
+	}{{result.RecordedReceived, r.Consume}, {result.RecordedBacklog, r.Backlog},
+		{result.RecordedRefused, r.Failures}} {
+		if f.values != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// nothing says why a run that carried no message has failed; empty: it carried some.
+func (r *Result) nothing() string {
+	switch {
+	case averageOf(r.Publish) > 0 || averageOf(r.Consume) > 0:
+		return ""
+	case averageOf(r.Failures) > 0:
+		return "every message was refused: " + Tool + " recorded none that was acknowledged"
+	}
+	return Tool + " recorded no message that was acknowledged or received"
+}
+
 // summarize fills the run's summary and returns its histograms.
 func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 	s := &run.Summary
 	s.WindowNs = window
-	s.AchievedRate, s.ReceivedRate = mean(r.Publish), mean(r.Consume)
+	s.AchievedRate, s.ReceivedRate = averageOf(r.Publish), averageOf(r.Consume)
 	s.BytesPerS = s.AchievedRate * float64(run.Load.MessageBytes)
 	for _, b := range r.Backlog {
 		if !math.IsNaN(b) {
@@ -100,11 +136,12 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 		}
 	}
 	seconds := float64(window) / 1e9
-	run.Counters.Failed = int64(math.Round(mean(r.Failures) * seconds))
+	run.Counters.Failed = int64(math.Round(averageOf(r.Failures) * seconds))
 	var histograms []*hdr.Histogram
 	for _, part := range r.latencies(s.AchievedRate, s.ReceivedRate, s.AchievedRate) {
-		h, clamped := part.series.histogram(int64(math.Round(part.of * seconds)))
-		s.Latency = append(s.Latency, latency(part.name, part.series.Whole, h, clamped))
+		count := int64(math.Round(part.of * seconds))
+		h, clamped := part.series.histogram(count)
+		s.Latency = append(s.Latency, part.series.latency(part.name, count, h, clamped))
 		if h == nil {
 			continue
 		}
@@ -126,7 +163,15 @@ type timed struct {
 // latencies returns OMB's three series of latencies.
 func (r *Result) latencies(sent, received, delayed float64) []timed {
 	return []timed{{result.Send, r.Send, sent}, {result.EndToEnd, r.EndToEnd, received},
-		{result.Lag, r.Delay, delayed}}
+		{result.Lag, r.lag(), delayed}}
+}
+
+// lag is how long messages that were due had to wait, in either of the series that files have.
+func (r *Result) lag() Series {
+	if r.Delay.recorded() {
+		return r.Delay
+	}
+	return r.Schedule
 }
 
 // intervals returns OMB's periods.
@@ -159,8 +204,8 @@ func (r *Result) intervals() []result.Interval {
 	return out
 }
 
-// mean ignores values that are not numbers; of no values it is 0.
-func mean(values []float64) float64 {
+// averageOf ignores values that are not numbers; of no values it is 0.
+func averageOf(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -175,15 +220,28 @@ var stampInName = regexp.MustCompile(`\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}`)
 // started returns the time at which the run was written or began, as far as file or name give
 // it.
 func (r *Result) started(file string) time.Time {
+	if t := moment(r.Begin); !t.IsZero() {
+		return t
+	}
+	end := moment(r.End)
+	// OMB names a file after the time at which the run ended.
+	if t, err := time.Parse("2006-01-02-15-04-05",
+		stampInName.FindString(file)); err == nil && end.IsZero() {
+		end = t
+	}
+	if end.IsZero() {
+		return end
+	}
+	return end.Add(-time.Duration(float64(len(r.Publish)) * r.PeriodSeconds * 1e9))
+}
+
+// moment reads the time of a file; zero: there is none.
+func moment(text string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05",
 		"2006-01-02 15:04:05"} {
-		if t, err := time.Parse(layout, r.Begin); err == nil {
+		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC()
 		}
-	}
-	// OMB names a file after the time at which the run ended.
-	if t, err := time.Parse("2006-01-02-15-04-05", stampInName.FindString(file)); err == nil {
-		return t.Add(-time.Duration(float64(len(r.Publish)) * r.PeriodSeconds * 1e9))
 	}
 	return time.Time{}
 }
@@ -218,18 +276,53 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 		}
 		notes = append(notes, note)
 	}
-	if len(r.Delay.Quantiles) == 0 {
+	if !r.lag().recorded() {
 		notes = append(notes, "how long messages that were due had to wait is not in the file")
 	} else {
 		notes = append(notes,
 			"how long messages that were due had to wait is shown as schedule lag, be it the "+
 				"system's fault or the generator's")
 	}
+	if p99, both := r.Schedule.top(); both && r.Delay.recorded() {
+		notes = append(notes, fmt.Sprintf("scheduleLatency, how late the generator itself was with "+
+			"messages that were due, has a p99 of %s", quantity.Duration(p99)))
+	}
+	if n := len(r.Unread); n > 0 {
+		notes = append(notes, fmt.Sprintf("the file has data that plimsoll does not read: %s",
+			strings.Join(quoted(r.Unread), ", ")))
+	}
 	notes = append(notes, dialects.caveats(r)...)
 	if r.wholeMilliseconds() {
 		notes = append(notes, "the end-to-end latency has a resolution of 1 ms, by its values")
 	}
 	return notes
+}
+
+// top returns the 99th percentile of the whole run, by the distribution.
+func (s Series) top() (ns int64, has bool) {
+	for _, q := range s.Quantiles {
+		if q.Percentile >= 99 {
+			return nanoseconds(q.Ns), true
+		}
+	}
+	return 0, false
+}
+
+// quoted prepares names of keys for a sentence, and shortens a long list.
+func quoted(keys []string) []string {
+	const most = 20
+	var out []string
+	for i, key := range keys {
+		if i == most {
+			return append(out, fmt.Sprintf("and %d more", len(keys)-most))
+		}
+		if strict.IsText(key) && len(key) <= maxNameBytes {
+			out = append(out, key)
+		} else {
+			out = append(out, fmt.Sprintf("%.40q", key))
+		}
+	}
+	return out
 }
 
 // caveats returns the notes on the driver that a result names.

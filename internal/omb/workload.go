@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,6 +53,9 @@ type workloadFile struct {
 	PauseBeforeDrain  int64 `yaml:"producerPauseBeforeDrain"`
 	PauseDuringDrain  int64 `yaml:"producerPauseDuringDrain"`
 	ReceivedPercent   int64 `yaml:"messageRateReceivedForSubscription"`
+
+	// A fork that searches for a rate by ramps. It keeps getting keys.
+	Ramp strict.Pairs `family:"ramp"`
 }
 
 // templateFile has the fields that are lists in a template of OMB's workload generator.
@@ -76,6 +80,8 @@ const (
 	maxRate = 10_000_000
 	// keyCount is the number of keys that OMB makes when it starts.
 	keyCount = 10_000
+	// rampStart is the key of a fork with the rate at which its search begins.
+	rampStart = "rampStartRate"
 	// The warm-up of a file that gives none, in minutes.
 	warmupMinutes, redpandaWarmupMinutes = 1, 30
 	maxNameBytes                         = 64
@@ -95,7 +101,12 @@ var ownKeys = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(` +
 func IsWorkload(src []byte) bool { return ownKeys.Match(src) }
 
 // Given says which values the user gives in flags, so that the file need not have them.
-type Given struct{ Rate, Duration bool }
+type Given struct {
+	Rate, Duration bool
+	// Search: the workload is for a search, which finds the rate and has trials of its own
+	// length. It begins at the rate of the file, if there is one.
+	Search bool
+}
 
 // ParseWorkload translates an OMB workload. The notes are sentences on values that OMB assumes
 // without stating them, and on keys without an effect here. Rate and duration come from flags and
@@ -158,33 +169,19 @@ func (t *translation) refuse() {
 	t.refusePauses()
 	if f.ConsumerOnly {
 		reject("consumerOnly",
-			"asks for a backlog that is drained while nothing is produced, which plimsoll does "+
-				"not offer yet: remove it to measure the steady load")
-	}
-	if len(f.MessageSizeDistribution) > 0 {
-		reject("messageSizeDistribution",
-			"is not translated: write the sizes in a workload of plimsoll's, like message: "+
-				"{size: 34% 32B..256B + 66% 256B..1KB}")
+			"is a key of forks of 2020 and asks for a backlog that is drained while nothing is "+
+				"produced, which plimsoll does not offer yet: remove it to measure the steady load")
 	}
 	if f.ConsumeDelaySeconds != 0 {
 		reject("consumeDelaySeconds",
 			"asks for consumers that wait, which plimsoll does not offer yet: remove it")
 	}
-	for key, names := range map[string][]string{
-		"existingTopicList": f.ExistingTopics, "existingProduceTopicList": f.ExistingProduce,
-		"existingConsumeTopicList": f.ExistingConsume,
-	} {
-		if len(names) > 0 {
-			reject(key, "names topics that are there, and plimsoll accounts for every message of "+
-				"topics that it makes itself: write topics: N")
-		}
-	}
 	if f.ReceivedPercent != 100 {
 		reject("messageRateReceivedForSubscription",
-			"lets subscriptions receive a part of the messages only, and plimsoll accounts for "+
-				"every one: remove it")
+			"is a key of a fork and lets subscriptions receive a part of the messages only, and "+
+				"plimsoll accounts for every one: remove it")
 	}
-	if (!t.given.Rate || t.backlogged()) && !t.doc.Failed("producerRate") {
+	if (!t.given.Rate && !t.given.Search || t.backlogged()) && !t.doc.Failed("producerRate") {
 		t.refuseRate()
 	}
 	t.refuseForEver()
@@ -220,24 +217,44 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	w.Producers, w.Subscriptions, w.Consumers = int(f.ProducersPerTopic), int(
 		f.SubscriptionsPerTopic), int(f.ConsumerPerSubscription)
 	w.Message.Size = f.MessageSize
+	t.sizes(w)
+	t.existing(w)
 	t.payload(w)
 	t.keys(w)
 	w.Warmup = minutes(t.warmup())
 	w.Duration = minutes(f.TestDurationMinutes)
-	if t.given.Duration {
+	if t.given.Duration || t.given.Search && f.TestDurationMinutes == 0 {
 		w.Duration = time.Minute
 	}
-	rate := f.ProducerRate
-	if t.given.Rate && !t.backlogged() {
-		rate = standInRate
-	}
-	w.SetRate(float64(rate))
+	w.SetRate(float64(t.rate()))
 	w.LimitInFlight()
 	t.backlog(w)
 	t.withoutEffect()
 	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is "+
 		"asked for unless --durability says otherwise", w.Durability)
 	return w
+}
+
+// rate returns the rate of the workload, or the one at which a search begins.
+func (t *translation) rate() int64 {
+	f := &t.file
+	none := f.ProducerRate <= 0 || f.ProducerRate >= maxRate
+	switch {
+	case t.backlogged():
+	case t.given.Rate:
+		return standInRate
+	case t.given.Search && none && f.StartRate > 0:
+		return f.StartRate
+	case t.given.Search && none:
+		for _, p := range f.Ramp {
+			if n, err := strconv.ParseInt(p.Value, 10, 64); p.Name == rampStart && err == nil &&
+				n > 0 {
+				return n
+			}
+		}
+		return standInRate
+	}
+	return f.ProducerRate
 }
 
 func minutes(n int64) time.Duration {
@@ -341,19 +358,42 @@ func (t *translation) withoutEffect() {
 	if t.doc.Has("sampleRateMillis") {
 		t.note("sampleRateMillis has no effect: plimsoll keeps a line a second")
 	}
-	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate",
-		"producerIncrementSeconds"} {
-		if t.doc.Has(key) {
-			t.note("%s has no effect: it steers a fork's search for a rate, and this run has one",
-				key)
-		}
-	}
+	t.searching()
 	for _, key := range []string{"backlogDrainRatio", "producerPauseBeforeDrain",
 		"producerPauseDuringDrain"} {
 		if t.doc.Has(key) && !t.backlogged() {
 			t.note("%s has no effect, because no backlog is built", key)
 		}
 	}
+}
+
+// searching notes the keys by which forks search for a rate.
+func (t *translation) searching() {
+	var keys []string
+	for _, key := range []string{"producerStartRate", "acceptableBacklog", "producerIncrementRate",
+		"producerIncrementSeconds"} {
+		if t.doc.Has(key) {
+			keys = append(keys, key)
+		}
+	}
+	for _, p := range t.file.Ramp {
+		keys = append(keys, p.Name)
+	}
+	if len(keys) == 0 {
+		return
+	}
+	are := "is a key"
+	if len(keys) > 1 {
+		are = "are keys"
+	}
+	if t.given.Search {
+		t.note("%s %s of a fork's search for a rate: plimsoll's search begins at %s and otherwise "+
+			"follows its own flags", strings.Join(keys, ", "), are,
+			quantity.Rate(float64(t.rate())))
+		return
+	}
+	t.note("%s %s of a fork's search for a rate, without effect on a run that has one: plimsoll "+
+		"peak is plimsoll's own search", strings.Join(keys, ", "), are)
 }
 
 // inOMB has OMB's names of the keys that a workload's rules mention.
@@ -363,8 +403,9 @@ var inOMB = map[string]string{
 	"subscriptions": "subscriptionsPerTopic", "consumers": "consumerPerSubscription",
 	"message.size":           "messageSize",
 	"message.incompressible": "randomBytesRatio", "load.rate": "producerRate",
-	"warmup":   "warmupDurationMinutes",
-	"duration": "testDurationMinutes", "backlog": "consumerBacklogSizeGB",
+	"existing_topics": "existingTopicList",
+	"warmup":          "warmupDurationMinutes",
+	"duration":        "testDurationMinutes", "backlog": "consumerBacklogSizeGB",
 }
 
 // hold checks the workload by plimsoll's own rules, and reports violations with OMB's names at
@@ -376,7 +417,12 @@ func (t *translation) hold(w *workload.Workload) {
 	}
 	for _, v := range broken {
 		path, rule, _ := strings.Cut(v.Message, " ")
-		if key := inOMB[path]; key != "" {
+		path, _, _ = strings.Cut(path, "[")
+		key := inOMB[path]
+		if path == "message.size" && w.Message.Sizes != nil {
+			key = sizesKey
+		}
+		if key != "" {
 			t.doc.Reject(key, rule)
 			continue
 		}

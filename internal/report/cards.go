@@ -66,14 +66,14 @@ func throughputCard(r *result.Run) card {
 	switch {
 	case r.Load.Closed != nil:
 		c.Add("offered", "as answered")
-	case s.OfferedRate > 0 || s.AchievedRate == 0:
+	case s.OfferedRate > 0 || s.AchievedRate == 0 && !imported(r):
 		c.Add("offered", rate(s.OfferedRate))
 		c.Add("achieved", share(s.AchievedRate, s.OfferedRate))
 	}
-	if s.BytesPerS > 0 || s.AchievedRate == 0 {
+	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		c.Add("bytes", bytesPerSecond(s.BytesPerS))
 	}
-	c.Add("received", rate(s.ReceivedRate))
+	c.Add("received", receivedFigure(r))
 	if s.Generator.Limited {
 		c.Tone = document.Bad
 		c.Add("", "limited by plimsoll itself")

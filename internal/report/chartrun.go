@@ -64,7 +64,7 @@ func newMoments(s *result.Saved) *moments {
 	t := &moments{saved: s, lines: map[string]line{}, spans: runSpans(s), axis: timeAxis(s)}
 	lines := timelines(s.Run.Load.Subscriptions)
 	if imported(&s.Run) {
-		lines = importedLines(lines)
+		lines = importedLines(&s.Run, lines)
 	}
 	lines = append(lines, line{"replayed",
 		func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})

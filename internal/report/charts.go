@@ -68,7 +68,7 @@ func wordsOfRun(s *result.Saved) []*document.Chart {
 				share(sum.Generator.CPUShare, 1))})
 	}
 	if imported(&s.Run) {
-		out = forImported(out)
+		out = forImported(&s.Run, out)
 	}
 	return withMissing(out, sum)
 }

@@ -178,7 +178,13 @@ func csvRun(r *result.Run) []string {
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
 	}
 	if imported(r) {
+		const achieved, received, failed = 11, 12, 17
 		unknownCells(out)
+		fillIn(out, r, map[string]knownCell{
+			result.RecordedAcked:    {achieved, exact(sum.AchievedRate)},
+			result.RecordedReceived: {received, exact(sum.ReceivedRate)},
+			result.RecordedRefused:  {failed, integer(c.Failed)},
+		})
 	}
 	return out
 }
@@ -189,6 +195,21 @@ func unknownCells(cells []string) {
 	for i, c := range cells {
 		if c == "0" || c == "false" || c == "0001-01-01T00:00:00Z" {
 			cells[i] = ""
+		}
+	}
+}
+
+// knownCell is a cell of a figure that another tool recorded.
+type knownCell struct {
+	at   int
+	text string
+}
+
+// fillIn writes the cells of the figures that the tool recorded, by their names.
+func fillIn(cells []string, r *result.Run, figures map[string]knownCell) {
+	for name, c := range figures {
+		if r.Imported.Knows(name) {
+			cells[c.at] = c.text
 		}
 	}
 }
@@ -232,7 +253,14 @@ func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 		for _, i := range s.Intervals {
 			cells := csvInterval(s.Run.ID, i)
 			if imported(&s.Run) {
+				const acked, failed, received, backlog = 6, 7, 8, 10
 				unknownCells(cells[4:]) // the times before are known
+				fillIn(cells, &s.Run, map[string]knownCell{
+					result.RecordedAcked:    {acked, integer(i.Acked)},
+					result.RecordedRefused:  {failed, integer(i.Failed)},
+					result.RecordedReceived: {received, integer(i.Received)},
+					result.RecordedBacklog:  {backlog, integer(i.Backlog)},
+				})
 			}
 			rows = append(rows, cells)
 		}

@@ -134,14 +134,16 @@ func throughputSentence(r *result.Run) string {
 	case r.Load.Closed != nil:
 		out += " in a closed loop"
 	// Acknowledged messages were offered: without an offered rate, that rate is unknown.
-	case s.OfferedRate > 0 || s.AchievedRate == 0:
+	case s.OfferedRate > 0 || s.AchievedRate == 0 && !imported(r):
 		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate),
 			share(s.AchievedRate, s.OfferedRate))
 	}
-	if s.BytesPerS > 0 || s.AchievedRate == 0 {
+	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		out += ", " + bytesPerSecond(s.BytesPerS)
 	}
-	out += fmt.Sprintf("; %s received", rate(s.ReceivedRate))
+	if received := receivedFigure(r); received != none {
+		out += "; " + received + " received"
+	}
 	if s.Generator.Limited {
 		out += "; limited by plimsoll itself, so not to be ranked"
 	}

@@ -177,8 +177,7 @@ func figures() []figure {
 			return unlessUnknown(r, r.Summary.BytesPerS == 0,
 				measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
 		}, nil},
-		{ofThroughput, "received",
-			measured(func(s result.Summary) string { return rate(s.ReceivedRate) }),
+		{ofThroughput, "received", receivedFigure,
 			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
 	}
 	out = append(out, closedFigures()...)
@@ -280,10 +279,18 @@ func achievedFigure(r *result.Run) string {
 	switch {
 	case s.WindowNs <= 0:
 		return none
-	case r.Load.Closed != nil, s.OfferedRate == 0 && s.AchievedRate > 0:
+	case r.Load.Closed != nil, s.OfferedRate == 0 && (s.AchievedRate > 0 || imported(r)):
 		return rate(s.AchievedRate)
 	}
 	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
+}
+
+func receivedFigure(r *result.Run) string {
+	if r.Summary.WindowNs <= 0 {
+		return none
+	}
+	return unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0,
+		rate(r.Summary.ReceivedRate))
 }
 
 func accountFigures() []figure {
@@ -293,10 +300,16 @@ func accountFigures() []figure {
 		{ofMessages, "reordered", accounted(reorderedOf), nil},
 		{ofMessages, rowFairness, fairness, nil},
 		{ofMessages, "failed", func(r *result.Run) string {
-			return unlessUnknown(r, r.Counters.Failed == 0, quantity.Count(r.Counters.Failed))
+			return unlessRecorded(r, result.RecordedRefused, r.Counters.Failed == 0,
+				quantity.Count(r.Counters.Failed))
 		}, nil},
-		{ofMessages, "greatest backlog",
-			measured(func(s result.Summary) string { return quantity.Count(s.MaxBacklog) }), nil},
+		{ofMessages, "greatest backlog", func(r *result.Run) string {
+			if r.Summary.WindowNs <= 0 {
+				return none
+			}
+			return unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0,
+				quantity.Count(r.Summary.MaxBacklog))
+		}, nil},
 	}
 }
 

@@ -23,6 +23,12 @@ func unlessUnknown(r *result.Run, zero bool, text string) string {
 	return text
 }
 
+// unlessRecorded is the text of a figure, or none where it is zero because the tool did not record
+// it. A zero that the tool did record is shown.
+func unlessRecorded(r *result.Run, figure string, zero bool, text string) string {
+	return unlessUnknown(r, zero && !(imported(r) && r.Imported.Knows(figure)), text)
+}
+
 // accountLine counts lost, duplicate and reordered messages, where the tool accounts for them.
 func accountLine(r *result.Run) string {
 	if imported(r) {
@@ -50,9 +56,12 @@ func sendFigures(runs []*result.Saved) []figure {
 
 // forImported removes from the charts of a run the lines that another tool cannot have
 // recorded.
-func forImported(all []*document.Chart) []*document.Chart {
-	all = slices.DeleteFunc(all,
-		func(c *document.Chart) bool { return c.ID == "self" || c.ID == "cpu" })
+func forImported(r *result.Run, all []*document.Chart) []*document.Chart {
+	all = slices.DeleteFunc(all, func(c *document.Chart) bool {
+		return c.ID == "self" || c.ID == "cpu" ||
+			c.ID == "backlog" && unlessRecorded(r, result.RecordedBacklog,
+				r.Summary.MaxBacklog == 0, c.ID) == none
+	})
 	for _, c := range all {
 		switch c.ID {
 		case "throughput":
@@ -72,9 +81,18 @@ func forImported(all []*document.Chart) []*document.Chart {
 
 // importedLines are the lines over time of a run that another tool measured, without the
 // figures that it did not record.
-func importedLines(lines []line) []line {
+func importedLines(r *result.Run, lines []line) []line {
+	unknown := []string{"offered", "in_flight", "cpu", "gc"}
+	for figure, zero := range map[string]bool{
+		result.RecordedReceived: r.Summary.ReceivedRate == 0,
+		result.RecordedBacklog:  r.Summary.MaxBacklog == 0,
+	} {
+		if unlessRecorded(r, figure, zero, figure) == none {
+			unknown = append(unknown, figure)
+		}
+	}
 	for i, l := range lines {
-		if slices.Contains([]string{"offered", "in_flight", "cpu", "gc"}, l.name) {
+		if slices.Contains(unknown, l.name) {
 			lines[i].value = func(result.Interval, float64) float64 { return math.NaN() }
 		}
 	}

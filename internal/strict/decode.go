@@ -111,8 +111,11 @@ func (d *Document) structure(n *node, into reflect.Value, path string) {
 		if d.repeated(key, path, lines) {
 			continue
 		}
+		if !known && d.family(key, into, path) {
+			continue
+		}
 		if !known {
-			d.add(key.line, key.column, unknownKey(key.name, path, names))
+			d.add(key.line, key.column, d.unknownKey(key, path, names))
 			continue
 		}
 		inner := join(path, key.name)
@@ -183,15 +186,46 @@ func fieldsOf(v reflect.Value) (fields map[string]field, names []string) {
 	return fields, names
 }
 
-func unknownKey(name, path string, valid []string) string {
+// family adds a key to the field of its family, if the struct has one, and reports whether it has.
+func (d *Document) family(key entry, into reflect.Value, path string) bool {
+	if into.Type() == keysType {
+		return false
+	}
+	for _, f := range reflect.VisibleFields(into.Type()) {
+		prefix := f.Tag.Get("family")
+		if prefix == "" || !strings.HasPrefix(key.name, prefix) {
+			continue
+		}
+		d.places[join(path, key.name)] = spot{key.line, key.column}
+		names := into.FieldByIndex(f.Index)
+		pairs := append(names.Interface().(Pairs),
+			Pair{key.name, key.value.text, d.At(join(path, key.name))})
+		names.Set(reflect.ValueOf(pairs))
+		return true
+	}
+	return false
+}
+
+// unknownKey says what a key could have been. The list of all keys stands in the first of the
+// errors about one mapping.
+func (d *Document) unknownKey(key entry, path string, valid []string) string {
 	where := ""
 	if path != "" {
 		where = " in " + path
 	}
-	if near := Nearest(name, valid); near != "" {
-		return fmt.Sprintf("unknown key %q%s: did you mean %q?", name, where, near)
+	if near := Nearest(key.name, valid); near != "" {
+		return fmt.Sprintf("unknown key %q%s: did you mean %q?", key.name, where, near)
 	}
-	return fmt.Sprintf("unknown key %q%s: the keys are %s", name, where, strings.Join(valid, ", "))
+	list := strings.Join(valid, ", ")
+	if line, listed := d.listed[list]; listed {
+		return fmt.Sprintf("unknown key %q%s: it is not among the keys listed for line %d",
+			key.name, where, line)
+	}
+	if d.listed == nil {
+		d.listed = map[string]int{}
+	}
+	d.listed[list] = key.line
+	return fmt.Sprintf("unknown key %q%s: the keys are %s", key.name, where, list)
 }
 
 func join(path, name string) string {

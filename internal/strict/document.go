@@ -19,6 +19,7 @@ type Document struct {
 	places map[string]spot // by path
 	failed map[string]bool // paths whose value was not taken, or rejected
 	found  []fault
+	listed map[string]int // lists of keys that an error shows, and the line of that error
 	file   string
 	// emptyIsAbsent: a key without a value leaves its field alone.
 	emptyIsAbsent bool
@@ -34,6 +35,7 @@ type spot struct{ line, column int }
 //	was:"name"     an old name of the key, which is still read
 //	short:"name"   on a nested struct: a single value stands for this one of its keys
 //	refuse:"why"   on a Refused field: the key must not be given, and why
+//	family:"pre"   on Pairs: takes all keys that begin so and that no other field has
 //
 // Fields are strings, bools, integers, floats, implementations of encoding.TextUnmarshaler,
 // nested structs, pointers and slices of all these, and Pairs. Decode panics on any other type,

@@ -49,6 +49,9 @@ func receivingByRates(r *result.Run) result.Verdict {
 // window and without a growing backlog. Lost messages do not count against the consumers.
 func receiving(s *result.Saved) result.Verdict {
 	r := &s.Run
+	if r.Imported != nil {
+		return importedReceiving(s)
+	}
 	if v, is := receivingUnknown(r); is {
 		return v
 	}

@@ -48,7 +48,7 @@ func JudgeSaved(s *result.Saved) {
 
 func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	if r.Imported != nil {
-		r.Verdicts = imported(r)
+		r.Verdicts = imported(r, receiving)
 		r.Warnings = importWarnings(r)
 		return
 	}

@@ -52,6 +52,14 @@ func ombBroker(d *omb.DriverFile, broker string) {
 	if strings.Contains(query, "sslEnabled=true") {
 		d.Encrypt("")
 	}
+	for _, parameter := range strings.FieldsFunc(query,
+		func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, _ := strings.Cut(parameter, "=")
+		if name != "sslEnabled" || value != "true" {
+			d.Note("the parameter %.40q of brokerAddress is left out: the target's tls and the "+
+				"settings of plimsoll systems artemis say how to connect", name)
+		}
+	}
 	d.Endpoint(host)
 	d.Note("the acceptor of brokerAddress must speak AMQP too, as Artemis's usual one on port " +
 		"61616 does")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -81,6 +82,9 @@ var ombMeaning = map[string]string{
 		"server_name under tls gives another one",
 }
 
+// ofProducers are properties that decide what an acknowledgement means. Consumers ignore them.
+var ofProducers = []string{"acks", "enable.idempotence"}
+
 var assignors = map[string]string{
 	"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
 	"cooperativestickyassignor": "cooperative-sticky",
@@ -93,10 +97,18 @@ func translateOMB(d *omb.DriverFile) {
 	}
 	topic := omb.ParseProperties(f.TopicConfig)
 	k := ombDriver{DriverFile: d, done: map[string]string{}}
-	for _, part := range []string{f.CommonConfig, f.ProducerConfig, f.ConsumerConfig} {
+	for _, part := range []string{f.CommonConfig, f.ProducerConfig} {
 		for _, p := range omb.ParseProperties(part) {
 			k.client(p)
 		}
+	}
+	for _, p := range omb.ParseProperties(f.ConsumerConfig) {
+		if slices.Contains(ofProducers, p.Name) {
+			d.Note("%s in consumerConfig has no effect, here and in OMB: it is for producers",
+				p.Name)
+			continue
+		}
+		k.client(p)
 	}
 	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig",
 		"consumerConfig"} {
@@ -108,7 +120,7 @@ func translateOMB(d *omb.DriverFile) {
 		d.Note("reset has no effect: plimsoll deletes the topics that it made, and no others")
 	}
 	k.topic(topic, f.ReplicationFactor)
-	k.durability(topic)
+	k.durability(topic, f.ReplicationFactor)
 	k.security()
 }
 
@@ -155,7 +167,7 @@ func (k *ombDriver) assignment(value string) {
 	class, _, _ := strings.Cut(value, ",")
 	class = class[strings.LastIndex(class, ".")+1:]
 	if name := assignors[strings.ToLower(strings.TrimSpace(class))]; name != "" {
-		k.Set("partition_assignment_strategy", name)
+		k.Set("partition.assignment.strategy", "partition_assignment_strategy", name)
 		return
 	}
 	k.Note("partition.assignment.strategy is not supported: cooperative-sticky is used")
@@ -187,102 +199,127 @@ func (k *ombDriver) convert(from, value, name string, as ombKind) {
 	}
 	switch as {
 	case asMillis:
-		k.Set(name, fmt.Sprintf("%dms", n))
+		k.Set(from, name, fmt.Sprintf("%dms", n))
 	case asBytes:
 		if name == "batch_size" && n < 1024 {
 			k.Note("%s %d becomes 1KB, the least that batch_size can be", from, n)
 			n = 1024
 		}
-		k.Set(name, quantity.ExactBytes(n))
+		k.Set(from, name, quantity.ExactBytes(n))
 	case asBool:
-		k.Set(name, strings.ToLower(value))
+		k.Set(from, name, strings.ToLower(value))
 	default:
-		k.Set(name, value)
+		k.Set(from, name, value)
 	}
 }
 
 // topic translates the topics' configuration, except the properties that decide the level.
 func (k *ombDriver) topic(config []omb.Property, replication int64) {
-	const least, most = 3, 9
-	switch {
-	case replication >= least && replication <= most:
-		k.Set("replication_factor", strconv.FormatInt(replication, 10))
-	default:
-		k.Note("replicationFactor %d is not supported: durability levels need 3 or more, "+
-			"so 3 are asked for", replication)
+	if replication > 0 {
+		k.Set("replicationFactor", "replication_factor", strconv.FormatInt(replication, 10))
+	} else {
+		k.Note("replicationFactor %d is no number of copies: the default is asked for",
+			replication)
 	}
 	var further []string
+	seen := map[string]bool{}
 	for _, p := range config {
+		name, value := strings.TrimSpace(p.Name), strings.TrimSpace(p.Value)
 		switch {
-		case slices.Contains([]string{"min.insync.replicas", "flush.messages", "flush.ms",
-			"unclean.leader.election.enable"}, p.Name):
-		case p.Value == "" || strings.ContainsAny(p.Name+p.Value, ",="):
-			k.Note("%s of the topics is left out: topic_configs cannot hold its value", p.Name)
+		case slices.Contains([]string{minISR, flushMessages, flushMs, unclean}, name):
+		case name == "" || value == "" || strings.ContainsAny(name+value, ",=") ||
+			!strict.IsText(name+value) || seen[name]:
+			k.Note("%s of the topics is left out: topic_configs cannot hold it", p.Name)
 		default:
-			further = append(further, p.Name+"="+p.Value)
+			further = append(further, name+"="+value)
 		}
+		seen[name] = true
 	}
 	if len(further) > 0 {
-		k.Set("topic_configs", strings.Join(further, ", "))
+		k.Set("topicConfig", "topic_configs", strings.Join(further, ", "))
 	}
 }
 
-// durability finds the level: acks and min.insync.replicas decide its replication, the flush after
-// each message its sync.
-func (k *ombDriver) durability(config []omb.Property) {
-	minISR, flushed := int64(0), false
-	for _, p := range config {
-		switch p.Name {
-		case "min.insync.replicas":
-			minISR, _ = strconv.ParseInt(p.Value, 10, 64)
-		case "flush.messages":
-			flushed = flushed || p.Value == "1"
-		case "flush.ms":
-			if p.Value == "0" {
-				flushed = true
-			} else {
-				k.Note("flush.ms is left out: no durability level syncs by time")
-			}
-		case "unclean.leader.election.enable":
-			if p.Value == "true" {
-				k.Note("unclean.leader.election.enable is left out: every durability level sets " +
-					"it to false")
-			}
-		}
-	}
+// durability finds the level: acks, min.insync.replicas and the copies decide its replication, the
+// flush after each message its sync.
+func (k *ombDriver) durability(config []omb.Property, replication int64) {
+	inSync, flushed := k.flushes(config)
 	why := "acks=" + k.acks
 	if k.acks == "" {
 		why = "acks is absent, and the default of Java clients since 3.0 is all"
 	}
 	sync := false
-	switch cmp.Or(strings.ToLower(k.acks), "all") {
+	acks := cmp.Or(strings.ToLower(strings.TrimSpace(k.acks)), "all")
+	switch acks {
 	case "all", "-1":
-		sync = minISR >= 2
-		why += fmt.Sprintf(" and min.insync.replicas=%d", minISR)
-		if minISR == 0 {
-			why = strings.TrimSuffix(why, "0") + "1 unless the servers say otherwise"
+		sync = inSync >= 2 && replication != 1
+		why += fmt.Sprintf(" and min.insync.replicas=%d", max(inSync, 1))
+		switch {
+		case inSync >= 2 && !sync:
+			why += ", with a replicationFactor of 1"
+		case inSync == 0:
+			why += " unless the servers say otherwise"
 		}
 		if !sync {
-			k.Note("with min.insync.replicas=1 an acknowledgement of acks=all may be the "+
-				"leader's alone, which is level %d; level %d asks for a majority", k.local(false,
-				flushed), k.local(true, flushed))
+			k.Note("an acknowledgement of acks=all may be the leader's alone here, which is level "+
+				"%d; level %d asks for a majority", k.local(false, flushed), k.local(true, flushed))
 		}
 	case "0":
-		k.Note("acks=0 has no acknowledgement and is weaker than every durability level: at " +
-			"level 4 the leader answers")
+		why += ", which has no acknowledgement; at this level the leader answers"
+	case "1":
+	default:
+		why += ", which Kafka does not know"
+	}
+	if inSync > 0 && acks != "all" && acks != "-1" {
+		k.Note("%s has no effect, here and in Kafka, because acks is not all", minISR)
 	}
 	if flushed {
 		why += ", with a flush after each message"
 	}
 	level := k.local(sync, flushed)
-	k.SetLevel(level, why)
+	if acks == "0" {
+		k.SetNearest(level, why)
+	} else {
+		k.SetLevel(level, why)
+	}
 	switch {
 	case k.idempotence == "":
-	case k.idempotence == "true" && !sync:
+	case strings.EqualFold(k.idempotence, "true") && !sync:
 		k.Note("enable.idempotence is left out: it needs acks=all, and level %d is acks=1", level)
 	default:
 		k.convert("enable.idempotence", k.idempotence, "enable_idempotence", asBool)
 	}
+}
+
+// flushes reads the topics' properties that decide the level: the copies that must be in sync, and
+// whether each message is flushed. It notes what no level has.
+func (k *ombDriver) flushes(config []omb.Property) (inSync int64, flushed bool) {
+	for _, p := range config {
+		name, value := strings.TrimSpace(p.Name), strings.TrimSpace(p.Value)
+		switch name {
+		case minISR:
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 1 {
+				k.Note("%s is left out: its value is not a number of copies", minISR)
+			} else if inSync = n; n > 2 {
+				k.Note("%s=%d becomes the majority of the copies at levels 1 and 2", minISR, n)
+			}
+		case flushMessages:
+			if flushed = value == everyMessage; !flushed && value != never {
+				k.Note("%s=%s is left out: no durability level has a sync after some of the "+
+					"messages, only after each (1) or none, so the cost of these syncs is not "+
+					"measured", flushMessages, value)
+			} else if !flushed {
+				k.Note("%s=%s means that messages are not flushed", flushMessages, value)
+			}
+		case flushMs:
+			k.Note("%s=%s is left out: servers sync by time after the acknowledgement, and no "+
+				"durability level has that", flushMs, value)
+		case unclean:
+			k.Note("%s=%s is left out: every durability level sets it to false", unclean, value)
+		}
+	}
+	return inSync, flushed
 }
 
 func (k *ombDriver) local(sync, flushed bool) workload.Level {
@@ -298,8 +335,13 @@ func (k *ombDriver) local(sync, flushed bool) workload.Level {
 }
 
 func (k *ombDriver) security() {
-	if strings.HasSuffix(k.protocol, "SSL") {
+	switch k.protocol {
+	case "", "PLAINTEXT", "SASL_PLAINTEXT":
+	case "SSL", "SASL_SSL":
 		k.Encrypt("")
+	default:
+		k.Note("security.protocol %.20q is none that Kafka knows: connections are not encrypted",
+			k.protocol)
 	}
 	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {
 		where := "sasl.jaas.config"
@@ -309,11 +351,13 @@ func (k *ombDriver) security() {
 		k.Secret(where, true)
 		switch k.mechanism {
 		case "plain", "scram-sha-256", "scram-sha-512":
-			k.Set("sasl_mechanism", k.mechanism)
+			k.Set("sasl.mechanism", "sasl_mechanism", k.mechanism)
 		case "":
 		default:
 			k.Note("sasl.mechanism %.20q is not supported: plain is used", k.mechanism)
 		}
+	} else if k.mechanism != "" {
+		k.Note("sasl.mechanism is left out: nothing asks for a login")
 	}
 }
 

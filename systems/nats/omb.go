@@ -34,19 +34,21 @@ func translateOMB(d *omb.DriverFile) {
 		d.Reject("storageType", "must be File or Memory")
 		return
 	}
-	d.Set("storage", storage)
+	d.Set("storageType", "storage", storage)
 	if f.MaxBytes > 0 {
-		d.Set("max_bytes", quantity.ExactBytes(f.MaxBytes))
+		d.Set("maxBytes", "max_bytes", quantity.ExactBytes(f.MaxBytes))
+	} else if f.MaxBytes != -1 {
+		d.Note("maxBytes %d has no effect: streams have no limit then", f.MaxBytes)
 	}
 	level, synced := workload.SyncAsync, workload.SyncSync
-	if f.Replication >= 3 && f.Replication <= 5 {
-		d.Set("num_replicas", strconv.FormatInt(f.Replication, 10))
+	if f.Replication > 0 {
+		d.Set("replicationFactor", "num_replicas", strconv.FormatInt(f.Replication, 10))
 	} else {
-		d.Note("replicationFactor %d is not supported: durability levels have 3 to 5 copies, so "+
-			"3 are asked for", f.Replication)
-		if f.Replication < 3 {
-			level, synced = workload.AsyncAsync, workload.AsyncSync
-		}
+		d.Note("replicationFactor %d is no number of copies: the default is asked for",
+			f.Replication)
+	}
+	if f.Replication < 3 {
+		level, synced = workload.AsyncAsync, workload.AsyncSync
 	}
 	d.SetLevel(level, fmt.Sprintf("replicationFactor is %d, and servers sync every two minutes "+
 		"unless they are configured otherwise", f.Replication))

@@ -62,21 +62,21 @@ func translateOMB(d *omb.DriverFile) {
 		return
 	}
 	ombClient(d, &f)
-	d.Set("batching_enabled", strconv.FormatBool(p.Batching))
-	d.Set("batching_max_publish_delay", fmt.Sprintf("%dms", max(p.DelayMs, 1)))
-	d.Set("batching_max_size", quantity.ExactBytes(max(p.MaxBytes, 1)))
-	if p.PendingQueue > 0 {
-		d.Set("max_pending_messages", strconv.FormatInt(p.PendingQueue, 10))
+	d.Set("batchingEnabled", "batching_enabled", strconv.FormatBool(p.Batching))
+	d.Set("batchingMaxPublishDelayMs", "batching_max_publish_delay", fmt.Sprintf("%dms", p.DelayMs))
+	d.Set("batchingMaxBytes", "batching_max_size", quantity.ExactBytes(p.MaxBytes))
+	if p.PendingQueue != 0 {
+		d.Set("pendingQueueSize", "max_pending_messages", strconv.FormatInt(p.PendingQueue, 10))
 	}
 	if !p.BlockIfFull {
 		d.Note("blockIfQueueFull false has no effect: a producer that is full waits, and the " +
 			"wait is charged to the message")
 	}
-	d.Set("receiver_queue_size", strconv.FormatInt(max(f.Consumer.ReceiverQueue, 1), 10))
+	d.Set("receiverQueueSize", "receiver_queue_size", strconv.FormatInt(f.Consumer.ReceiverQueue, 10))
 	types := map[string]string{"exclusive": "exclusive", "failover": "failover", "shared": "shared",
 		"key_shared": "key_shared"}
 	if kind := types[strings.ToLower(f.Consumer.SubscriptionType)]; kind != "" {
-		d.Set("subscription_type", kind)
+		d.Set("subscriptionType", "subscription_type", kind)
 	} else {
 		d.Reject("consumer.subscriptionType", "must be Exclusive, Failover, Shared or Key_Shared")
 	}
@@ -101,15 +101,17 @@ func ombClient(d *omb.DriverFile, f *ombFile) {
 			host = net.JoinHostPort(admin.Hostname(), map[bool]string{true: "443",
 				false: "80"}[admin.Scheme == "https"])
 		}
-		d.Set("admin_endpoints", host)
+		d.Set("httpUrl", "admin_endpoints", host)
 	}
-	d.Set("connections_per_broker", strconv.FormatInt(max(c.Connections, 1), 10))
-	d.Set("memory_limit", quantity.ExactBytes(max(c.MemoryLimitMB, 0)<<20))
+	d.Set("connectionsPerBroker", "connections_per_broker", strconv.FormatInt(c.Connections, 10))
+	d.Set("clientMemoryLimitMB", "memory_limit", quantity.ExactBytes(c.MemoryLimitMB<<20))
 	d.Note("clientMemoryLimitMB bounds all producers of a client in OMB, and each producer here")
 	if tenant, namespace, ok := strings.Cut(c.NamespacePrefix, "/"); ok && tenant != "" &&
 		namespace != "" {
-		d.Set("tenant", tenant)
-		d.Set("namespace", namespace)
+		d.Set("namespacePrefix", "tenant", tenant)
+		d.Set("namespacePrefix", "namespace", namespace)
+	} else if c.NamespacePrefix != "" {
+		d.Note("namespacePrefix is left out: it is not a tenant and a namespace")
 	}
 	for _, key := range []string{"ioThreads", "maxConcurrentLookupRequests", "clusterName"} {
 		if d.Has("client." + key) {
@@ -125,9 +127,15 @@ func ombClient(d *omb.DriverFile, f *ombFile) {
 	} else if c.TrustCerts != "" {
 		d.Note("tlsTrustCertsFilePath is left out, because serviceUrl is not pulsar+ssl")
 	}
-	if c.AllowInsecure || (scheme == "pulsar+ssl" && !c.VerifyHostname) {
-		d.Note("certificates and the names in them are always checked here; server_name under " +
-			"tls gives another name")
+	if scheme != "pulsar+ssl" && d.Has("client.tlsEnableHostnameVerification") {
+		d.Note("tlsEnableHostnameVerification is left out, because serviceUrl is not pulsar+ssl")
+	}
+	if c.AllowInsecure {
+		d.Note("tlsAllowInsecureConnection is left out: certificates are always checked here")
+	}
+	if scheme == "pulsar+ssl" && !c.VerifyHostname {
+		d.Note("tlsEnableHostnameVerification is false, and the names in certificates are always " +
+			"checked here; server_name under tls gives another name")
 	}
 	if c.Persistence.Deduplication {
 		d.Note("deduplicationEnabled is left out: plimsoll has no setting for it")
@@ -152,11 +160,10 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		key, name string
 		n         int64
 	}{{"ensembleSize", "ensemble", q.Ensemble}, {"writeQuorum", "write_quorum", q.WriteQuorum}} {
-		if copies.n >= 3 {
-			d.Set(copies.name, strconv.FormatInt(copies.n, 10))
+		if copies.n > 0 {
+			d.Set(copies.key, copies.name, strconv.FormatInt(copies.n, 10))
 		} else {
-			d.Note("%s %d is not supported: every durability level has 3 copies or more, so 3 are "+
-				"asked for", copies.key, copies.n)
+			d.Note("%s %d is no number of copies: the default is asked for", copies.key, copies.n)
 		}
 	}
 	level, unsynced := workload.AsyncSync, workload.AsyncAsync

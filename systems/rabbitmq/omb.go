@@ -31,29 +31,33 @@ func translateOMB(d *omb.DriverFile) {
 	kind := strings.ToLower(f.QueueType)
 	switch kind {
 	case "classic":
-		d.Set("queue_type", kind)
+		d.Set("queueType", "queue_type", kind)
 		mode, level := "transient", workload.AsyncAsync
 		if f.Persistent {
 			mode, level = "persistent", workload.AsyncSync
 		}
-		d.Set("delivery_mode", mode)
+		d.Set("messagePersistence", "delivery_mode", mode)
 		d.SetLevel(level, "queueType is CLASSIC and messages are "+mode)
 	case "quorum":
-		d.Set("queue_type", kind)
+		d.Set("queueType", "queue_type", kind)
 		d.SetLevel(workload.SyncSync, "queueType is QUORUM, whose members sync their log before "+
 			"they count")
 		d.Note("on servers whose wal_sync_method is none it is level 2")
-		if !f.Persistent {
-			d.Note("messagePersistence false has no effect: a quorum queue writes every message")
+		if !f.Persistent || d.Has("messagePersistence") {
+			d.Note("messagePersistence %t has no effect: a quorum queue writes every message",
+				f.Persistent)
 		}
 	case "stream":
-		d.Set("queue_type", kind)
+		d.Set("queueType", "queue_type", kind)
 		d.SetLevel(workload.SyncAsync, "queueType is STREAM, which waits for a majority and "+
 			"never syncs")
+		if d.Has("messagePersistence") {
+			d.Note("messagePersistence has no effect: a stream writes every message")
+		}
 	default:
 		d.Reject("queueType", "must be CLASSIC, QUORUM or STREAM")
 	}
-	d.Set("exchange_type", "fanout")
+	d.Set("driverClass", "exchange_type", "fanout")
 	d.Note("OMB's exchange is a fanout, so that topics have one partition: partitionsPerTopic " +
 		"must be 1, or remove exchange_type")
 	d.Note("OMB's consumers acknowledge automatically and without a bound, which is delivery: " +
@@ -80,11 +84,18 @@ func ombURI(d *omb.DriverFile, uri string) {
 		d.Secret("amqpUris", true)
 		rest = rest[i+1:]
 	}
-	host, vhost, _ := strings.Cut(rest, "/")
-	if vhost, _, _ = strings.Cut(vhost, "?"); vhost != "" {
-		if name, err := url.PathUnescape(vhost); err == nil && !d.IsSet("vhost") {
-			d.Set("vhost", name)
-		}
+	host, path, _ := strings.Cut(rest, "/")
+	vhost, parameters, _ := strings.Cut(path, "?")
+	if parameters != "" {
+		d.Note("the parameters of amqpUris are left out: plimsoll systems rabbitmq lists the " +
+			"settings of a connection")
+	}
+	if name, err := url.PathUnescape(vhost); err != nil {
+		d.Note("the virtual host of amqpUris is left out: its %% signs are no escapes")
+	} else if name != "" && !d.IsSet("vhost") {
+		d.Set("amqpUris", "vhost", name)
+	} else if name != "" {
+		d.Note("the virtual host of the first of amqpUris is taken for all")
 	}
 	if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
 		host = net.JoinHostPort(host, map[bool]string{true: "5671",

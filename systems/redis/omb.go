@@ -41,8 +41,13 @@ func translateOMB(d *omb.DriverFile) {
 	if f.Host != "" {
 		d.Endpoint(net.JoinHostPort(f.Host, strconv.FormatInt(f.Port, 10)))
 	}
+	if f.Host == "" && d.Has("redisPort") {
+		d.Note("redisPort is left out: there is no redisHost")
+	}
 	if f.Password != "" {
 		d.Secret("redisPass", f.User != "")
+	} else if f.User != "" {
+		d.Note("redisUser is left out: there is no redisPass")
 	}
 	d.SetLevel(workload.AsyncAsync,
 		"OMB's driver waits for the answer to XADD, and not for replicas")
