@@ -53,11 +53,11 @@ type Writer struct {
 // to it and sets run.ID.
 func Create(root string, run *Run) (*Writer, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("create the folder for runs: %w", err)
+		return nil, InFolder(root, "create the folder for runs", err)
 	}
 	work, err := os.MkdirTemp(root, ".new-")
 	if err != nil {
-		return nil, fmt.Errorf("create a run directory: %w", err)
+		return nil, InFolder(root, "create a run directory", err)
 	}
 	w := &Writer{root: root, dir: work}
 	if err := w.fill(run); err != nil {

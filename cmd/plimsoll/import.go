@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -90,6 +91,7 @@ func written(con console, file, kind, text, use string) error {
 		return err
 	}
 	if err := result.ReplaceFile(file, []byte(text)); err != nil {
+		err = result.InFolder(filepath.Dir(file), "write the "+kind, err)
 		return err
 	}
 	fmt.Fprintf(con.err, "%s: %s\nuse it with: "+use+"\n", kind, relative(file), relative(file))

@@ -20,9 +20,13 @@ type intoWorkload struct {
 	Output   string `short:"o" type:"path" placeholder:"FILE" help:"Write the workload there; without it, to standard output."`
 }
 
-// read returns the file's text and the workload, which is named after the file.
-func (c *intoWorkload) read() ([]byte, *workload.Workload, error) {
-	src, err := strict.ReadFile(c.File)
+// maxCSVBytes is the largest CSV file that is read: about three weeks with a rate for each second.
+const maxCSVBytes = 64 << 20
+
+// read returns the file's text and the workload, which is named after the file. fewer says how to
+// shorten a file that is too large.
+func (c *intoWorkload) read(fewer string) ([]byte, *workload.Workload, error) {
+	src, err := strict.ReadUpTo(c.File, maxCSVBytes, fewer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +58,7 @@ type importRates struct {
 
 // Run imports a curve of rates.
 func (c *importRates) Run(con console) error {
-	src, w, err := c.read()
+	src, w, err := c.read("give a rate for each minute, instead of each second")
 	if err != nil {
 		return inputError{err}
 	}
@@ -84,7 +88,7 @@ type importKeys struct{ intoWorkload }
 
 // Run imports the frequencies of keys.
 func (c *importKeys) Run(con console) error {
-	src, w, err := c.read()
+	src, w, err := c.read("keep the rows of the most frequent keys")
 	if err != nil {
 		return inputError{err}
 	}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
@@ -99,7 +101,7 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "plimsoll:", err)
 		return exitFailed
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(helping(args))
 	if exited >= 0 {
 		return exited
 	}
@@ -113,6 +115,18 @@ func run(args []string, out, errOut io.Writer) int {
 		err = fmt.Errorf("write the result: %w", checked.failed)
 	}
 	return exitCode(err, errOut)
+}
+
+// helping returns the arguments with --help where they ask for help in words: none at all, and help,
+// alone or before the name of a command.
+func helping(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	}
+	return args
 }
 
 // checkedWriter keeps the first error of writing, so that a lost result is an error.
@@ -134,6 +148,7 @@ func exitCode(err error, errOut io.Writer) int {
 	var code exitError
 	var input inputError
 	var violations strict.Violations
+	var unwritable *result.Unwritable
 	switch {
 	case err == nil:
 		return exitDone
@@ -144,7 +159,7 @@ func exitCode(err error, errOut io.Writer) int {
 		return exitUsage
 	}
 	fmt.Fprintln(errOut, "plimsoll:", strings.TrimSpace(err.Error()))
-	if errors.As(err, &input) {
+	if errors.As(err, &input) || errors.As(err, &unwritable) {
 		return exitUsage
 	}
 	return exitFailed

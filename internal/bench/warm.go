@@ -70,11 +70,11 @@ func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (fl
 // passing measures a job whose run directory is not kept.
 func passing(ctx context.Context, job *Job) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
-		return nil, fmt.Errorf("create a folder for a run that is not kept: %w", err)
+		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
 	dir, err := os.MkdirTemp(job.Runs, ".warm-")
 	if err != nil {
-		return nil, fmt.Errorf("create a folder for a run that is not kept: %w", err)
+		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	job.Runs, job.Late, job.Idle = dir, warmLate, warmLate

@@ -46,11 +46,11 @@ func (k *Kind[S]) Create(runs string, saved *S, words ...string) (*Folder[S], er
 	r.begin()
 	r.ID = result.Stamp(r.StartedAt) + "-" + result.NamePart(strings.Join(words, "-"))
 	if err := os.MkdirAll(runs, 0o755); err != nil {
-		return nil, fmt.Errorf("create the folder for runs: %w", err)
+		return nil, result.InFolder(runs, "create the folder for runs", err)
 	}
 	work, err := os.MkdirTemp(runs, ".new-")
 	if err != nil {
-		return nil, fmt.Errorf("create the %s's folder: %w", k.Work, err)
+		return nil, result.InFolder(runs, fmt.Sprintf("create the %s's folder", k.Work), err)
 	}
 	r.Dir = work
 	f := &Folder[S]{Saved: saved, kind: k}

@@ -16,6 +16,12 @@ const MaxBytes = 1 << 20
 // ReadFile reads a file that a user named. The error is one sentence with the remedy, and wraps
 // its cause if there is one.
 func ReadFile(path string) ([]byte, error) {
+	return ReadUpTo(path, MaxBytes, "name the file that was meant")
+}
+
+// ReadUpTo is ReadFile for files of up to most bytes, whole MiB. The remedy says what to do about
+// a larger one.
+func ReadUpTo(path string, most int64, remedy string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, explain(path, err)
@@ -26,12 +32,13 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	// One byte more than allowed tells a file that is too large from one that is just large
 	// enough, also for pipes and devices, which have no size.
-	src, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	src, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err != nil {
 		return nil, explain(path, err)
 	}
-	if len(src) > MaxBytes {
-		return nil, fmt.Errorf("%s is larger than 1 MiB: name the YAML file that was meant", path)
+	if int64(len(src)) > most {
+		return nil, fmt.Errorf("%s is larger than %d MiB, the most that is read of it: %s", path,
+			most>>20, remedy)
 	}
 	return src, nil
 }

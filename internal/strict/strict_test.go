@@ -307,7 +307,7 @@ func TestReadFile(t *testing.T) {
 	large := write("large.yaml", MaxBytes+1)
 	for _, c := range []struct{ path, want string }{
 		{dir, dir + " is a folder: name a file in it"},
-		{large, large + " is larger than 1 MiB: name the YAML file that was meant"},
+		{large, large + " is larger than 1 MiB, the most that is read of it: name the file that was meant"},
 		{filepath.Join(dir, "nothing"), filepath.Join(dir, "nothing") +
 			" does not exist: check the path"},
 		{filepath.Join(dir, "lareg.yaml"), filepath.Join(dir, "lareg.yaml") +

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 const (
@@ -41,7 +43,7 @@ type room struct {
 func openRoom(ctx context.Context, base, name string) (*room, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, fmt.Errorf("making the data directory: %w", err)
+		return nil, result.InFolder(base, "making the data directory", err)
 	}
 	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
 	if err != nil {
@@ -63,7 +65,7 @@ func makeRoom(root, name string) (*room, error) {
 		err = os.Mkdir(dir, 0o700)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making the data directory: %w", err)
+		return nil, result.InFolder(root, "making the data directory", err)
 	}
 	r := &room{dir: dir}
 	r.lock, err = tryLock(filepath.Join(dir, lockName))
