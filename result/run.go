@@ -75,6 +75,9 @@ type Run struct {
 	// Scaling has the effect of each change of the number of consumers; the first entry is the
 	// time before any change. Empty: no change.
 	Scaling []ScaleStep `json:"scaling,omitempty"`
+	// Absences are the parts of the window before, while and after subscriptions had no consumers.
+	// Empty: all had consumers at all times.
+	Absences []Absence `json:"absences,omitempty"`
 	// Workers are the processes of a fleet that offered the load; nil: the run's own process
 	// offered it.
 	Workers []Worker `json:"workers,omitempty"`

@@ -25,6 +25,9 @@ const (
 	Copies Series = "copies"
 	// Redelivered is the time from a consumer's giving a message back to its next delivery.
 	Redelivered Series = "redelivery"
+	// CatchUp is the end-to-end latency at subscriptions that were without consumers, until they
+	// have caught up. EndToEnd excludes it: these messages waited for consumers that were away.
+	CatchUp Series = "catch_up"
 	// Waited is the time for which unanswered messages were waited for, from their due time:
 	// the lower bounds of their publish latency.
 	Waited Series = "waited"
@@ -42,8 +45,8 @@ const (
 )
 
 // Beside are the series that each run records in addition to those of its tables.
-var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Redelivered, Twin, TwinReceive,
-	TwinWaited, SimulatedLate}
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Redelivered, CatchUp, Twin,
+	TwinReceive, TwinWaited, SimulatedLate}
 
 // AllSeries are the series that every run has, in the order of tables.
 var AllSeries = []Series{Publish, EndToEnd, Send, Lag, Hiccup}

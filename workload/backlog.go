@@ -107,7 +107,7 @@ func (w *Workload) BacklogMessages() int64 {
 	case b.Bytes > 0:
 		return int64(math.Ceil(float64(b.Bytes) / max(w.Message.Mean(), 1)))
 	}
-	return w.WarmupMessages() + int64(w.backlogRate()*b.For.Seconds())
+	return w.WarmupMessages() + int64(w.opening()*b.For.Seconds())
 }
 
 // BacklogBuild returns the time that building takes at the offered rate, from the beginning of
@@ -116,7 +116,7 @@ func (w *Workload) BacklogBuild() time.Duration {
 	if w.Backlog.For > 0 {
 		return w.Backlog.For
 	}
-	rate := w.backlogRate()
+	rate := w.opening()
 	seconds := float64(w.BacklogMessages()-w.WarmupMessages()) / rate
 	if !(rate > 0 && seconds < MaxDuration.Seconds()) {
 		return MaxDuration
@@ -131,13 +131,6 @@ func (w *Workload) AllSubscriptions() int {
 		return w.Subscriptions + 1
 	}
 	return w.Subscriptions
-}
-
-func (w *Workload) backlogRate() float64 {
-	if len(w.Load.Segments) == 0 {
-		return 0
-	}
-	return w.Load.Segments[0].From
 }
 
 // checkBacklogSpelling checks which keys go together in a file with a backlog.

@@ -159,7 +159,7 @@ var handlingFields = []Field{
 		printed: func(f *file) bool { return f.Handling.Fails > 0 }},
 	{Path: "scaling", Name: "consumers over time",
 		Means: "How many consumers each subscription has from a time of the window on: " +
-			"[{at: 5s, consumers: 1}]; before, it has all.",
+			"[{at: 5s, consumers: 1}]; before, it has all. With subscription: 1, only that one.",
 		Role: Offered, at: func(f *file) any { return &f.scaling },
 		printed: func(f *file) bool { return len(f.scaling) > 0 }},
 }

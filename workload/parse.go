@@ -283,7 +283,8 @@ func spell(w *Workload) *file {
 	}
 	for _, g := range w.Scaling {
 		f.scaling = append(f.scaling,
-			fileGroupSize{quantity.Span(g.At), quantity.Whole(g.Consumers)})
+			fileGroupSize{quantity.Span(g.At), quantity.Whole(g.Consumers),
+				quantity.Whole(g.Subscription)})
 	}
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{

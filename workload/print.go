@@ -20,6 +20,11 @@ func (w *Workload) SetRate(perSecond float64) {
 	}
 }
 
+// SetWarmup sets the warm-up as a file gives it: 30s, auto, or auto 30s.
+func (w *Workload) SetWarmup(text string) error {
+	return (&warmup{&w.Warmup, &w.Settle}).UnmarshalText([]byte(text))
+}
+
 // SetDuration changes the measured window. A constant rate, a ramp and a closed loop fill the
 // new window. Steps have lengths of their own: then SetDuration leaves the workload unchanged,
 // and the error says to change the steps.

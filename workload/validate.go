@@ -171,9 +171,9 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 	wrong := false
 	for i, s := range w.Load.Segments {
 		from, to, length := w.segmentPaths(doc, i)
-		wrong = checkRate(doc, from, s.From) || wrong
+		wrong = w.checkRate(doc, from, s.From) || wrong
 		if to != from {
-			wrong = checkRate(doc, to, s.To) || wrong
+			wrong = w.checkRate(doc, to, s.To) || wrong
 		}
 		if length != "" && s.For <= 0 {
 			doc.Reject(length, "must be above 0s, not "+quantity.Duration(int64(s.For)))
@@ -194,14 +194,20 @@ func (w *Workload) checkLoad(doc *strict.Document) {
 	}
 }
 
-// checkRate rejects a rate that cannot be offered, and reports whether it did.
-func checkRate(doc *strict.Document, path string, rate float64) bool {
+// checkRate rejects a rate that cannot be offered, and reports whether it did. A part of a curve
+// may offer nothing.
+func (w *Workload) checkRate(doc *strict.Document, path string, rate float64) bool {
+	const constant = "load.rate"
 	// Written so that NaN is refused too.
-	if rate > 0 && rate <= MaxRate {
+	if (rate > 0 || rate == 0 && w.curvePath(doc) != constant) && rate <= MaxRate {
 		return false
 	}
-	doc.Reject(path, fmt.Sprintf("must be above 0 and at most %s, not %s", quantity.Rate(MaxRate),
-		quantity.Rate(rate)))
+	least := "0/s or more"
+	if w.curvePath(doc) == constant {
+		least = "above 0"
+	}
+	doc.Reject(path, fmt.Sprintf("must be %s and at most %s, not %s", least,
+		quantity.Rate(MaxRate), quantity.Rate(rate)))
 	return true
 }
 
@@ -245,6 +251,9 @@ func (w *Workload) checkTimes(doc *strict.Document) {
 			quantity.Duration(int64(w.Warmup)), quantity.Duration(int64(MinSettle))))
 	case w.Warmup%time.Second != 0:
 		doc.Reject("warmup", "is auto and ends at a whole second: write whole seconds")
+	case w.Load.Closed == nil && w.opening() == 0:
+		doc.Reject("warmup", "is auto, and the load begins with 0/s, at which no steady state "+
+			"shows: write its length")
 	}
 	if w.Backlog == nil && (w.Load.Closed != nil || w.curvePath(doc) != "load.steps" ||
 		doc.Has("duration") || w.Load.length() > MaxDuration) {

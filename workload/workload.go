@@ -203,10 +203,15 @@ func (w *Workload) OfferedMessages() int64 {
 // WarmupMessages returns the number of messages scheduled before the window. It is 0 for a
 // closed loop.
 func (w *Workload) WarmupMessages() int64 {
+	return int64(w.opening() * w.Warmup.Seconds())
+}
+
+// opening returns the rate with which the load begins; 0 for a closed loop.
+func (w *Workload) opening() float64 {
 	if len(w.Load.Segments) == 0 {
 		return 0
 	}
-	return int64(w.Load.Segments[0].From * w.Warmup.Seconds())
+	return w.Load.Segments[0].From
 }
 
 func (l Load) messages() int64 {

@@ -26,6 +26,7 @@ type inputs struct {
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
+	Warmup     *string `placeholder:"3s|auto" help:"Length of the warm-up, instead of the workload's; auto: until the system is steady."`
 	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
 
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
@@ -156,6 +157,11 @@ func (in *inputs) override(w *workload.Workload) error {
 		}
 		if err := w.SetDuration(d); err != nil {
 			return fmt.Errorf("--duration: %w", err)
+		}
+	}
+	if in.Warmup != nil {
+		if err := w.SetWarmup(*in.Warmup); err != nil {
+			return fmt.Errorf("--warmup: %w", err)
 		}
 	}
 	if len(in.Fault) > 0 {

@@ -205,6 +205,9 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if r.count(result.Copies) > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
 	}
+	if r.count(result.CatchUp) > 0 {
+		s.Latency = append(s.Latency, r.latency(result.CatchUp, f, arrived).WithError(apart))
+	}
 	if f.GivenBack > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Redelivered, f, arrived))
 	}

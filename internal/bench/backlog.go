@@ -17,9 +17,6 @@ import (
 const (
 	// backlogLook is the interval between checks of the readers' progress.
 	backlogLook = 20 * time.Millisecond
-	// underWay is the age up to which an acknowledged message may be missing at a reader that has
-	// caught up: some messages are always on the way.
-	underWay = 100 * time.Millisecond
 	// neverSpan is how long the backlog may go without shrinking.
 	neverSpan = 30 * time.Second
 )
@@ -29,7 +26,7 @@ var backlogRule = fmt.Sprintf(
 		"acknowledged %v before; they never do when what they have not received does not shrink "+
 		"over "+
 		"%v (the slope of a straight line through it), or within the limit",
-	underWay, neverSpan)
+	load.UnderWay, neverSpan)
 
 // backlog follows a backlog while it is built and read to its end.
 type backlog struct {
@@ -46,7 +43,7 @@ type backlog struct {
 	// emptied.
 	cooling chan error
 
-	acked []sample // recent ones, the oldest first
+	acked load.Recent
 	// unread messages at the ends of intervals since the first read
 	left []sample
 	read int64 // at the last look
@@ -135,14 +132,10 @@ func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 }
 
 // caughtUp reports whether the readers have received as many messages as were acknowledged
-// underWay ago.
+// load.UnderWay ago.
 func (b *backlog) caughtUp(now int64, c *load.Counters) bool {
-	b.acked = append(b.acked, sample{now, sum(c.Acked)})
-	for len(b.acked) > 1 && b.acked[1].ns <= now-int64(underWay) {
-		b.acked = b.acked[1:]
-	}
-	was := b.acked[0]
-	return was.ns <= now-int64(underWay) && c.FirstReadNs != 0 && c.Read >= was.n*b.subs
+	was, known := b.acked.Add(now, sum(c.Acked))
+	return known && c.FirstReadNs != 0 && c.Read >= was*b.subs
 }
 
 // never reports whether the backlog has not shrunk over neverSpan.

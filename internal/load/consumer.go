@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Places of the series in a consumer's recorder.
@@ -15,9 +16,18 @@ const (
 	atEndToEnd = iota
 	atCopies
 	atRedelivery
+	atCatchUp
 )
 
-var consumerSeries = []result.Series{result.EndToEnd, result.Copies, result.Redelivered}
+// consumerSeries are the series of a consumer's recorder. The last one is for workloads with
+// subscriptions that have no consumers for a time.
+func consumerSeries(w *workload.Workload) []result.Series {
+	all := []result.Series{result.EndToEnd, result.Copies, result.Redelivered, result.CatchUp}
+	if !w.Leaves() {
+		return all[:atCatchUp]
+	}
+	return all
+}
 
 // subscription holds the consumers of one subscription of one topic.
 type subscription struct {
@@ -28,6 +38,8 @@ type subscription struct {
 	late sync.Mutex
 	back *givenBack // nil: no consumer gives messages back
 	gaps gaps       // nil: the number of consumers is constant
+	// behind: the subscription had no consumers, and has not caught up.
+	behind atomic.Bool
 }
 
 // consumer is one consumer: it times and accounts for what arrives.
@@ -142,7 +154,9 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	first := c.arrived.Received(lane, s.seq, how)
 	series := atCopies
 	if first {
-		series = atEndToEnd
+		if series = atEndToEnd; c.shared.behind.Load() {
+			series = atCatchUp
+		}
 		c.fresh++
 		c.seen.Received(lane/int(c.partitions), s.transaction)
 	} else {

@@ -68,7 +68,8 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
-		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers, consumerSeries...),
+		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers,
+			consumerSeries(w)...),
 	}
 	e.readiness = newReadiness(w)
 	if !plan.Alone {

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // gaps records, for each partition of a subscription, the longest time between two arrivals. Any
@@ -57,14 +58,25 @@ type scaler struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	steps []result.ScaleStep
+	steps []scaled
+	away  []bool // subscriptions without consumers
+}
+
+// scaled is a change, and what consumers that came back found.
+type scaled struct {
+	result.ScaleStep
+	back *catchUp // nil: none came back
 }
 
 // done returns the finished changes.
-func (s *scaler) done() []result.ScaleStep {
+func (s *scaler) done() (all []result.ScaleStep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.steps)
+	for _, step := range s.steps {
+		step.Return = step.back.soFar()
+		all = append(all, step.ScaleStep)
+	}
+	return all
 }
 
 // scale starts to change the number of consumers according to the plan, until the clients close.
@@ -89,11 +101,12 @@ func (e *Engine) scale(c system.Cluster) {
 // follows makes the changes, one after another.
 func (e *Engine) follows(ctx context.Context, c system.Cluster) {
 	w := &e.plan.Workload
-	step := result.ScaleStep{Consumers: w.Consumers}
+	step := scaled{ScaleStep: result.ScaleStep{Consumers: w.Consumers}}
+	e.scaler.away = make([]bool, w.Subscriptions)
 	if !e.until(ctx, 0) {
 		return
 	}
-	_, copies := e.takes()
+	_, copies := e.takes(workload.GroupSize{})
 	for _, next := range w.Scaling {
 		if !e.until(ctx, next.At) {
 			e.ends(step, copies)
@@ -101,9 +114,11 @@ func (e *Engine) follows(ctx context.Context, c system.Cluster) {
 		}
 		copies = e.ends(step, copies)
 		began := e.clock.Now()
-		step = result.ScaleStep{AtNs: int64(next.At), Consumers: next.Consumers}
-		err := e.resize(ctx, c, next.Consumers)
+		step = scaled{ScaleStep: result.ScaleStep{AtNs: int64(next.At), Consumers: next.Consumers,
+			Subscription: next.Subscription}, back: e.comesBack(ctx, next, began)}
+		err := e.resize(ctx, c, next)
 		step.TookNs = e.clock.Now() - began
+		e.leaves(next)
 		if err != nil && ctx.Err() == nil {
 			step.Failure = err.Error()
 			e.ends(step, copies)
@@ -129,11 +144,14 @@ func (e *Engine) until(ctx context.Context, at time.Duration) bool {
 	}
 }
 
-// takes returns the longest gap of each partition since the last call, and the copies so far.
-func (e *Engine) takes() (all []int64, copies int64) {
+// takes returns the longest gap of each partition of a group's subscriptions since the last call,
+// and the copies so far.
+func (e *Engine) takes(of workload.GroupSize) (all []int64, copies int64) {
 	now := e.clock.Now()
-	for _, s := range e.shared {
-		all = append(all, s.gaps.take(now)...)
+	for at, s := range e.shared {
+		if longest := s.gaps.take(now); of.Of(at.subscription + 1) {
+			all = append(all, longest...)
+		}
 	}
 	for _, k := range e.consumers {
 		k.Lock()
@@ -146,8 +164,8 @@ func (e *Engine) takes() (all []int64, copies int64) {
 
 // ends records a stretch that ends now and began at a number of copies. It returns the copies so
 // far.
-func (e *Engine) ends(step result.ScaleStep, before int64) int64 {
-	all, copies := e.takes()
+func (e *Engine) ends(step scaled, before int64) int64 {
+	all, copies := e.takes(workload.GroupSize{Subscription: step.Subscription})
 	if len(all) > 0 {
 		step.MedianGapNs, step.LongestGapNs = all[len(all)/2], all[len(all)-1]
 	}
@@ -158,18 +176,18 @@ func (e *Engine) ends(step result.ScaleStep, before int64) int64 {
 	return copies
 }
 
-// resize closes or opens consumers until each subscription has a number of them, and waits until
+// resize closes or opens consumers until each subscription of a group has its size, and waits until
 // their partitions are assigned.
-func (e *Engine) resize(ctx context.Context, c system.Cluster, consumers int) error {
+func (e *Engine) resize(ctx context.Context, c system.Cluster, to workload.GroupSize) error {
 	ctx, cancel := context.WithTimeout(ctx, scaleLimit)
 	defer cancel()
 	var leave, join, stay []*consumer
 	for _, k := range e.consumers {
 		switch {
-		case k.later:
-		case k.index >= consumers && k.system != nil:
+		case k.later || !to.Of(k.subscription+1):
+		case k.index >= to.Consumers && k.system != nil:
 			leave = append(leave, k)
-		case k.index < consumers && k.system == nil:
+		case k.index < to.Consumers && k.system == nil:
 			join = append(join, k)
 			stay = append(stay, k)
 		case k.system != nil:

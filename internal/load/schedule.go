@@ -22,7 +22,8 @@ type Schedule struct {
 	sinceNs int64
 }
 
-// stretch is a part of the curve on which the rate is linear.
+// stretch is a part of the curve on which the rate is linear. On a stretch at a rate of 0, no
+// message is due.
 type stretch struct {
 	startNs, lengthNs int64
 	from, slope       float64 // messages per second, and its change per second
@@ -76,7 +77,21 @@ func (s *Schedule) dueAt(n float64, at *int) int64 {
 	// The root of slope/2 t^2 + from t = n, in the form that stays exact when the slope is 0.
 	root := st.from*st.from + 2*st.slope*n
 	seconds := 2 * n / (st.from + math.Sqrt(max(root, 0)))
-	return st.startNs + min(int64(math.Round(seconds*1e9)), st.lengthNs)
+	if ns := int64(math.Round(seconds * 1e9)); ns < st.lengthNs {
+		return st.startNs + ns
+	}
+	return s.afterStretch(*at)
+}
+
+// afterStretch returns the time at which the curve goes on after a stretch: the start of the next
+// one on which messages are due, or the end.
+func (s *Schedule) afterStretch(at int) int64 {
+	for _, next := range s.stretches[at+1:] {
+		if next.messages > 0 {
+			return next.startNs
+		}
+	}
+	return s.endNs
 }
 
 // Cursor walks every stride-th message of a schedule. It has one owner.

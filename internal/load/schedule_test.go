@@ -16,12 +16,19 @@ func drawLoad(t *rapid.T) (workload.Load, time.Duration) {
 		t, "arrivals"), Burst: rapid.IntRange(0, 4).Draw(t, "burst")}
 	for range rapid.IntRange(1, 4).Draw(t, "segments") {
 		l.Segments = append(l.Segments, workload.Segment{
-			From: rapid.Float64Range(1, 5000).Draw(t, "from"), To: rapid.Float64Range(1,
-				5000).Draw(t, "to"),
+			From: drawRate(t, "from"), To: drawRate(t, "to"),
 			For: time.Duration(rapid.Int64Range(1e6, 1e9).Draw(t, "for")),
 		})
 	}
 	return l, time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "warmup"))
+}
+
+// drawRate draws a rate, which is often 0.
+func drawRate(t *rapid.T, name string) float64 {
+	if rapid.IntRange(0, 2).Draw(t, name+" is none") == 0 {
+		return 0
+	}
+	return rapid.Float64Range(1, 5000).Draw(t, name)
 }
 
 func walk(c *Cursor) (seqs, dues []int64) {
@@ -130,6 +137,54 @@ func integral(l workload.Load, ns float64) float64 {
 	return n
 }
 
+// No message is due within a stretch at 0/s: the last one before it is due by its start, and the
+// next one at its end or later.
+func TestNothingIsDueAtNoRate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, warmup := drawLoad(t)
+		s := NewSchedule(l, warmup, rapid.Uint64().Draw(t, "seed"))
+		_, dues := walk(s.Cursor(0, 1))
+		at := int64(warmup)
+		if l.Segments[0].From == 0 && len(dues) > 0 && dues[0] < at {
+			t.Fatalf("a message is due at %d, in a warm-up at 0/s", dues[0])
+		}
+		for _, seg := range l.Segments {
+			end := at + int64(seg.For)
+			for _, due := range dues {
+				if seg.From == 0 && seg.To == 0 && due >= at && due < end {
+					t.Fatalf("a message is due at %d, in a stretch at 0/s from %d to %d", due, at, end)
+				}
+			}
+			at = end
+		}
+	})
+}
+
+// A stretch at 0/s shifts what follows and changes nothing else.
+func TestAPauseShiftsTheRest(t *testing.T) {
+	step := func(rate float64) workload.Segment {
+		return workload.Segment{From: rate, To: rate, For: time.Second}
+	}
+	for _, rates := range [][2]float64{{1000, 1000}, {333, 7}, {3, 1e5}, {0.1, 10}} {
+		l := workload.Load{Arrivals: workload.ArrivalsConstant,
+			Segments: []workload.Segment{step(rates[0]), step(0), step(rates[1]), step(0)}}
+		_, got := walk(NewSchedule(l, 0, 1).Cursor(0, 1))
+		l.Segments = []workload.Segment{step(rates[0]), step(rates[1])}
+		_, want := walk(NewSchedule(l, 0, 1).Cursor(0, 1))
+		if len(got) != len(want) {
+			t.Fatalf("%v: %d messages with pauses, %d without", rates, len(got), len(want))
+		}
+		for i, due := range want {
+			if due >= 1e9 {
+				due += 1e9
+			}
+			if got[i] != due {
+				t.Fatalf("%v: message %d is due at %d, want %d", rates, i, got[i], due)
+			}
+		}
+	}
+}
+
 func TestPoissonGapsAreExponential(t *testing.T) {
 	const rate, n = 10_000.0, 200_000
 	l := workload.Load{Arrivals: workload.ArrivalsPoisson,
@@ -193,7 +248,7 @@ func TestRoundRatesAreExact(t *testing.T) {
 func TestDueByIsAWalk(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rate := func(name string) float64 { return rapid.Float64Range(1, 5000).Draw(t, name) }
+		rate := func(name string) float64 { return drawRate(t, name) }
 		w := workload.Workload{Topics: 1, Producers: 1, Duration: 2 * time.Second,
 			Warmup: time.Duration(rapid.IntRange(0, 1500).Draw(t, "warm-up")) * time.Millisecond,
 			Load: workload.Load{Arrivals: workload.ArrivalsConstant, Segments: []workload.Segment{

@@ -45,7 +45,7 @@ func Histograms(w *workload.Workload) int {
 	const phases = 2
 	ofTwin := len(twinSeries[0]) + len(twinSeries[1])
 	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) +
-		consumers*len(consumerSeries) + ofTwin)
+		consumers*len(consumerSeries(w)) + ofTwin)
 }
 
 // Collect returns all latencies recorded since the last Collect.

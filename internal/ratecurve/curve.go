@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,9 @@ func Parse(name string, src []byte) (Curve, error) {
 		}
 		c = append(c, Point{at - first, rate})
 	}
+	if len(c) > 1 && !slices.ContainsFunc(c, func(p Point) bool { return p.Rate > 0 }) {
+		return nil, fmt.Errorf("%s has no rate above 0: write how much was sent", name)
+	}
 	if len(c) < 2 || c[len(c)-1].At == 0 {
 		return nil, fmt.Errorf("%s has no two rows with different times: write a time and a rate "+
 			"in each row, such as 08:00,1200", name)
@@ -108,9 +112,9 @@ func read(row []string, clock *func(string) (time.Duration, error)) (
 		return 0, 0, fmt.Errorf("the rate %w", err)
 	}
 	// Written so that NaN is refused too.
-	if !(rate > 0 && rate <= workload.MaxRate) {
-		return 0, 0, fmt.Errorf("the rate must be above 0 and at most %s, not %q: where nothing "+
-			"was sent, write 1", quantity.Rate(workload.MaxRate), text)
+	if !(rate >= 0 && rate <= workload.MaxRate) {
+		return 0, 0, fmt.Errorf("the rate must be 0 or more and at most %s, not %q",
+			quantity.Rate(workload.MaxRate), text)
 	}
 	text = strings.TrimSpace(row[0])
 	if *clock != nil {

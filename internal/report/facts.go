@@ -19,6 +19,7 @@ var seriesWords = []struct {
 	{result.Publish, "publish"},
 	{result.EndToEnd, "end-to-end"},
 	{result.Copies, "copies"},
+	{result.CatchUp, "catch-up"},
 	{result.Redelivered, "redelivery"},
 	{result.Send, "send (uncorrected)"},
 	{result.Lag, "schedule lag"},

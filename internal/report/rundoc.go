@@ -82,7 +82,8 @@ func inText(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, table(impactTable(r)))
 	}
-	out = append(out, table(scalingTable(r)), table(workersTable(r)),
+	out = append(out, table(scalingTable(r)), table(returnsTable(r)), table(absencesTable(r)),
+		table(workersTable(r)),
 		facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
@@ -154,7 +155,7 @@ func runTables(s *result.Saved, sure within) []block {
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
 	}
-	out = append(out, tabled(scalingTable(r)))
+	out = append(out, tabled(scalingTable(r)), tabled(returnsTable(r)), tabled(absencesTable(r)))
 	if len(r.Summary.Minutes) > 0 {
 		out = append(out, tabled(minuteTable(r.Summary)))
 	}

@@ -15,16 +15,65 @@ func scalingTable(r *result.Run) document.Table {
 		Note: "Standing still: the longest time between two arrivals from one partition, in the " +
 			"stretch that the change begins; of the median partition, and of the slowest. It " +
 			"includes what is usual between two messages: compare it with the first row.",
-		Head: heads("consumers", "changed within", "standing still, median", "longest",
-			"copies", "failure")}
+		Head: heads("subscription", "consumers", "changed within", "standing still, median",
+			"longest", "copies", "failure")}
 	for _, s := range r.Scaling {
+		of := "all"
+		if s.Subscription > 0 {
+			of = strconv.Itoa(s.Subscription)
+		}
 		took := none
 		if s.TookNs != 0 {
 			took = quantity.Duration(s.TookNs)
 		}
-		t.Add(quantity.Duration(s.AtNs), strconv.Itoa(s.Consumers), took,
+		t.Add(quantity.Duration(s.AtNs), of, strconv.Itoa(s.Consumers), took,
 			quantity.Duration(s.MedianGapNs), quantity.Duration(s.LongestGapNs),
 			quantity.Count(s.Copies), cmp.Or(s.Failure, none))
+	}
+	return t
+}
+
+// returnsTable has what consumers found that came back to subscriptions without any.
+func returnsTable(r *result.Run) document.Table {
+	t := document.Table{ID: "returns", Title: "Catching up",
+		Note: "Consumers that came back to a subscription without any. Unread: acknowledged and not " +
+			"received when they came back. Caught up within: the time from then until they had " +
+			"received as many messages as had been acknowledged 100 ms before. Counts are for " +
+			"each subscription.",
+		Head: heads("subscription", "unread", "caught up within", "read until then", "rate",
+			"left unread")}
+	for _, s := range r.Scaling {
+		back := s.Return
+		if back == nil {
+			continue
+		}
+		of, within := "all", "not in the window"
+		if s.Subscription > 0 {
+			of = strconv.Itoa(s.Subscription)
+		}
+		if back.CaughtUpNs > 0 {
+			within = quantity.Duration(back.CaughtUpNs)
+		}
+		t.Add(quantity.Duration(s.AtNs), of, quantity.Count(back.UnreadMessages), within,
+			quantity.Count(back.ReadMessages), rate(back.Rate()), quantity.Count(back.LeftMessages))
+	}
+	return t
+}
+
+// absencesTable has the latencies before, while and after consumers were away.
+func absencesTable(r *result.Run) document.Table {
+	t := document.Table{ID: "absences", Title: "Latency beside consumers that leave",
+		Note: "By the time of the acknowledgement or of the arrival. End-to-end: at subscriptions " +
+			"that kept reading. Catch-up: at those that had no consumers, until they had caught " +
+			"up.",
+		Head: heads("from", "to", "publish p50", "p99", "end-to-end p50", "p99", "catch-up p50",
+			"p99")}
+	for _, a := range r.Absences {
+		cells := []string{quantity.Duration(a.StartNs), quantity.Duration(a.EndNs)}
+		for _, l := range []result.Latency{a.Publish, a.EndToEnd, a.CatchUp} {
+			cells = append(cells, at(l, 50), at(l, 99))
+		}
+		t.Add(string(a.State), cells...)
 	}
 	return t
 }

@@ -158,12 +158,16 @@ func (p *faultyRun) rule() string {
 	if p.rate == 0 {
 		return "nothing was acknowledged before the first fault, so recovery cannot be judged"
 	}
+	where := ""
+	if p.varies() {
+		where = ", or of what was due where that was less,"
+	}
 	return fmt.Sprintf(
 		"the system has recovered at the start of the first second of load in which at least "+
-			"%.0f%% of the rate before the first fault was acknowledged and publish p%s was at "+
+			"%.0f%% of the rate before the first fault%s was acknowledged and publish p%s was at "+
 			"most %s, which is %d times its value before the first fault plus %s; percentiles are "+
 			"of merged histograms",
-		recoveredShare*100, strconv.FormatFloat(p.percentile, 'f', -1, 64),
+		recoveredShare*100, where, strconv.FormatFloat(p.percentile, 'f', -1, 64),
 		quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
 }
 
@@ -199,7 +203,8 @@ func (p *faultyRun) horizon(k int) int64 {
 }
 
 // gap finds the longest time without an acknowledgement that ends after a fault began. The
-// time from the last acknowledgement to the end of the load is a gap too.
+// time from the last acknowledgement to the end of the load is a gap too. Time in which nothing was
+// offered is no part of it.
 func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
 	lastNs := p.from
 	for _, i := range p.pieces {
@@ -209,15 +214,15 @@ func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
 		if i.FirstAckNs == 0 {
 			continue
 		}
-		if gap := i.FirstAckNs - lastNs; i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) &&
+		if gap := p.silent(lastNs, i.FirstAckNs); i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) &&
 			gap > e.UnavailableNs {
 			e.UnavailableNs, e.AckedAgainNs = gap, i.FirstAckNs
 		}
 		lastNs = i.LastAckNs
 	}
 	if end := p.pieces[len(p.pieces)-1].EndNs; lastNs < horizonNs &&
-		min(p.to, end)-lastNs > max(e.UnavailableNs, e.ResolutionNs) {
-		e.UnavailableNs, e.AckedAgainNs = end-lastNs, 0
+		p.silent(lastNs, min(p.to, end)) > max(e.UnavailableNs, e.ResolutionNs) {
+		e.UnavailableNs, e.AckedAgainNs = p.silent(lastNs, end), 0
 	}
 	if e.UnavailableNs <= e.ResolutionNs {
 		e.UnavailableNs, e.AckedAgainNs = e.ResolutionNs, 0
@@ -246,8 +251,7 @@ func (p *faultyRun) recovered(fromNs, horizonNs int64) int64 {
 			return 0
 		}
 		second := p.pieces[first : last+1]
-		length := float64(p.pieces[last].EndNs - p.pieces[first].StartNs)
-		if float64(acked)*1e9 >= recoveredShare*p.rate*length &&
+		if acked > 0 && float64(acked) >= p.wanted(second) &&
 			merged(second, result.Publish).ValueAtPercentile(p.percentile) <= p.bound() {
 			return p.pieces[first].StartNs
 		}

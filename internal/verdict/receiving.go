@@ -8,9 +8,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// receivingUnknown returns an unknown verdict when the run cannot show whether its consumers
-// kept up; is is false when it can.
-func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
+// receivingOtherwise returns the verdict when the growth of the backlog does not show whether the
+// consumers kept up, because the run cannot show it, or because they left on purpose; is is false
+// when growth decides.
+func receivingOtherwise(r *result.Run) (v result.Verdict, is bool) {
 	lost := lostWorker(r)
 	switch {
 	case lost != "":
@@ -21,13 +22,15 @@ func receivingUnknown(r *result.Run) (v result.Verdict, is bool) {
 	case r.Summary.AchievedRate <= 0:
 		return say(Receiving, result.Unknown,
 			"nothing was acknowledged in the measured window, so nothing could be received"), true
+	case left(r):
+		return receivingAfterAbsence(r), true
 	}
 	return v, false
 }
 
 // receivingByRates judges by the rates alone whether the consumers kept up.
 func receivingByRates(r *result.Run) result.Verdict {
-	if v, is := receivingUnknown(r); is {
+	if v, is := receivingOtherwise(r); is {
 		return v
 	}
 	s := r.Summary
@@ -52,7 +55,7 @@ func receiving(s *result.Saved) result.Verdict {
 	if r.Imported != nil {
 		return importedReceiving(s)
 	}
-	if v, is := receivingUnknown(r); is {
+	if v, is := receivingOtherwise(r); is {
 		return v
 	}
 	q := queuesOf(s)

@@ -27,7 +27,7 @@ func trends(all *list, s *result.Saved) {
 	if t := s.Run.Trends; t != nil && t.Why == "" {
 		return // the verdict on trends reports them
 	}
-	if s.Run.Backlog != nil {
+	if s.Run.Backlog != nil || left(&s.Run) {
 		return // the reading of a backlog changes the figures on purpose
 	}
 	offered := rates(s.Run.Load.Segments)

@@ -39,6 +39,7 @@ func Keep(dir string) (*result.Saved, error) {
 // new ones from the saved data.
 func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
+	absencesOf(s)
 	driftOf(s)
 	fill(&s.Run, receiving(s), s.Events)
 	all := list(s.Run.Warnings)
