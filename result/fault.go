@@ -43,15 +43,24 @@ func (f *Fault) UnmarshalJSON(src []byte) error {
 // started; 0: not seen.
 type Effect struct {
 	// UnavailableNs is the longest time from one acknowledgement to the next, over all
-	// producers. It is exact when it is longer than ResolutionNs; otherwise it is an upper
-	// bound.
+	// producers, while load was offered. It is exact when it is longer than ResolutionNs;
+	// otherwise it is an upper bound.
 	UnavailableNs int64 `json:"unavailable_ns"`
-	ResolutionNs  int64 `json:"resolution_ns"`
-	// AckedAgainNs is the time of the first acknowledgement after that gap.
+	// UnavailableBound is AtLeast when the load ended before an acknowledgement came again:
+	// UnavailableNs is a lower bound then.
+	UnavailableBound Bound `json:"unavailable_bound,omitempty"`
+	ResolutionNs     int64 `json:"resolution_ns"`
+	// AckedAgainNs is the time of the first acknowledgement after that gap; 0: none came while
+	// load was offered.
 	AckedAgainNs int64 `json:"acked_again_ns,omitempty"`
 	// RecoveredNs is the beginning of the first second in which rate and publish latency were
 	// as before the fault (see Impact.Rule).
 	RecoveredNs int64 `json:"recovered_ns,omitempty"`
+}
+
+// Seen reports whether acknowledgements were seen to stop.
+func (e Effect) Seen() bool {
+	return e.UnavailableNs > e.ResolutionNs || e.UnavailableBound == AtLeast
 }
 
 // Rolling is a rolling restart as a whole. The faults of the run have its machines one by one.
@@ -64,6 +73,8 @@ type Rolling struct {
 	// of each machine, as far as they exceed the interval of readings (see Effect) and do not
 	// overlap.
 	UnavailableNs int64 `json:"unavailable_ns"`
+	// UnavailableBound is AtLeast when the last of these times had not ended with the load.
+	UnavailableBound Bound `json:"unavailable_bound,omitempty"`
 	// Refused are the messages refused from the first stop until the recovery from the last.
 	Refused int64 `json:"refused"`
 }

@@ -20,6 +20,9 @@ type ScaleStep struct {
 	// ended in the stretch, or lasted at its end: the median partition's, and the greatest.
 	MedianGapNs  int64 `json:"median_gap_ns"`
 	LongestGapNs int64 `json:"longest_gap_ns"`
+	// The bounds are AtLeast for a time that lasted at the stretch's end.
+	MedianGapBound  Bound `json:"median_gap_bound,omitempty"`
+	LongestGapBound Bound `json:"longest_gap_bound,omitempty"`
 	// Copies are deliveries of messages that had arrived before.
 	Copies int64 `json:"copies"`
 	// Return is what consumers that came back found; nil: no subscription was without consumers.

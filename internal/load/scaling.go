@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,13 +38,19 @@ func (g gaps) arrived(partition int, nowNs int64) {
 	}
 }
 
+// gap is the longest gap of a partition. Its bound is result.AtLeast if it has not ended.
+type gap struct {
+	ns    int64
+	bound result.Bound
+}
+
 // take returns the longest gap of each partition since the last call; an unfinished gap counts
 // with its length so far.
-func (g gaps) take(nowNs int64) (all []int64) {
+func (g gaps) take(nowNs int64) (all []gap) {
 	for i := range g {
-		longest := g[i].longestNs.Swap(0)
-		if last := g[i].lastNs.Load(); last != 0 {
-			longest = max(longest, nowNs-last)
+		longest := gap{ns: g[i].longestNs.Swap(0)}
+		if last := g[i].lastNs.Load(); last != 0 && nowNs-last > longest.ns {
+			longest = gap{nowNs - last, result.AtLeast}
 		}
 		all = append(all, longest)
 	}
@@ -146,7 +153,7 @@ func (e *Engine) until(ctx context.Context, at time.Duration) bool {
 
 // takes returns the longest gap of each partition of a group's subscriptions since the last call,
 // and the copies so far.
-func (e *Engine) takes(of workload.GroupSize) (all []int64, copies int64) {
+func (e *Engine) takes(of workload.GroupSize) (all []gap, copies int64) {
 	now := e.clock.Now()
 	for at, s := range e.shared {
 		if longest := s.gaps.take(now); of.Of(at.subscription + 1) {
@@ -158,7 +165,7 @@ func (e *Engine) takes(of workload.GroupSize) (all []int64, copies int64) {
 		copies += k.copies
 		k.Unlock()
 	}
-	slices.Sort(all)
+	slices.SortFunc(all, func(a, b gap) int { return cmp.Compare(a.ns, b.ns) })
 	return all, copies
 }
 
@@ -167,7 +174,9 @@ func (e *Engine) takes(of workload.GroupSize) (all []int64, copies int64) {
 func (e *Engine) ends(step scaled, before int64) int64 {
 	all, copies := e.takes(workload.GroupSize{Subscription: step.Subscription})
 	if len(all) > 0 {
-		step.MedianGapNs, step.LongestGapNs = all[len(all)/2], all[len(all)-1]
+		median, longest := all[len(all)/2], all[len(all)-1]
+		step.MedianGapNs, step.MedianGapBound = median.ns, median.bound
+		step.LongestGapNs, step.LongestGapBound = longest.ns, longest.bound
 	}
 	step.Copies = copies - before
 	e.scaler.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // The longest gap of a partition includes the time since its last arrival, so a partition that
@@ -19,17 +21,19 @@ func TestPartitionsThatStandStill(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		ns   int64
-		want []int64
+		want []gap
 	}{
-		{"gaps that ended, and a shorter one that has not", 15 * s, []int64{2 * s, 2 * s, 0}},
-		{"gaps that go on", 20 * s, []int64{6 * s, 7 * s, 0}},
+		{"a gap that ended, and one that has not", 15 * s,
+			[]gap{{ns: 2 * s}, {2 * s, result.AtLeast}, {}}},
+		{"gaps that go on", 20 * s, []gap{{6 * s, result.AtLeast}, {7 * s, result.AtLeast}, {}}},
 	} {
 		if got := g.take(c.ns); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
 	g.arrived(0, 22*s)
-	if got, want := g.take(23*s), []int64{8 * s, 10 * s, 0}; !slices.Equal(got, want) {
+	if got, want := g.take(23*s), []gap{{ns: 8 * s}, {10 * s, result.AtLeast}, {}}; !slices.Equal(
+		got, want) {
 		t.Errorf("a gap is not cut where it is read: %v, want %v", got, want)
 	}
 }

@@ -23,10 +23,16 @@ func at(l result.Latency, percentile float64) string {
 		return none
 	case p.Bound == result.NotReached:
 		return notReached
-	case p.Bound == result.AtLeast:
-		return "≥ " + quantity.Duration(p.LatencyNs)
 	}
-	return quantity.Duration(p.LatencyNs)
+	return boundedTime(p.LatencyNs, p.Bound)
+}
+
+// boundedTime prints a length of time that may be a lower bound.
+func boundedTime(ns int64, bound result.Bound) string {
+	if bound == result.AtLeast {
+		return "≥ " + quantity.Duration(ns)
+	}
+	return quantity.Duration(ns)
 }
 
 // exactAt is the latency at a percentile; ok is false when only a bound is known. Only exact
@@ -58,10 +64,8 @@ func greatest(l result.Latency) string {
 		return notReached
 	case bound == result.NotReached:
 		return "> " + quantity.Duration(ns)
-	case bound == result.AtLeast:
-		return "≥ " + quantity.Duration(ns)
 	}
-	return quantity.Duration(ns)
+	return boundedTime(ns, bound)
 }
 
 // exactMax is the greatest latency where each message has one.

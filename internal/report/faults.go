@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -59,10 +60,10 @@ func unavailable(e result.Effect) string {
 	switch {
 	case e.ResolutionNs == 0:
 		return none
-	case e.UnavailableNs <= e.ResolutionNs:
+	case !e.Seen():
 		return "at most " + quantity.Duration(e.ResolutionNs)
 	}
-	return quantity.Duration(e.UnavailableNs)
+	return verdict.Bounded(e.UnavailableNs, e.UnavailableBound)
 }
 
 // sinceFault prints a moment after a fault: how long after the heal and after
@@ -89,14 +90,22 @@ func faultEffectSentence(f result.Fault) string {
 		return "its effect is not known"
 	}
 	out := "no acknowledgement for " + unavailable(e)
-	if e.UnavailableNs > e.ResolutionNs {
-		out += "; the first again " + sinceFault(f, e.AckedAgainNs, "never came")
+	if e.Seen() {
+		out += "; the first again " + sinceFault(f, e.AckedAgainNs, notAgain(e))
 	}
 	unseen := "not seen while load was offered"
 	if f.Do == string(workload.FaultRollingRestart) {
 		unseen = "not seen before the next restart or the end of the load"
 	}
 	return out + "; recovered " + sinceFault(f, e.RecoveredNs, unseen)
+}
+
+// notAgain says that no acknowledgement came after a gap.
+func notAgain(e result.Effect) string {
+	if e.UnavailableBound == result.AtLeast {
+		return "not before the end of the load"
+	}
+	return "never came"
 }
 
 // faultSentences has a sentence for each fault.
@@ -134,11 +143,12 @@ func faultTable(r *result.Run) document.Table {
 		Head: heads("when", "no acknowledgement for", "acknowledged again", "recovered",
 			"what was done"),
 		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any " +
-			"producer; those shorter than the reading of the run are not seen."}
+			"producer, while load was offered; those shorter than the reading of the run are not " +
+			"seen."}
 	for _, f := range r.Faults {
 		again := none
-		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
-			again = sinceFault(f, f.Effect.AckedAgainNs, "never")
+		if f.Effect.Seen() {
+			again = sinceFault(f, f.Effect.AckedAgainNs, notAgain(f.Effect))
 		}
 		t.Add(faultTitle(f), faultTimes(r, f), unavailable(f.Effect), again,
 			sinceFault(f, f.Effect.RecoveredNs, "not seen"), cmp.Or(f.Sentence, none))

@@ -28,3 +28,26 @@ func TestRollingRestartHasTheTimesOfEachMachine(t *testing.T) {
 		t.Errorf("%s\nnot\n%s", got, want)
 	}
 }
+
+// An outage that lasted at the end of the load is printed as a lower bound.
+func TestAnOutageOfTheLoadsEndIsALowerBound(t *testing.T) {
+	const second = 1_000_000_000
+	r := &result.Run{Faults: []result.Fault{{Do: "kill", Target: "leader", StartNs: second,
+		InjectedNs: second, HealStartNs: 2 * second, HealedNs: 2 * second,
+		Effect: result.Effect{UnavailableNs: 3 * second, UnavailableBound: result.AtLeast,
+			ResolutionNs: 1}}}}
+	want := "no acknowledgement for at least 3s; the first again not before the end of the load; " +
+		"recovered not seen while load was offered"
+	if got := faultSentences(r)[0]; !strings.Contains(got, want) {
+		t.Errorf("%s\nlacks\n%s", got, want)
+	}
+	rows := faultTable(r).Rows[0].Values
+	if rows[1].Words != "at least 3s" || rows[2].Words != "not before the end of the load" {
+		t.Errorf("%+v", rows)
+	}
+	r.Scaling = []result.ScaleStep{{LongestGapNs: 2 * second, LongestGapBound: result.AtLeast,
+		MedianGapNs: second}}
+	if got := scalingTable(r).Rows[0].Values; got[3].Words != "1s" || got[4].Words != "≥ 2s" {
+		t.Errorf("%+v", got)
+	}
+}

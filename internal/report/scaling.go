@@ -13,8 +13,9 @@ import (
 func scalingTable(r *result.Run) document.Table {
 	t := document.Table{ID: "scaling", Title: "Consumers over time",
 		Note: "Standing still: the longest time between two arrivals from one partition, in the " +
-			"stretch that the change begins; of the median partition, and of the slowest. It " +
-			"includes what is usual between two messages: compare it with the first row.",
+			"stretch that the change begins; of the median partition, and of the slowest. ≥: it " +
+			"had not ended with the stretch. It includes what is usual between two messages: " +
+			"compare it with the first row.",
 		Head: heads("subscription", "consumers", "changed within", "standing still, median",
 			"longest", "copies", "failure")}
 	for _, s := range r.Scaling {
@@ -27,7 +28,8 @@ func scalingTable(r *result.Run) document.Table {
 			took = quantity.Duration(s.TookNs)
 		}
 		t.Add(quantity.Duration(s.AtNs), of, strconv.Itoa(s.Consumers), took,
-			quantity.Duration(s.MedianGapNs), quantity.Duration(s.LongestGapNs),
+			boundedTime(s.MedianGapNs, s.MedianGapBound),
+			boundedTime(s.LongestGapNs, s.LongestGapBound),
 			quantity.Count(s.Copies), cmp.Or(s.Failure, none))
 	}
 	return t

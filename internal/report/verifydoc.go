@@ -192,8 +192,9 @@ func verifyDocument(all []*verify.Saved) document.Document {
 		[2]string{"Unknown", "means that the rounds could not show an answer, for example " +
 			"because the system did not come back in time."},
 		[2]string{"Unavailable", "is the longest time without an acknowledgement of any " +
-			"producer. It is exact where it is longer than the reading of the run around a " +
-			"fault, a tenth of a second."}))
+			"producer, while load was offered. It is exact where it is longer than the reading " +
+			"of the run around a fault, a tenth of a second, and a lower bound (at least) " +
+			"where the load ended before an acknowledgement came again."}))
 	return d
 }
 

@@ -67,9 +67,13 @@ func syncsPerMessage(r *result.Run) (float64, bool) {
 }
 
 // unavailable returns the longest time in ns from one acknowledgement to the next, of all faults.
+// It is unknown when such a time had not ended with the load.
 func unavailable(r *result.Run) (float64, bool) {
 	var longest int64
 	for _, f := range r.Faults {
+		if f.Effect.UnavailableBound == result.AtLeast {
+			return 0, false
+		}
 		longest = max(longest, f.Effect.UnavailableNs)
 	}
 	return float64(longest), longest > 0

@@ -188,7 +188,7 @@ func (p *faultyRun) effect(k int) {
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
 	}
-	if e.AckedAgainNs != 0 || e.UnavailableNs <= e.ResolutionNs {
+	if e.AckedAgainNs != 0 || !e.Seen() {
 		e.RecoveredNs = p.recovered(search, p.horizon(k))
 	}
 }
@@ -202,31 +202,60 @@ func (p *faultyRun) horizon(k int) int64 {
 	return 1<<63 - 1
 }
 
-// gap finds the longest time without an acknowledgement that ends after a fault began. The
-// time from the last acknowledgement to the end of the load is a gap too. Time in which nothing was
-// offered is no part of it.
+// gap finds the longest time without an acknowledgement that ends after a fault began. Time in which
+// nothing was offered, such as the drain, is no part of it: a gap that lasts at the end of the load
+// was at least as long as until then.
 func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
-	lastNs := p.from
+	lastNs, inFlight := p.from, int64(0)
+	horizonNs = min(horizonNs, p.to)
 	for _, i := range p.pieces {
-		if i.EndNs > startNs && i.StartNs < min(horizonNs, p.to) {
+		if i.EndNs > startNs && i.StartNs < horizonNs {
 			e.ResolutionNs = max(e.ResolutionNs, i.EndNs-i.StartNs)
 		}
-		if i.FirstAckNs == 0 {
+		if i.Phase == result.PhaseMeasure {
+			inFlight = i.InFlight
+		}
+		if i.FirstAckNs == 0 || i.FirstAckNs > p.to {
 			continue
 		}
-		if gap := p.silent(lastNs, i.FirstAckNs); i.FirstAckNs > startNs && lastNs < min(horizonNs, p.to) &&
+		if gap := p.silent(lastNs, i.FirstAckNs); i.FirstAckNs > startNs && lastNs < horizonNs &&
 			gap > e.UnavailableNs {
 			e.UnavailableNs, e.AckedAgainNs = gap, i.FirstAckNs
 		}
 		lastNs = i.LastAckNs
 	}
-	if end := p.pieces[len(p.pieces)-1].EndNs; lastNs < horizonNs &&
-		p.silent(lastNs, min(p.to, end)) > max(e.UnavailableNs, e.ResolutionNs) {
-		e.UnavailableNs, e.AckedAgainNs = p.silent(lastNs, end), 0
+	if lastNs < horizonNs {
+		p.openGap(e, lastNs, inFlight)
 	}
-	if e.UnavailableNs <= e.ResolutionNs {
+	if !e.Seen() {
 		e.UnavailableNs, e.AckedAgainNs = e.ResolutionNs, 0
 	}
+}
+
+// openGap takes the time from the last acknowledgement to the end of the load, at which messages
+// were in flight, as the gap if it is the longest. It is seen if it exceeds the resolution, or if
+// the messages in flight were answered so late that it must.
+func (p *faultyRun) openGap(e *result.Effect, lastNs, inFlight int64) {
+	endNs := min(p.to, p.pieces[len(p.pieces)-1].EndNs)
+	gap := p.silent(lastNs, endNs)
+	if gap <= e.UnavailableNs && e.UnavailableNs > e.ResolutionNs {
+		return
+	}
+	if gap <= e.ResolutionNs && (inFlight == 0 || p.answeredAfter(lastNs) <= e.ResolutionNs) {
+		return
+	}
+	e.UnavailableNs, e.UnavailableBound, e.AckedAgainNs = max(gap, 0), result.AtLeast, 0
+}
+
+// answeredAfter returns the time from the last acknowledgement of the load to the first of the
+// drain, or to the drain's end.
+func (p *faultyRun) answeredAfter(lastNs int64) int64 {
+	for _, i := range p.pieces {
+		if i.FirstAckNs > lastNs {
+			return i.FirstAckNs - lastNs
+		}
+	}
+	return p.pieces[len(p.pieces)-1].EndNs - lastNs
 }
 
 // recovered returns the start of the first second, at fromNs or later, that meets the rule of

@@ -27,14 +27,19 @@ func rollingOf(r *result.Run) {
 	sum := result.Rolling{Machines: r.Rolling.Machines, Refused: r.Impact.During.Failed}
 	steps := restarts(r)
 	againNs := int64(0) // end of the longest time of the steps so far
+	_, endNs, _ := measuredWindow(r)
 	for _, f := range steps {
 		if f.InSyncNs > 0 {
 			sum.InSync++
 			sum.TotalNs = f.InSyncNs - steps[0].StartNs
 		}
-		if f.Effect.UnavailableNs > f.Effect.ResolutionNs {
-			sum.UnavailableNs += unseen(f.Effect, againNs)
-			againNs = max(againNs, f.Effect.AckedAgainNs)
+		if e := f.Effect; e.Seen() {
+			sum.UnavailableBound = cmp.Or(sum.UnavailableBound, e.UnavailableBound)
+			if e.UnavailableBound == result.AtLeast {
+				e.AckedAgainNs = endNs // it lasted until then
+			}
+			sum.UnavailableNs += unseen(e, againNs)
+			againNs = max(againNs, e.AckedAgainNs)
 		}
 	}
 	*r.Rolling = sum
@@ -71,13 +76,21 @@ func rolling(r *result.Run) result.Verdict {
 // unavailableOf returns the time without an acknowledgement during all restarts together.
 func unavailableOf(r *result.Run) string {
 	if r.Rolling.UnavailableNs > 0 {
-		return quantity.Duration(r.Rolling.UnavailableNs) + " in all"
+		return Bounded(r.Rolling.UnavailableNs, r.Rolling.UnavailableBound) + " in all"
 	}
 	var resolution int64
 	for _, f := range restarts(r) {
 		resolution = max(resolution, f.Effect.ResolutionNs)
 	}
 	return "at most " + quantity.Duration(resolution) + " at a time"
+}
+
+// Bounded prints a length of time that may be a lower bound.
+func Bounded(ns int64, bound result.Bound) string {
+	if bound == result.AtLeast {
+		return "at least " + quantity.Duration(ns)
+	}
+	return quantity.Duration(ns)
 }
 
 func beforeDuringAfter(i *result.Impact) string {

@@ -137,8 +137,10 @@ func untested(s *result.Saved) (d doubts) {
 		slices.ContainsFunc(s.Intervals, func(i result.Interval) bool {
 			return i.EndNs > last.HealedNs && i.Received+i.Replayed > 0
 		})
-	answered := last.Effect.UnavailableNs <= last.Effect.ResolutionNs ||
-		last.Effect.AckedAgainNs != 0
+	answered := !last.Effect.Seen() || last.Effect.AckedAgainNs != 0 ||
+		slices.ContainsFunc(s.Intervals, func(i result.Interval) bool {
+			return i.FirstAckNs > last.HealedNs // in the drain
+		})
 	if !delivered {
 		d.ofLoss = "nothing was delivered after the heal, so the system may not have come back"
 		if !answered {
@@ -180,8 +182,7 @@ func seen(r *result.Run, f result.Fault) bool {
 		return true // the injector saw the process end
 	}
 	before, during := r.Impact.Before, r.Impact.During
-	if f.Effect.UnavailableNs > f.Effect.ResolutionNs ||
-		during.Failed > 0 || r.Counters.Unknown > 0 {
+	if f.Effect.Seen() || during.Failed > 0 || r.Counters.Unknown > 0 {
 		return true
 	}
 	// Random arrivals may be missing by up to three standard deviations of their number.
