@@ -2,12 +2,14 @@ package system
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Kind is the type of a setting's value.
@@ -33,6 +35,8 @@ type Setting struct {
 	OneOf   []string // Text only: the values allowed; empty: any
 	bounds  bounds   // quantities only: the range allowed
 	Doc     string   // one sentence: what it shapes
+	// Levels are the durability levels at which it has an effect; empty: at all.
+	Levels []workload.Level
 	// Server: the setting shapes the servers that plimsoll starts. It has no
 	// effect on a cluster that runs already.
 	Server bool
@@ -97,13 +101,13 @@ func violation(g target.Setting, message string) strict.Violation {
 		Excerpt: g.At.Excerpt, Message: message}
 }
 
-// Applying returns name and value of every setting that has an effect, in the
-// declared order. Server settings have none on an external cluster, which runs
-// already.
-func (s Settings) Applying(external bool) []target.Setting {
+// Applying returns name and value of every setting that has an effect at a durability level, in
+// the declared order. Server settings have none on an external cluster, which runs already.
+func (s Settings) Applying(external bool, level workload.Level) []target.Setting {
 	var all []target.Setting
 	for _, d := range s.declared {
-		if !d.Server || !external {
+		if (!d.Server || !external) &&
+			(len(d.Levels) == 0 || slices.Contains(d.Levels, level)) {
 			all = append(all, target.Setting{Name: d.Name, Value: s.values[d.Name]})
 		}
 	}

@@ -3,12 +3,14 @@ package system
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // MustSettings reads a table of settings. It panics when the table has a
@@ -20,10 +22,13 @@ import (
 //	    how batches are compressed
 //	replication_factor count 3 3..9, because every durability level asks for copies
 //	    replicas of each partition
+//	wait_timeout duration 5s
+//	    levels 1 and 2: how long a producer waits for the copies
 //
 // The values allowed are a list for text, and a range for numbers. Either end
 // of a range may be missing. The text behind a range ends the message that
-// refuses a value outside it.
+// refuses a value outside it. A sentence that begins with levels names those at which the setting
+// has an effect.
 func MustSettings(table string) []Setting {
 	var all []Setting
 	for line := range strings.Lines(table) {
@@ -37,8 +42,26 @@ func MustSettings(table string) []Setting {
 			all = append(all, mustSetting(text))
 		}
 	}
+	for i := range all {
+		all[i].Levels = levelsOf(all[i].Doc)
+	}
 	return all
 }
+
+// levelsOf returns the levels with which a setting's sentence begins; nil: none.
+func levelsOf(doc string) (levels []workload.Level) {
+	found := levelPrefix.FindStringSubmatch(doc)
+	if found == nil {
+		return nil
+	}
+	for _, digit := range found[1:] {
+		n, _ := strconv.Atoi(digit) // it is a digit
+		levels = append(levels, workload.Level(n))
+	}
+	return levels
+}
+
+var levelPrefix = regexp.MustCompile(`^levels ([1-4]) and ([1-4]): `)
 
 func mustSetting(line string) Setting {
 	fields := strings.SplitN(line, " ", 4)

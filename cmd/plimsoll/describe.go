@@ -44,7 +44,8 @@ func explained(job *bench.Job) []document.Block {
 		{For: document.AtLength, Heading: &document.Heading{Level: 2, Words: job.Target.Name}},
 		yamlOf("target", job.Target.YAML())}
 	settings := ""
-	for _, s := range job.Settings.Applying(system.RunsElsewhere(job.System, job.Target)) {
+	for _, s := range job.Settings.Applying(system.RunsElsewhere(job.System, job.Target),
+		job.Workload.Durability) {
 		settings += s.Name + ": " + s.Value + "\n"
 	}
 	if settings != "" {

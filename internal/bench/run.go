@@ -119,7 +119,7 @@ func newResult(job *Job) result.Run {
 		},
 		Verdicts: []result.Verdict{}, Warnings: []result.Warning{},
 	}
-	for _, set := range job.Settings.Applying(job.external()) {
+	for _, set := range job.Settings.Applying(job.external(), job.Workload.Durability) {
 		r.Settings = append(r.Settings,
 			result.Setting{Group: d.Name, Name: set.Name, Value: set.Value})
 	}

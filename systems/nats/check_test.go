@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,14 +60,23 @@ func TestCheck(t *testing.T) {
 
 func TestSettingsThatApply(t *testing.T) {
 	s := settings(t)
-	started, external := s.Applying(false), s.Applying(true)
+	has := func(all []target.Setting) bool {
+		return slices.ContainsFunc(all,
+			func(one target.Setting) bool { return one.Name == setSyncInterval })
+	}
+	started := s.Applying(false, workload.SyncAsync)
+	external := s.Applying(true, workload.SyncAsync)
 	if len(started) != len(declared) || len(external) != len(started)-len(serverSettings) {
 		t.Errorf("%d settings apply to servers that are started, %d to others, of %d", len(started),
 			len(external), len(declared))
 	}
-	for _, one := range external {
-		if one.Name == setSyncInterval {
-			t.Error("sync_interval applies to servers that run already")
+	if has(external) {
+		t.Error("sync_interval applies to servers that run already")
+	}
+	for level, want := range map[workload.Level]bool{workload.SyncSync: false,
+		workload.SyncAsync: true, workload.AsyncSync: false, workload.AsyncAsync: true} {
+		if got := has(s.Applying(false, level)); got != want {
+			t.Errorf("level %d: sync_interval applies: %t, want %t", level, got, want)
 		}
 	}
 }

@@ -116,7 +116,7 @@ servers text auto auto|embedded|processes
     address and open to faults; auto: processes if faults are to be injected or the servers
     have their own CPUs, otherwise embedded
 sync_interval duration 2m
-    how often files are synced at levels 2 and 4; levels 1 and 3 sync every write
+    levels 2 and 4: how often files are synced; levels 1 and 3 sync every write
 max_file_store bytes 0
     most disk that each server fills; 0: an equal part of nine tenths of what is free
 max_memory_store bytes 1GB
