@@ -35,12 +35,15 @@ type Trend struct {
 // Course is the way in which a figure went.
 type Course string
 
-// The courses. Only Grows and Slows tell of growth whose end was not seen and that messages do
-// not explain.
+// The courses. Only Grows, Slows and MayGrow tell of growth whose end was not seen and that
+// messages do not explain.
 const (
-	Steady       Course = "steady"        // no change that matters is shown
-	Grows        Course = "grows"         // throughout the window
-	Slows        Course = "slows"         // grew, and more slowly in the second half
+	Steady Course = "steady" // no change that matters is shown
+	Grows  Course = "grows"  // throughout the window
+	Slows  Course = "slows"  // grew, and more slowly in the second half
+	// grew by its own interval, which includes growth that matters; not shown for all figures
+	// together
+	MayGrow      Course = "may_grow"
 	LevelledOff  Course = "levelled_off"  // grew, and stopped
 	Saws         Course = "saws"          // grew, and fell again
 	WithMessages Course = "with_messages" // grows as messages are sent: nothing is deleted

@@ -12,6 +12,7 @@ import (
 // courseWords are the courses of a trend, for people.
 var courseWords = map[result.Course]string{
 	result.Steady: "no drift shown", result.Grows: "grows", result.Slows: "grows, more slowly",
+	result.MayGrow:     "may grow",
 	result.LevelledOff: "levelled off", result.Saws: "rises and falls",
 	result.WithMessages: "grows with the messages sent",
 	result.WithTime:     "grows with the time that passes", result.Falls: "falls",

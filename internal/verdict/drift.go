@@ -31,6 +31,8 @@ const (
 	// stoppedShare has stopped, less than goingShare has slowed down. Within the second half, less
 	// than lastingShare in its second half has slowed down.
 	stoppedShare = 0.25
+	// earlyShare is the part of the window in which a cache fills.
+	earlyShare   = 0.25
 	goingShare   = 0.5
 	lastingShare = 2. / 3
 	// fallenShare is the fall after a peak, as a share of a figure's range, that shows a sawtooth.
@@ -99,6 +101,7 @@ type figure struct {
 	name, unit    string
 	hours, values []float64 // of equal length; hours since the window began
 	bound         float64   // the least slope that matters, per hour
+	fills         bool      // growth fills something up: memory, a disk
 	process       bool      // the memory of a process
 	room          float64   // the room that growth can fill; 0: unknown
 	own           bool
@@ -125,22 +128,24 @@ func (f *figure) trend(moved bool, s sent) result.Trend {
 	t.PerHour = whole.Slope
 	t.PerHourLow, t.PerHourHigh = whole.Interval()
 	switch {
-	case !moved:
-		if f.filled() {
+	case !moved && f.filled():
+		t.Course = result.LevelledOff
+	case !moved && f.mayGrow(whole.Interval()):
+		t.Course = result.MayGrow
+		if f.part(earlyShare, 1).Slope < goingShare*whole.Slope {
 			t.Course = result.LevelledOff
 		}
-		return t
-	case t.PerHour < 0:
+	case moved && t.PerHour < 0:
 		t.Course = result.Falls
-		return t
+	case moved:
+		t.Course = f.growth(whole, later)
 	}
-	t.Course = f.growth(whole, later)
 	if t.Course == result.Grows &&
 		(slower(f.part(0, 0.5), later) || whole.Beyond(f.bound) > driftAlpha) {
 		t.PerHour, t.SecondHalf = later.Slope, true
 		t.PerHourLow, t.PerHourHigh = later.Interval()
 	}
-	if t.Course != result.Grows && t.Course != result.Slows {
+	if !unexplained(t.Course) {
 		return t
 	}
 	by := 0.0
@@ -163,13 +168,24 @@ func (f *figure) trend(moved bool, s sent) result.Trend {
 	}
 	few := t.PerSent <= mostWithMessages ||
 		f.unit == result.UnitBytes && t.PerHour <= mostOverhead*s.messages
-	if t.PerSent >= least && few && t.Course == result.Grows {
+	if t.PerSent >= least && few && t.Course != result.Slows {
 		t.Course = result.WithMessages
 	}
 	if hours := (f.room - t.Level) / t.PerHour; f.room > 0 && hours > 0 && hours < 1e6 {
 		t.FullNs = int64(hours * float64(time.Hour))
 	}
 	return t
+}
+
+// unexplained reports whether a course tells of growth that messages or time may explain.
+func unexplained(c result.Course) bool {
+	return c == result.Grows || c == result.Slows || c == result.MayGrow
+}
+
+// mayGrow reports whether a figure that fills something up rose by the interval of its slope, and
+// perhaps by as much as matters, although this is not shown for all figures together.
+func (f *figure) mayGrow(low, high float64) bool {
+	return f.fills && low > 0 && high > f.bound && !f.falls()
 }
 
 // growth distinguishes growth that goes on from growth that has ended. Growth shown in the second

@@ -114,7 +114,6 @@ func (b *blocks) leftOutNs() (sum int64) {
 type tally struct {
 	figure
 	share  float64 // the least change over the window that matters
-	fills  bool
 	blocks [][]float64
 }
 
@@ -126,10 +125,11 @@ type figures struct {
 
 // add adds a value to a figure, and creates the figure with its first value.
 func (a *figures) add(f figure, share float64, fills bool, at int, v float64) {
+	f.fills = fills
 	k := slices.IndexFunc(a.all, func(t *tally) bool { return t.name == f.name })
 	if k < 0 {
 		k = len(a.all)
-		a.all = append(a.all, &tally{figure: f, share: share, fills: fills,
+		a.all = append(a.all, &tally{figure: f, share: share,
 			blocks: make([][]float64, a.n)})
 	}
 	a.all[k].blocks[at] = append(a.all[k].blocks[at], v)

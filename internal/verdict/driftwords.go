@@ -19,7 +19,7 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 	if t.Why != "" {
 		return say(Trends, result.Unknown, "the window is not judged for trends, because %s", t.Why)
 	}
-	var grow, slow, rest []string
+	var grow, unsure, rest []string
 	for _, f := range t.Figures {
 		switch {
 		case f.Own:
@@ -28,8 +28,11 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 		case f.Course == result.Falls && f.Unit == result.UnitMsgsPerSec:
 			grow = append(grow, fmt.Sprintf("%s fell by %s", f.Name, perHour(f, -1)))
 		case f.Course == result.Slows:
-			slow = append(slow, fmt.Sprintf("%s grew by %s, and ever more slowly: a longer window "+
-				"shows whether it stops", f.Name, perHour(f, 1)))
+			unsure = append(unsure, fmt.Sprintf("%s grew by %s, and ever more slowly: a longer "+
+				"window shows whether it stops", f.Name, perHour(f, 1)))
+		case f.Course == result.MayGrow:
+			unsure = append(unsure, fmt.Sprintf("%s may grow, by %s: a longer window shows "+
+				"whether it does", f.Name, perHour(f, 1)))
 		}
 	}
 	for _, c := range []struct {
@@ -52,9 +55,9 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 	}
 	switch {
 	case len(grow) > 0:
-		return say(Trends, result.Broken, "%s", told(over, grow, slow, rest))
-	case len(slow) > 0:
-		return say(Trends, result.Unknown, "%s", told(over, slow, rest))
+		return say(Trends, result.Broken, "%s", told(over, grow, unsure, rest))
+	case len(unsure) > 0:
+		return say(Trends, result.Unknown, "%s", told(over, unsure, rest))
 	}
 	return say(Trends, result.Holds, "%s", told(fmt.Sprintf(
 		"none of %d figures is shown to drift %s", len(t.Figures), over), rest))
