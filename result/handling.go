@@ -13,6 +13,8 @@ type Sharing struct {
 	// Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation in
 	// Shared Computer Systems", 1984). With several topics it is that of the least fair one.
 	Fairness float64 `json:"fairness"`
+	// Idle consumers of that topic received nothing.
+	Idle int `json:"idle_consumers,omitempty"`
 	// Least and Most are the messages of the consumers of that topic with the fewest and the most.
 	Least int64 `json:"least_msgs"`
 	Most  int64 `json:"most_msgs"`

@@ -231,7 +231,7 @@ func (o *Observation) Finish(s Summary, l Load, cores int) {
 	}
 	// The messages are those answered within the window, because the CPU time is of the window
 	// too.
-	acked := s.AchievedRate * seconds
+	acked := s.Work() * seconds
 	cpu, written, known := o.ofServers()
 	o.MsgsPerCoreSecond = ratio(acked, cpu)
 	if known {

@@ -363,10 +363,15 @@ type Error struct {
 
 // Summary has the figures of the measured window.
 type Summary struct {
-	WindowNs     int64   `json:"window_ns"` // as it was: shorter when interrupted
-	OfferedRate  float64 `json:"offered_rate_msgs_per_s"`
-	AchievedRate float64 `json:"achieved_rate_msgs_per_s"` // acknowledged within the window
-	ReceivedRate float64 `json:"received_rate_msgs_per_s"` // per subscription, within the window
+	WindowNs    int64   `json:"window_ns"` // as it was: shorter when interrupted
+	OfferedRate float64 `json:"offered_rate_msgs_per_s"`
+	// AchievedRate and ReceivedRate count the messages acknowledged, and received per subscription,
+	// within the window, but no more than were due in it: see Own.
+	AchievedRate float64 `json:"achieved_rate_msgs_per_s"`
+	ReceivedRate float64 `json:"received_rate_msgs_per_s"`
+	// WorkRate counts all messages acknowledged within the window, those that were due before it
+	// included: what the resources of the window were used for; 0: not recorded.
+	WorkRate float64 `json:"work_rate_msgs_per_s,omitempty"`
 	// LeastReceivedRate is the rate of the subscription that received least; 0: not recorded.
 	LeastReceivedRate float64 `json:"least_received_rate_msgs_per_s,omitempty"`
 	BytesPerS         float64 `json:"achieved_rate_bytes_per_s"`

@@ -26,10 +26,32 @@ func (s *Summary) Finish(l Load, cores int) {
 	}
 	// The last interval may end late; the offered load ends with the schedule.
 	s.OfferedRate /= min(seconds, max(l.WindowSeconds, 1e-9))
-	s.AchievedRate /= seconds
-	s.ReceivedRate /= seconds * float64(max(l.Subscriptions, 1))
+	s.WorkRate = s.AchievedRate / seconds
+	s.AchievedRate = l.Own(s.WorkRate, s.OfferedRate)
+	s.ReceivedRate = l.Own(s.ReceivedRate/(seconds*float64(max(l.Subscriptions, 1))),
+		s.OfferedRate)
 	s.BytesPerS = s.AchievedRate * float64(l.MessageBytes)
 	s.Generator.CPUShare = s.Generator.CPUSeconds / seconds / float64(max(cores, 1))
+}
+
+// Own returns a count, or a rate, of messages that were answered within the window, without those
+// that cannot be the window's own: an answer to a message of the warm-up counts only in place of a
+// message of the window that still waits when the window ends. So a steady wait lowers no rate,
+// and no rate exceeds what was due. A closed loop offers what it is answered.
+func (l Load) Own(answered, due float64) float64 {
+	if l.Closed != nil {
+		return answered
+	}
+	return min(answered, due)
+}
+
+// Work returns the messages per second that were acknowledged within the window, whenever they
+// were due. Costs are divided by it, because they are of the same time.
+func (s Summary) Work() float64 {
+	if s.WorkRate > 0 {
+		return s.WorkRate
+	}
+	return s.AchievedRate // of older runs
 }
 
 // PayloadBytes returns the mean payload of the acknowledged messages: of those of the window or,

@@ -182,14 +182,19 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
 		perWindow := func(n int64) float64 { return float64(n) / seconds }
 		s.OfferedRate = perWindow(r.run.Counters.Scheduled)
-		s.AchievedRate = perWindow(f.AckedWithin)
-		var received int64
+		s.WorkRate = perWindow(f.AckedWithin)
+		due := perWindow(r.run.Counters.Scheduled - r.run.Counters.Failed)
+		own := func(n int64) float64 { return r.run.Load.Own(perWindow(n), due) }
+		s.AchievedRate, s.ReceivedRate = own(f.AckedWithin), 0
 		for _, n := range f.ReceivedWithin {
-			received += n
+			s.ReceivedRate += own(n)
 		}
-		s.ReceivedRate = perWindow(received) / float64(r.run.Load.Subscriptions)
-		s.LeastReceivedRate = perWindow(slices.Min(f.ReceivedWithin))
-		s.BytesPerS = perWindow(f.BytesWithin)
+		s.ReceivedRate /= float64(r.run.Load.Subscriptions)
+		s.LeastReceivedRate = own(slices.Min(f.ReceivedWithin))
+		s.BytesPerS = 0
+		if s.WorkRate > 0 {
+			s.BytesPerS = perWindow(f.BytesWithin) * s.AchievedRate / s.WorkRate
+		}
 	}
 	if r.run.Load.Closed != nil {
 		s.Minutes = r.readings.minutes.Minutes(s.WindowNs)

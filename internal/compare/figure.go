@@ -118,7 +118,7 @@ func cpuPerMessage(r *result.Run) (float64, bool) {
 	if own := o.Own(); own != nil {
 		seconds += own.CPUSeconds
 	}
-	messages := r.Summary.AchievedRate * float64(o.WindowNs) / 1e9
+	messages := r.Summary.Work() * float64(o.WindowNs) / 1e9
 	if messages <= 0 || !whole {
 		return 0, false
 	}

@@ -61,6 +61,9 @@ func sharing(arrived []ArrivedAccount) *result.Sharing {
 		s.Least, s.Most = min(s.Least, n), max(s.Most, n)
 		sum += float64(n)
 		squares += float64(n) * float64(n)
+		if n == 0 {
+			s.Idle++
+		}
 	}
 	if sum == 0 {
 		return nil

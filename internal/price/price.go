@@ -74,7 +74,7 @@ func newUse(r *result.Run) (u use, why string) {
 	u.servers, _ = o.OfServers()
 	u.own = o.Own()
 	u.seconds = float64(o.WindowNs) / 1e9
-	u.messages = r.Summary.AchievedRate * u.seconds
+	u.messages = r.Summary.Work() * u.seconds
 	u.payload = u.messages * r.Summary.PayloadBytes(r.Load)
 	switch {
 	case slices.Contains(o.Servers, result.Self):

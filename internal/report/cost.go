@@ -29,7 +29,7 @@ type cost struct {
 func newCost(r *result.Run) cost {
 	o := r.Observation
 	c := cost{run: r, embedded: embedded(o), seconds: float64(max(o.WindowNs, 0)) / 1e9}
-	if rate := r.Summary.AchievedRate; finite(rate) && rate > 0 {
+	if rate := r.Summary.Work(); finite(rate) && rate > 0 {
 		c.messages = rate * c.seconds
 	}
 	c.servers, c.complete = o.OfServers()

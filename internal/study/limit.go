@@ -132,7 +132,7 @@ func (f Figure) perUse(m Measured, resource string) (out []float64) {
 		runs = []*result.Run{&m.Run.Run}
 	}
 	for _, r := range runs {
-		rate := r.Summary.AchievedRate
+		rate := r.Summary.Work()
 		if f.Unit == BytesPerSecond {
 			rate *= r.Summary.PayloadBytes(r.Load)
 		} else if v, known := f.Value(m); known && m.Run != nil {
@@ -149,7 +149,7 @@ func (f Figure) perUse(m Measured, resource string) (out []float64) {
 // known.
 func used(r *result.Run, resource string) float64 {
 	if cores(resource) {
-		return r.Summary.AchievedRate / r.Observation.MsgsPerCoreSecond
+		return r.Summary.Work() / r.Observation.MsgsPerCoreSecond
 	}
 	for _, s := range verdict.Shares(r) {
 		if s.Resource == resource {

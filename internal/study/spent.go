@@ -62,7 +62,7 @@ func sumOfServers(r *result.Run, of func(result.ProcessUse) *int64) (sum float64
 func syncsPerMessage(r *result.Run) (float64, bool) {
 	files, known := sumOfServers(r, func(p result.ProcessUse) *int64 { return p.Syncs })
 	maps, alsoKnown := sumOfServers(r, func(p result.ProcessUse) *int64 { return p.MapSyncs })
-	messages := r.Summary.AchievedRate * float64(r.Observation.WindowNs) / 1e9
+	messages := r.Summary.Work() * float64(r.Observation.WindowNs) / 1e9
 	return (files + maps) / messages, known && alsoKnown && messages > 0
 }
 

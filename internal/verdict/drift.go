@@ -92,7 +92,7 @@ func driftOf(s *result.Saved) {
 type sent struct{ messages, bytes float64 }
 
 func sentOf(r *result.Run) sent {
-	messages := r.Summary.AchievedRate * 3600
+	messages := r.Summary.Work() * 3600
 	return sent{messages: messages, bytes: messages * float64(r.Load.MessageBytes)}
 }
 

@@ -116,6 +116,11 @@ func messageWarnings(all *list, r *result.Run) {
 			"%s messages that the system had refused were delivered nevertheless",
 			quantity.Count(l.RefusedReceived))
 	}
+	for _, l := range r.Ledger.Subscriptions {
+		if s := l.Sharing; s != nil && s.Idle > 0 {
+			warn("idle_consumers", "%s", idleSentence(r, l.Subscription, *s))
+		}
+	}
 	for _, l := range r.Summary.Latency {
 		if l.Clamped > 0 || l.Negative > 0 {
 			warn("range",
@@ -123,6 +128,17 @@ func messageWarnings(all *list, r *result.Run) {
 				l.Series, quantity.Count(l.Clamped), quantity.Count(l.Negative))
 		}
 	}
+}
+
+// idleSentence says that consumers of a subscription received nothing, and why if that is known.
+func idleSentence(r *result.Run, subscription string, s result.Sharing) string {
+	out := fmt.Sprintf("%d of %d consumers of %s received nothing (fairness %.2f)", s.Idle,
+		s.Consumers, subscription, s.Fairness)
+	if r.System.PartitionsOwned && r.Load.Partitions < s.Consumers {
+		out += fmt.Sprintf(": each partition belongs to one consumer, and the topic has %s",
+			quantity.Count(int64(r.Load.Partitions)))
+	}
+	return out
 }
 
 // coldCache returns the warning of a run whose page cache was dropped.
