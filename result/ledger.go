@@ -18,10 +18,15 @@ type SubscriptionLedger struct {
 	Subscription string `json:"subscription"`
 	Acked        int64  `json:"acked"`    // acknowledged to producers
 	Received     int64  `json:"received"` // distinct messages
-	Lost         int64  `json:"lost"`     // acknowledged, never received
-	// acknowledged, and not received when the run gave up on readers of a backlog, when an audit
-	// did not finish, or when the drain ended by its limit while messages were still arriving
-	Unread    int64 `json:"unread,omitempty"`
+	// acknowledged, not received, and shown to be lost: see internal/measure, Evidence
+	Lost int64 `json:"lost"`
+	// LostWarmup counts those of the lost messages that were due in the warm-up.
+	LostWarmup int64 `json:"lost_in_warmup,omitempty"`
+	// acknowledged, and not received when the run ended: lost, or still to come
+	Unread int64 `json:"unread,omitempty"`
+	// AwaitedNs is how long nothing had arrived when the run stopped waiting for the unread
+	// messages; 0: messages were still arriving, or the run gave up on the readers.
+	AwaitedNs int64 `json:"awaited_ns,omitempty"`
 	Duplicate int64 `json:"duplicate"` // further copies of received messages
 	Reordered int64 `json:"reordered"` // came after a later one of their lane
 	// came after a later one of their lane that another consumer had received
@@ -66,7 +71,9 @@ func (l Ledger) Total() (total SubscriptionLedger) {
 		total.Acked += s.Acked
 		total.Received += s.Received
 		total.Lost += s.Lost
+		total.LostWarmup += s.LostWarmup
 		total.Unread += s.Unread
+		total.AwaitedNs = max(total.AwaitedNs, s.AwaitedNs)
 		total.Duplicate += s.Duplicate
 		total.Reordered += s.Reordered
 		total.Overtaken += s.Overtaken

@@ -290,6 +290,8 @@ type Redelivery struct {
 	Never   bool   `json:"never,omitempty"`    // it cannot be
 	AfterNs int64  `json:"after_ns,omitempty"` // at the latest; 0: no limit is known
 	Why     string `json:"why"`                // in the system's own words
+	// DelayNs is how long the system withholds each message from consumers on purpose.
+	DelayNs int64 `json:"delay_ns,omitempty"`
 }
 
 // Node is a server that plimsoll started.

@@ -24,6 +24,8 @@ type Redelivery struct {
 	Never bool          // the system never does
 	After time.Duration // longest time after the first delivery; 0: no limit is known
 	Why   string        // in the system's own words, with the deciding setting
+	// Delay is how long the system withholds each message from consumers on purpose.
+	Delay time.Duration
 }
 
 // Redeliverer is a System that knows when it delivers a message again. Of other systems plimsoll

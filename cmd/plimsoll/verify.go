@@ -25,7 +25,7 @@ type verifyCommand struct {
 	fleetFlags
 	Rounds int        `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
 	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
-	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing must arrive after the last heal before missing messages count as lost; must exceed the system's redelivery time."`
+	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing must arrive after the last heal before the audit has read everything; must exceed the system's redelivery time."`
 	Runs   string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the verification in DIR, or the newest ones of this command; whole rounds are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`

@@ -34,10 +34,10 @@ func (r *run) account() error {
 	r.run.Warmup, r.run.Counters = countersOf(c, measure.Warmup), countersOf(c, measure.Measured)
 	r.run.Errors, r.run.Scaling = accounts.Errors, accounts.Scaling
 	var arrived int64
-	r.run.Ledger, arrived = r.plan.Judge(accounts)
+	r.run.Ledger, arrived = r.plan.Judge(accounts, r.evidence(r.closingNs, *c, accounts))
 	r.run.Ledger.WatchedNs = r.watchedNs(c)
 	if r.run.Ledger.Accounted {
-		r.arrivals.account(r.run.Ledger.Subscriptions)
+		r.arrivals.account(r.run.Ledger.Subscriptions, r.run.Ledger.WatchedNs)
 	} else {
 		arrived = r.count(result.EndToEnd) // the others are unknown
 	}

@@ -37,17 +37,17 @@ func (a *arrivals) limit(beginNs, lookedNs int64) {
 	}
 }
 
-// account counts the missing messages of subscriptions whose messages were still arriving as
-// unread, not lost.
-func (a *arrivals) account(of []result.SubscriptionLedger) {
-	for i, cut := range a.cut {
-		if cut {
-			unread(&of[i])
-		}
-	}
+// cutAt reports whether messages were still arriving at a subscription.
+func (a *arrivals) cutAt(subscription int) bool {
+	return subscription < len(a.cut) && a.cut[subscription]
 }
 
-// unread counts the missing messages of a subscription as unread, not lost.
-func unread(of *result.SubscriptionLedger) {
-	of.Unread, of.Lost, of.LostRanges = of.Unread+of.Lost, 0, nil
+// account notes for how long the run waited for unread messages: not at all for those of
+// subscriptions at which messages were still arriving.
+func (a *arrivals) account(of []result.SubscriptionLedger, stillNs int64) {
+	for i := range of {
+		if of[i].Unread > 0 && !a.cutAt(i) {
+			of[i].AwaitedNs = stillNs
+		}
+	}
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
@@ -26,7 +26,10 @@ type audit struct {
 	opened      bool // the opening has ended, with or without an error
 	unopened    bool
 	whole       bool // all messages were read
-	gone        int  // number of partitions that the servers no longer have
+
+	stillNs int64  // of the last look
+	heard   bool   // something was read from each partition that has messages
+	gone    []bool // by topic and partition: the servers no longer have it
 }
 
 // drain begins the audit when every fault is healed, and waits while its consumers are
@@ -40,6 +43,7 @@ func (a *audit) drain(d *draining) {
 	if a.unopened {
 		d.awaited = r.job.Workload.Subscriptions
 	}
+	d.patient = d.patient || a.opened && !a.unopened && !a.heard
 }
 
 func (a *audit) open() {
@@ -62,10 +66,33 @@ func (a *audit) open() {
 }
 
 // drained records whether the audit has read everything: nothing is missing, or nothing has
-// arrived for auditStill.
+// arrived for auditStill. A partition from which nothing came may be between two consumers: it is
+// waited for as long as missing messages are.
 func (a *audit) drained(settled bool, stillNs int64) {
-	still := stillNs >= int64(cmp.Or(a.run.job.Idle, auditStill))
-	a.whole = a.opened && !a.unopened && (settled || still)
+	least := int64(cmp.Or(a.run.job.Idle, auditStill))
+	if a.opened && stillNs >= least && (a.stillNs < least || stillNs < a.stillNs) {
+		a.heard = a.hears()
+	}
+	a.stillNs = stillNs
+	if !a.heard {
+		least = max(least, int64(a.run.job.patience()), int64(missingWait))
+	}
+	a.whole = a.opened && !a.unopened && (settled || stillNs >= least)
+}
+
+// hears reports whether the audit has read something from each partition that has messages.
+func (a *audit) hears() bool {
+	accounts, err := a.run.accounts()
+	return err == nil && a.run.plan.Heard(accounts)
+}
+
+// prove says whether the audit has read everything, and which partitions are gone.
+func (a *audit) prove(e *load.Evidence) {
+	e.Audited = a.whole
+	if len(a.gone) > 0 {
+		each := a.run.job.Workload.Partitions
+		e.Gone = func(topic, partition int) bool { return a.gone[topic*each+partition] }
+	}
 }
 
 // end asks the servers which partitions they no longer have. A server that does not answer in time
@@ -79,22 +106,27 @@ func (a *audit) end() error {
 	defer cancel()
 	const width = 8
 	topics, each := a.run.plan.Topics(), a.run.job.Workload.Partitions
-	var gone atomic.Int64
+	gone := make([]bool, len(topics)*each)
 	_ = system.Each(ctx, len(topics)*each, width, nil, func(ctx context.Context, i int) error {
 		if _, err := reader.Leader(ctx, topics[i/each], i%each); errors.Is(err,
 			system.ErrNoTopic) {
-			gone.Add(1)
+			gone[i] = true
 		}
 		return nil
 	})
-	a.gone = int(gone.Load())
+	a.gone = gone
 	return nil
 }
 
-// account counts messages as unread, not lost, when the audit did not finish.
+// account notes how many partitions are gone, and that an audit which did not finish has waited
+// for nothing.
 func (a *audit) account(of []result.SubscriptionLedger) {
-	a.run.run.Ledger.GonePartitions = a.gone
+	for _, gone := range a.gone {
+		if gone {
+			a.run.run.Ledger.GonePartitions++
+		}
+	}
 	if !a.whole && len(of) > 0 {
-		unread(&of[len(of)-1])
+		of[len(of)-1].AwaitedNs = 0
 	}
 }

@@ -269,7 +269,7 @@ func (b *backlog) drain(d *draining) {
 	case b.replays():
 		d.awaited = b.run.job.Workload.Subscriptions
 	default:
-		d.lengthNs = min(d.lengthNs, int64(interruptedDrain))
+		d.lengthNs, d.awaited = min(d.lengthNs, int64(interruptedDrain)), 0
 	}
 }
 
@@ -279,15 +279,14 @@ func (b *backlog) gaveUp() bool { return b.to.End != result.BacklogCaughtUp }
 // replays reports whether an additional subscription reads the backlog.
 func (b *backlog) replays() bool { return b.plan.Then == workload.BacklogReplay }
 
-// account counts a message as unread, not lost, when the run stopped waiting for the readers that
-// had not received it. It fills the stretches.
+// account notes that the run did not wait for readers that it gave up on, and fills the stretches.
 func (b *backlog) account(of []result.SubscriptionLedger) {
 	if b.gaveUp() {
 		if b.replays() && len(of) > 0 {
 			of = of[len(of)-1:]
 		}
 		for i := range of {
-			unread(&of[i])
+			of[i].AwaitedNs = 0
 		}
 	}
 	b.summarize()

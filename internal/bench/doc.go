@@ -18,6 +18,13 @@
 // The order is fixed: halt, close the clients, collect the last interval, read the
 // counters, account. Whatever a counter holds by then, a histogram holds too.
 //
+// # Missing messages
+//
+// When the drain's length is over and messages are missing, the run asks what shows that they are
+// lost (measure.Evidence). While something is missing that may still come, and nothing was arriving
+// that slow consumers would explain, it goes on waiting: until nothing has come for missingWait or
+// the declared redelivery time, and for at most mostMissing (missing.go).
+//
 // # Faults
 //
 // One goroutine injects and heals faults, and the meter ends it before it accounts.

@@ -315,5 +315,6 @@ func (j *Job) redelivery() *result.Redelivery {
 	if !ok {
 		return nil
 	}
-	return &result.Redelivery{Never: r.Never, AfterNs: int64(r.After), Why: r.Why}
+	return &result.Redelivery{Never: r.Never, AfterNs: int64(r.After), Why: r.Why,
+		DelayNs: int64(r.Delay)}
 }

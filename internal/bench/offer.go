@@ -223,66 +223,6 @@ func (r *run) sleep(ctx context.Context, untilNs int64) error {
 	return nil
 }
 
-// drain waits until every message has been answered and has arrived, for at most the workload's
-// drain after the last fault was healed and an audit was opened.
-func (r *run) drain(ctx context.Context) error {
-	if err := r.begin(result.PhaseDrain, "waiting for outstanding messages"); err != nil {
-		return err
-	}
-	begin := r.job.Clock.Now()
-	d := r.waitsFor()
-	length := d.lengthNs
-	until, quietSince, movedNs, before := begin+length, begin, begin, load.Counters{}
-	lookedNs := begin
-	for now := begin; now < until; now = r.job.Clock.Now() {
-		if ctx.Err() != nil {
-			r.interrupted = true
-			until = min(until, now+int64(interruptedDrain))
-			ctx = context.WithoutCancel(ctx)
-		}
-		d = r.waitsFor()
-		if d.busy && !r.interrupted {
-			until = now + length
-		}
-		if !r.interrupted {
-			until = max(until, min(quietSince, begin+length)+r.lingerNs())
-		}
-		sample, err := r.sample(false)
-		if err != nil {
-			return err
-		}
-		lookedNs = now
-		r.arrivals.look(now, sample.Counters.FreshAt)
-		if d.busy || !reflect.DeepEqual(sample.Counters, before) {
-			before, movedNs = sample.Counters, now
-		}
-		settled, err := r.settled(sample.Counters, d.awaited)
-		if err != nil {
-			return err
-		}
-		if movedNs == now || !settled {
-			quietSince = now
-		}
-		over := now-quietSince >= max(int64(quiet), r.lingerNs())
-		for _, p := range r.parts {
-			p.drained(over, now-movedNs)
-		}
-		if over || r.job.Idle > 0 && now-movedNs >= max(int64(r.job.Idle), r.lingerNs()) {
-			return nil
-		}
-		if now-r.readings.lastNs >= r.length(r.readings.lastNs) {
-			if err := r.interval(result.PhaseDrain); err != nil {
-				return err
-			}
-		}
-		if err := r.sleep(context.Background(), now+int64(drainLook)); err != nil {
-			return err
-		}
-	}
-	r.arrivals.limit(begin, lookedNs)
-	return nil
-}
-
 // waitsFor returns what the drain must wait for now.
 func (r *run) waitsFor() draining {
 	w := r.job.Workload

@@ -25,9 +25,11 @@ type part interface {
 	drain(d *draining)
 	// drained receives the outcome of the drain.
 	drained(settled bool, stillNs int64)
+	// prove adds what the part knows about messages that have not arrived.
+	prove(e *load.Evidence)
 	// end: load and drain are over, and the clients are about to close.
 	end() error
-	// account corrects the accounts of the subscriptions (there are none if a worker was lost),
+	// account completes the accounts of the subscriptions (there are none if a worker was lost),
 	// and fills the part's own figures.
 	account(of []result.SubscriptionLedger)
 }
@@ -43,6 +45,7 @@ type ended struct {
 // draining describes what a drain waits for.
 type draining struct {
 	busy     bool  // wait regardless of the counters
+	patient  bool  // wait as long as for missing messages, although nothing comes
 	lengthNs int64 // the longest wait
 	awaited  int   // subscriptions, those that read later being the last
 }
@@ -56,6 +59,7 @@ func (idle) look(int64) (cut bool, err error)    { return false, nil }
 func (idle) interval(ended) error                { return nil }
 func (idle) drain(*draining)                     {}
 func (idle) drained(bool, int64)                 {}
+func (idle) prove(*load.Evidence)                {}
 func (idle) end() error                          { return nil }
 func (idle) account([]result.SubscriptionLedger) {}
 

@@ -96,7 +96,7 @@ func plain() []Figure {
 		figure("lost", Messages, func(r *result.Run) (float64, bool) {
 			unread, _ := ledger(func(l account) int64 { return l.Unread })(r)
 			lost, accounted := ledger(func(l account) int64 { return l.Lost })(r)
-			return lost, accounted && unread == 0
+			return lost, accounted && (unread == 0 || lost > 0) // at least these
 		}),
 		figure("duplicate", Messages, ledger(func(l account) int64 { return l.Duplicate })),
 		figure("reordered", Messages, ledger(func(l account) int64 { return l.Reordered })),

@@ -94,7 +94,7 @@ func (c *consumer) receive(m system.Received) {
 	sound := soundness{intact: c.payload.intact(b, s.lane, s.seq), placed: c.placed(m, s.lane)}
 	lane := int(s.lane - c.base)
 	c.Lock()
-	how := measure.Arrival{Late: !c.frozen && c.shared.order.Late(lane, s.seq)}
+	how := measure.Arrival{Late: !c.frozen && c.shared.order.Late(lane, s.seq), AtNs: now}
 	if how.Late && len(c.shared.consumers) > 1 && !c.arrived.Has(lane, s.seq) {
 		c.Unlock()
 		c.receiveLate(s, now, sound)
@@ -115,7 +115,7 @@ type soundness struct {
 // It checks the other consumers of the subscription one by one for the message, while none of them
 // can note another late message.
 func (c *consumer) receiveLate(s stamp, nowNs int64, sound soundness) {
-	how := measure.Arrival{Late: true}
+	how := measure.Arrival{Late: true, AtNs: nowNs}
 	c.shared.late.Lock()
 	defer c.shared.late.Unlock()
 	for _, other := range c.shared.consumers {

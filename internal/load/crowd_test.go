@@ -75,7 +75,8 @@ func crowdSteps(
 		}
 	})
 	timed("judge", func() {
-		if ledger, _ := plan.Judge(account); ledger.Subscriptions[0].Received < int64(w.Topics)/2 {
+		ledger, _ := plan.Judge(account, Evidence{Passed: true})
+		if ledger.Subscriptions[0].Received < int64(w.Topics)/2 {
 			b.Fatalf("%+v", ledger)
 		}
 	})

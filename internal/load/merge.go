@@ -233,24 +233,56 @@ func sortErrors(errs []result.Error) {
 	})
 }
 
-// Judge compares the acknowledged with the received messages, for every subscription. It also
-// returns the number of distinct messages due in the measured window that arrived at the
-// workload's own subscriptions.
-func (p *Plan) Judge(a Account) (ledger result.Ledger, arrived int64) {
+// Evidence says what shows that messages which have not arrived are lost, as measure.Evidence does
+// for one topic and subscription.
+type Evidence struct {
+	Passed  bool
+	SinceNs int64
+	// Audited: the last subscription has read everything that the system has.
+	Audited bool
+	// Gone reports whether the servers say that they no longer have a partition; nil: none is gone.
+	Gone func(topic, partition int) bool
+}
+
+// of returns the evidence about one topic, of which the last subscription received audit.
+func (e Evidence) of(topic int, audit arrivedAccounts) measure.Evidence {
+	out := measure.Evidence{Passed: e.Passed, SinceNs: e.SinceNs}
+	if e.Audited {
+		out.Audited, out.Audit = true, audit
+	}
+	if e.Gone != nil {
+		out.Gone = func(partition int) bool { return e.Gone(topic, partition) }
+	}
+	return out
+}
+
+// Judge compares the acknowledged with the received messages, for every subscription, and decides
+// by the evidence whether messages that have not arrived are lost. It also returns the number of
+// distinct messages due in the measured window that arrived at the workload's own subscriptions.
+func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64) {
 	if len(a.Missing) > 0 {
 		return ledger, 0
 	}
 	ledger = result.Ledger{Accounted: true, MemoryBytes: a.MemoryBytes}
 	w, topics := &p.Workload, p.Topics()
+	audits := make([]arrivedAccounts, w.Topics)
+	if e.Audited {
+		p.eachTopic(a, w.AllSubscriptions()-1, func(t int, _ sentAccounts,
+			got arrivedAccounts) bool {
+			audits[t] = got
+			return true
+		})
+	}
 	for s := range w.AllSubscriptions() {
 		account := result.SubscriptionLedger{Subscription: p.subscriptionName(s)}
 		p.eachTopic(a, s, func(t int, sent sentAccounts, got arrivedAccounts) bool {
-			n := measure.Judge(&account, sent, got, func(lane int) measure.LaneName {
+			name := func(lane int) measure.LaneName {
 				return measure.LaneName{
 					Topic: topics[t].Name, Producer: lane / w.Partitions,
 					Partition: lane % w.Partitions,
 				}
-			})
+			}
+			n := measure.Judge(&account, sent, got, e.of(t, audits[t]), name)
 			if s < w.Subscriptions {
 				arrived += n
 			}
@@ -275,6 +307,18 @@ func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
 		})
 	}
 	return missing
+}
+
+// Heard reports whether the last subscription has received a message from each partition to which
+// one was acknowledged.
+func (p *Plan) Heard(a Account) (heard bool) {
+	heard = len(a.Missing) == 0
+	p.eachTopic(a, p.Workload.AllSubscriptions()-1, func(_ int, sent sentAccounts,
+		got arrivedAccounts) bool {
+		heard = heard && measure.Heard(sent, got, p.Workload.Partitions)
+		return heard
+	})
+	return heard
 }
 
 type (

@@ -81,7 +81,7 @@ func deliverChanged(t *testing.T, change func(*system.Received)) result.Subscrip
 		}
 		to.receive(m)
 	}
-	ledger, _ := plan.Judge(e.account(true))
+	ledger, _ := plan.Judge(e.account(true), Evidence{})
 	return ledger.Subscriptions[0]
 }
 

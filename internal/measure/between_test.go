@@ -32,7 +32,7 @@ func TestOrderBetweenWorkers(t *testing.T) {
 	}
 	name := func(lane int) LaneName { return LaneName{Partition: lane} }
 	var l result.SubscriptionLedger
-	Judge(&l, []SentAccount{{Lanes: NewSent(3).Lanes(false)}}, all, name)
+	Judge(&l, []SentAccount{{Lanes: NewSent(3).Lanes(false)}}, all, Evidence{}, name)
 	want := result.SubscriptionLedger{
 		Received: 9, Unacked: 9, Duplicate: 1, Reordered: 2, ReorderedOrCopies: 1,
 		BetweenWorkers:  5,

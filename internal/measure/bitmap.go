@@ -116,6 +116,16 @@ func (b *bitmap) countFrom(from int64) int64 {
 	return n
 }
 
+// highest is the largest sequence number in the set; -1: the set is empty.
+func (b *bitmap) highest() int64 {
+	for i := b.length()/64 - 1; i >= 0; i-- {
+		if word := b.word(i); word != 0 {
+			return i*64 + 63 - int64(bits.LeadingZeros64(word))
+		}
+	}
+	return -1
+}
+
 // common is the number of sequence numbers that both sets have.
 func (b *bitmap) common(other *bitmap) (n int64) {
 	for i := int64(0); i < other.length()/64; i++ {

@@ -16,18 +16,20 @@ func (n LaneName) is(r *result.Range) bool {
 
 // Judge compares what the producers of a topic had acknowledged with what the consumers of
 // one subscription received, and adds it to the ledger. A lane is the producer's index times
-// the partitions, plus the partition. It returns how many distinct messages arrived that
-// were due in the measured window.
+// the partitions, plus the partition. A message that has not arrived is lost as far as the
+// evidence shows that, otherwise it is unread. Judge returns how many distinct messages arrived
+// that were due in the measured window.
 func Judge(
-	into *result.SubscriptionLedger, sent []SentAccount, arrived []ArrivedAccount,
+	into *result.SubscriptionLedger, sent []SentAccount, arrived []ArrivedAccount, e Evidence,
 	name func(lane int) LaneName,
 ) (measured int64) {
-	consumers := readersOf(arrived)
+	consumers, auditors := readersOf(arrived), readersOf(e.Audit)
 	for i := range sent {
 		for partition := range sent[i].Lanes {
 			lane := sent[i].Producer*len(sent[i].Lanes) + partition
-			seen := seenOn(consumers, lane)
-			measured += judgeLane(into, &sent[i].Lanes[partition], seen, lane, name)
+			l := lanePassage{name: name(lane), sent: &sent[i].Lanes[partition],
+				seen: seenOn(consumers, lane), evidence: e.of(partition, seenOn(auditors, lane))}
+			measured += l.judge(into)
 		}
 	}
 	for i := range arrived {
@@ -59,11 +61,11 @@ func sharing(arrived []ArrivedAccount) *result.Sharing {
 	for i := range arrived {
 		n := arrived[i].Handled
 		s.Least, s.Most = min(s.Least, n), max(s.Most, n)
-		sum += float64(n)
-		squares += float64(n) * float64(n)
 		if n == 0 {
 			s.Idle++
 		}
+		sum += float64(n)
+		squares += float64(n) * float64(n)
 	}
 	if sum == 0 {
 		return nil
@@ -84,49 +86,64 @@ func readersOf(arrived []ArrivedAccount) []reader {
 }
 
 // seenOn returns what each of the consumers received on a lane. Lanes must not go back.
-func seenOn(consumers []reader, lane int) (seen []Set) {
+func seenOn(consumers []reader, lane int) (seen []ArrivedLane) {
 	for i := range consumers {
 		r := &consumers[i]
 		for len(r.lanes) > 0 && r.lanes[0].Lane < lane {
 			r.lanes = r.lanes[1:]
 		}
 		if len(r.lanes) > 0 && r.lanes[0].Lane == lane {
-			seen = append(seen, r.lanes[0].Seen)
+			seen = append(seen, r.lanes[0])
 		}
 	}
 	return seen
 }
 
-// judgeLane accounts for one lane, and returns how many messages arrived on it that were
-// due in the measured window.
-func judgeLane(
-	into *result.SubscriptionLedger, sent *SentLane, seen []Set, lane int,
-	name func(int) LaneName,
-) int64 {
-	acked, received := sent.Acked.bitmap(), &bitmap{}
+// lanePassage is the passage of one lane's messages to a subscription.
+type lanePassage struct {
+	name     LaneName
+	sent     *SentLane
+	seen     []ArrivedLane // by the consumers of the subscription
+	evidence laneEvidence
+}
+
+// judge accounts for the lane, and returns how many messages arrived on it that were due in the
+// measured window.
+func (p *lanePassage) judge(into *result.SubscriptionLedger) int64 {
+	acked, received := p.sent.Acked.bitmap(), &bitmap{}
 	var pool pagePool
-	for i, set := range seen {
+	lastNs := int64(0)
+	for i := range p.seen {
+		lastNs = later(lastNs, p.seen[i].LastNs)
 		if i == 0 {
-			received = set.bitmap()
+			received = p.seen[i].Seen.bitmap()
 			continue
 		}
-		into.Duplicate += received.union(set.bitmap(), &pool, func(seq int64) {
-			into.DuplicateRanges = extend(into.DuplicateRanges, name(lane), seq)
+		into.Duplicate += received.union(p.seen[i].Seen.bitmap(), &pool, func(seq int64) {
+			into.DuplicateRanges = extend(into.DuplicateRanges, p.name, seq)
 		})
 	}
 	into.Acked += acked.count()
 	into.Received += received.count()
 	received.minus(acked, func(int64) { into.Unacked++ })
-	into.RefusedReceived += received.common(sent.Refused.bitmap())
+	into.RefusedReceived += received.common(p.sent.Refused.bitmap())
+	isLost := p.evidence.decide(received, lastNs)
 	acked.minus(received, func(seq int64) {
-		into.Lost++
-		var when *Moment // nil: not kept
-		if seq < int64(len(sent.Times)) {
-			when = &sent.Times[seq]
+		if !isLost(seq) {
+			into.Unread++
+			return
 		}
-		noteLost(into, name(lane), seq, when)
+		into.Lost++
+		if seq < p.sent.MeasuredFrom {
+			into.LostWarmup++
+		}
+		var when *Moment // nil: not kept
+		if seq < int64(len(p.sent.Times)) {
+			when = &p.sent.Times[seq]
+		}
+		noteLost(into, p.name, seq, when)
 	})
-	return received.countFrom(sent.MeasuredFrom)
+	return received.countFrom(p.sent.MeasuredFrom)
 }
 
 // Missing reports whether something that was acknowledged has not arrived. Lanes are as
@@ -138,8 +155,8 @@ func Missing(sent []SentAccount, arrived []ArrivedAccount) bool {
 			lane := sent[i].Producer*len(sent[i].Lanes) + partition
 			acked := sent[i].Lanes[partition].Acked.bitmap()
 			var seen []*bitmap
-			for _, set := range seenOn(consumers, lane) {
-				seen = append(seen, set.bitmap())
+			for _, l := range seenOn(consumers, lane) {
+				seen = append(seen, l.Seen.bitmap())
 			}
 			if acked.lacks(seen) {
 				return true
@@ -147,6 +164,25 @@ func Missing(sent []SentAccount, arrived []ArrivedAccount) bool {
 		}
 	}
 	return false
+}
+
+// Heard reports whether something has arrived from each of the topic's partitions to which a
+// message was acknowledged.
+func Heard(sent []SentAccount, arrived []ArrivedAccount, partitions int) bool {
+	heard := make([]bool, partitions)
+	for i := range arrived {
+		for _, l := range arrived[i].Lanes {
+			heard[l.Lane%partitions] = true
+		}
+	}
+	for i := range sent {
+		for partition := range sent[i].Lanes {
+			if !heard[partition] && sent[i].Lanes[partition].Acked.bitmap().highest() >= 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // lacks reports whether the set has a number that is in none of the others.

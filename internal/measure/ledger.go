@@ -96,7 +96,7 @@ const (
 	BlockBytes   = blockLanes * arrivedLaneBytes
 	LanesOfBlock = blockLanes
 
-	arrivedLaneBytes = 32
+	arrivedLaneBytes = 40
 )
 
 type laneBlock [blockLanes]arrivedLane
@@ -104,6 +104,7 @@ type laneBlock [blockLanes]arrivedLane
 type arrivedLane struct {
 	seen    bitmap
 	highest int64 // largest sequence number so far, plus 1
+	lastNs  int64 // time of the last arrival, copies included
 }
 
 // NewArrived returns the account of a consumer that may see that many lanes.
@@ -118,6 +119,7 @@ type Arrival struct {
 	Late bool
 	// Elsewhere: another consumer of the subscription had received it before.
 	Elsewhere bool
+	AtNs      int64 // on the clock
 }
 
 // Received notes that the message arrived, and reports whether it is its first arrival at the
@@ -130,6 +132,7 @@ func (a *Arrived) Received(lane int, seq int64, how Arrival) (first bool) {
 		a.blocks[lane/blockLanes] = block
 	}
 	l := &block[lane%blockLanes]
+	l.lastNs = how.AtNs
 	if !l.seen.add(seq, &a.pool) {
 		a.duplicate++
 		a.copies = note(a.copies, lane, seq)
@@ -177,8 +180,9 @@ func (a *Arrived) Account() ArrivedAccount {
 			continue
 		}
 		for k := range block {
-			if seen := &block[k].seen; len(seen.pages) > 0 {
-				account.Lanes = append(account.Lanes, ArrivedLane{i*blockLanes + k, seen.set()})
+			if l := &block[k]; len(l.seen.pages) > 0 {
+				account.Lanes = append(account.Lanes,
+					ArrivedLane{Lane: i*blockLanes + k, Seen: l.seen.set(), LastNs: l.lastNs})
 			}
 		}
 	}

@@ -120,7 +120,9 @@ func judged(
 	for _, a := range arrived {
 		all = append(all, a.Account())
 	}
-	return Judge(into, overWire([]SentAccount{{Lanes: lanes}}), overWire(all), name)
+	everythingMissingIsLost := Evidence{Audited: true}
+	return Judge(into, overWire([]SentAccount{{Lanes: lanes}}), overWire(all),
+		everythingMissingIsLost, name)
 }
 
 // overWire returns what another process gets.

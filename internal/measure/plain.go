@@ -103,8 +103,9 @@ type ArrivedAccount struct {
 
 // ArrivedLane is the set of messages received on a lane (a producer and a partition of the topic).
 type ArrivedLane struct {
-	Lane int
-	Seen Set
+	Lane   int
+	Seen   Set
+	LastNs int64 // time of the last arrival, copies included, on the worker's clock
 }
 
 // Sighting names one message by its lane and its sequence number.

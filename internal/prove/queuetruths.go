@@ -79,7 +79,7 @@ var queueTruths = []Truth{
 		Name:    "forgotten_returns",
 		Planted: "consumers give 20% of messages back, and a tenth of those is never redelivered",
 		Load: Load{Rate: 500, For: 4 * time.Second, Consumers: 2, Drain: 2 * time.Second,
-			Handling: workload.Handling{Fails: 0.2}},
+			Idle: time.Second, Handling: workload.Handling{Fails: 0.2}},
 		Settings:   map[string]string{"shape": "queue", "forget_per_million": "100k"},
 		Concurrent: true,
 		Checks: []Check{

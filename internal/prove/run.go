@@ -153,7 +153,7 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 	job := &bench.Job{
 		Workload: e.workload, Target: &target.Target{Name: "sim", System: "sim"},
 		System: s, Settings: settings,
-		Runs: runs, Clock: o.Clock, Build: o.Build, Process: o.Process,
+		Runs: runs, Clock: o.Clock, Build: o.Build, Process: o.Process, Idle: t.Load.Idle,
 	}
 	if err := job.Check(); err != nil {
 		return nil, err

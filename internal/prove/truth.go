@@ -27,13 +27,15 @@ type Truth struct {
 
 // Load is the workload of a truth. Zero values mean the defaults of its method workload.
 type Load struct {
-	Rate       float64 // messages per second; 0: Steps
-	For        time.Duration
-	Steps      []workload.Segment
-	Poisson    bool
-	Closed     int // sends under way in a closed loop; 0: an open loop
-	Delivery   workload.Delivery
-	Drain      time.Duration
+	Rate     float64 // messages per second; 0: Steps
+	For      time.Duration
+	Steps    []workload.Segment
+	Poisson  bool
+	Closed   int // sends under way in a closed loop; 0: an open loop
+	Delivery workload.Delivery
+	Drain    time.Duration
+	// Idle ends the drain when nothing has happened for this time; 0: see bench.Job.
+	Idle       time.Duration
 	InFlight   int
 	Producers  int
 	Partitions int

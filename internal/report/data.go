@@ -160,7 +160,7 @@ func csvRun(r *result.Run) []string {
 	if r.Ledger.Accounted {
 		t := r.Ledger.Total()
 		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
-		if t.Unread > 0 {
+		if t.Lost == 0 && t.Unread > 0 {
 			lost = ""
 		}
 	}

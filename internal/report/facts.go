@@ -168,7 +168,8 @@ func accountSentence(l result.Ledger) string {
 	}{
 		{t.ReorderedOrCopies, "reordered or copies"},
 		{t.BetweenWorkers, "order between workers not watched of"},
-		{t.Unread, "unread"}, {t.Corrupt, "corrupt"}, {t.Misplaced, "misplaced"},
+		{t.LostWarmup, "lost of the warm-up"}, {t.Unread, "unread"}, {t.Corrupt, "corrupt"},
+		{t.Misplaced, "misplaced"},
 		{t.RefusedReceived, "refused and received"},
 		{t.PartialTransactions, "transactions received in part"}, {t.Foreign, "foreign"},
 		{t.Unacked, "received without acknowledgement"},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -71,9 +70,7 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 	figure("End-to-end latency, p99", latencyAt(result.EndToEnd, 99))
 	figure("Publish latency, p50", latencyAt(result.Publish, 50))
 	figure("End-to-end latency, p99.9", latencyAt(result.EndToEnd, 99.9))
-	figure("Lost", accounted(func(l result.SubscriptionLedger) string {
-		return quantity.Count(l.Lost)
-	}))
+	figure("Lost", accounted(lostOf))
 	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
 	var commands [][]string
 	for _, s := range runs {

@@ -12,9 +12,10 @@ func howRunsMislead() block {
 			"with tools that print it."},
 		[2]string{"Acknowledged is worth what the durability level says.", "Compare two systems " +
 			"at the same level, read back from the live cluster, or not at all."},
-		[2]string{"Lost", "means acknowledged and never received before the run ended its wait. " +
-			"It does not prove that the message is gone from the system's disks, and zero does " +
-			"not prove that no message is lost in a power cut."},
+		[2]string{"Lost", "means acknowledged and not received although a later message of the " +
+			"same partition was, or not found by an audit. What is merely missing when the run " +
+			"ends is unread. Lost does not prove that the message is gone from the system's " +
+			"disks, and zero does not prove that no message is lost in a power cut."},
 		[2]string{"One run is one run.", "Figures differ between repetitions of the same run; a " +
 			"difference between two systems needs repeated, interleaved runs and a test. The " +
 			"greatest latency is a single message."},

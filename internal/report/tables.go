@@ -159,6 +159,9 @@ func ledgerTable(r *result.Run) document.Table {
 				document.Cell{Words: quantity.Count(more.of(s))})
 		}
 	}
+	if l.Total().Unread > 0 {
+		t.Note += " Unread: acknowledged and not received, perhaps still to come."
+	}
 	if l.WatchedNs > 0 {
 		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) +
 			" after the last message: later arrivals were not seen."
@@ -175,6 +178,7 @@ var rareCounts = []struct {
 	of   func(result.SubscriptionLedger) int64
 }{
 	{"unread", func(s result.SubscriptionLedger) int64 { return s.Unread }},
+	{"lost of the warm-up", func(s result.SubscriptionLedger) int64 { return s.LostWarmup }},
 	{"overtaken at another consumer",
 		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
 	{"came to several workers, order not watched between them",

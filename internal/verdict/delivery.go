@@ -96,8 +96,10 @@ func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 			quantity.Count(missing), quantity.Count(l.GivenBack))
 	case missing > 0:
 		return say(Redelivery, result.Broken,
-			"%s of %s messages that consumers gave back did not come again within the drain",
-			quantity.Count(missing), quantity.Count(l.GivenBack))
+			"%s of %s messages that consumers gave back did not come again, also not within %s "+
+				"after the last arrival",
+			quantity.Count(missing), quantity.Count(l.GivenBack),
+			quantity.Duration(r.Ledger.WatchedNs))
 	}
 	return say(Redelivery, result.Holds,
 		"every message that a consumer gave back was delivered again: %s of %s",
@@ -198,7 +200,8 @@ func transactions(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	case l.Transactions == 0:
 		return say(Transactions, result.Unknown,
 			"the run does not record which messages were sent in one transaction")
-	case l.PartialTransactions > 0 && (r.State != result.Complete || l.Unread > 0):
+	case l.PartialTransactions > 0 && (r.State != result.Complete ||
+		l.PartialTransactions <= l.Unread): // each unread message may complete one
 		return say(Transactions, result.Unknown,
 			"%s transactions had been read only in part when the run ended",
 			quantity.Count(l.PartialTransactions))

@@ -32,6 +32,14 @@
 // plimsoll's own error is compared with publish latency minus own lag: own lag does not
 // lengthen that difference (generator.go).
 //
+// # Loss
+//
+// A loss is broken when something shows it: a later message of the partition has passed the missing
+// one, an audit has not found it, or the servers no longer have its partition. internal/bench
+// decides that when the run ends, because it needs the sets of messages; the ledger has the two
+// counts, lost and unread. Unread messages make the verdict unknown, and count in the growth of
+// what waits for consumers.
+//
 // # What was not watched or not recorded
 //
 // A verdict is unknown when the run could not have shown it broken. Duplicates and order hold only

@@ -49,7 +49,8 @@ func receivingByRates(r *result.Run) result.Verdict {
 }
 
 // receiving judges whether each subscription received the acknowledged messages, within the
-// window and without a growing backlog. Lost messages do not count against the consumers.
+// window and without a growing backlog. Messages that are known to be lost do not count against the
+// consumers; others that did not arrive do.
 func receiving(s *result.Saved) result.Verdict {
 	r := &s.Run
 	if r.Imported != nil {
@@ -96,7 +97,7 @@ func leastReceived(s result.Summary) float64 {
 	return s.ReceivedRate
 }
 
-// lostRate returns the messages per second that each subscription never received.
+// lostRate returns the messages of the window per second that a subscription lost.
 func lostRate(r *result.Run) float64 {
 	seconds := float64(r.Summary.WindowNs) / 1e9
 	if seconds <= 0 || !r.Ledger.Accounted {
@@ -104,7 +105,7 @@ func lostRate(r *result.Run) float64 {
 	}
 	lost := int64(0)
 	for _, l := range r.Ledger.Subscriptions {
-		lost = max(lost, l.Lost)
+		lost = max(lost, l.Lost-l.LostWarmup)
 	}
 	return float64(lost) / seconds
 }

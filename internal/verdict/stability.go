@@ -189,7 +189,7 @@ func nothingFailed(r *result.Run) Clause {
 	if v.Outcome != result.Holds {
 		return c.say(v.Outcome, "%s", v.Sentence)
 	}
-	if l := accounted(Loss, r, loss); l.Outcome == result.Broken || cutOff(r) > 0 {
+	if l := accounted(Loss, r, loss); l.Outcome == result.Broken || waitedFor(r) > 0 {
 		return c.say(l.Outcome, "%s", l.Sentence)
 	}
 	return c.say(result.Holds, "%s", v.Sentence)

@@ -150,47 +150,60 @@ func lostWorker(r *result.Run) string {
 	return ""
 }
 
-// loss judges whether every acknowledged message arrived undamaged.
+// loss judges whether every acknowledged message arrived undamaged. A message that did not arrive
+// is lost as far as something shows that it will not come any more (see internal/measure,
+// Evidence); otherwise the verdict is unknown.
 func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Corrupt > 0:
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
 	case l.Acked == 0:
 		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
-	case l.Lost == 0 && l.Unread > 0:
-		return say(Loss, result.Unknown, "%s", unreadSentence(r))
-	case l.Lost == 0:
+	case l.Lost+l.Unread == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s",
 			quantity.Count(l.Acked), quantity.Count(l.Acked))
 	case r.State == result.Interrupted || r.State == result.Failed:
 		return say(Loss, result.Unknown,
 			"%s acknowledged messages had not arrived when the run was cut short", quantity.Count(
-				l.Lost))
-	case r.Load.Delivery == "at_most_once":
-		return say(Loss, result.Broken,
-			"%s acknowledged messages never arrived, which at_most_once delivery allows",
-			quantity.Count(l.Lost))
+				l.Lost+l.Unread))
+	case l.Lost == 0:
+		return say(Loss, result.Unknown, "%s", unreadSentence(r))
 	}
-	return say(Loss, result.Broken, "%s acknowledged messages never arrived within the drain",
-		quantity.Count(l.Lost))
+	words := quantity.Count(l.Lost) + " acknowledged messages never arrived"
+	if l.LostWarmup > 0 {
+		words += fmt.Sprintf(" (%s of them are the warm-up's)", quantity.Count(l.LostWarmup))
+	}
+	if r.Load.Delivery == "at_most_once" {
+		words += ", which at_most_once delivery allows"
+	}
+	if l.Unread > 0 {
+		words += fmt.Sprintf("; %s more had not arrived when the run ended, and whether they are "+
+			"lost is not known", quantity.Count(l.Unread))
+	}
+	return say(Loss, result.Broken, "%s", words)
 }
 
 // unreadSentence says why messages are unread, not lost.
 func unreadSentence(r *result.Run) string {
-	if n := cutOff(r); n > 0 {
+	t := r.Ledger.Total()
+	n := quantity.Count(t.Unread)
+	if t.AwaitedNs > 0 {
+		return fmt.Sprintf("%s acknowledged messages were not received within %s after the last "+
+			"arrival, and whether they are lost or still to come is not known: an audit (audit: "+
+			"true in the workload) reads everything again", n, quantity.Duration(t.AwaitedNs))
+	}
+	if waitedFor(r) > 0 {
 		return fmt.Sprintf("messages were still arriving when the drain ended, so %s acknowledged "+
 			"messages are unread, and whether some are lost is not known: use a longer drain or a "+
-			"lower rate",
-			quantity.Count(n))
+			"lower rate", quantity.Count(waitedFor(r)))
 	}
 	return fmt.Sprintf(
-		"when the run ended, consumers that read late had not read %s acknowledged messages",
-		quantity.Count(r.Ledger.Total().Unread))
+		"when the run ended, consumers that read late had not read %s acknowledged messages", n)
 }
 
-// cutOff returns how many messages had not reached the workload's own subscriptions when the
-// drain ended by its limit and others were still arriving.
-func cutOff(r *result.Run) (n int64) {
+// waitedFor returns how many messages had not reached the workload's own subscriptions when the
+// run stopped waiting for them, and are not known to be lost.
+func waitedFor(r *result.Run) (n int64) {
 	if b := r.Backlog; b != nil && b.End != result.BacklogCaughtUp {
 		return 0 // the run gave the readers up
 	}

@@ -108,7 +108,7 @@ func messageWarnings(all *list, r *result.Run) {
 				"reached",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
-	if cutOff(r) > 0 {
+	if waitedFor(r) > 0 {
 		warn("unread", "%s", unreadSentence(r))
 	}
 	if l := r.Ledger.Total(); l.RefusedReceived > 0 && !exactlyOnce(r) {

@@ -19,8 +19,8 @@ type Options struct {
 	// Job is the run of one round. Its workload has the faults.
 	Job    *bench.Job
 	Rounds int
-	// Quiet is how long nothing may arrive after the last heal, before missing messages
-	// count as lost.
+	// Quiet is how long nothing may arrive after the last heal, before a round stops waiting for
+	// missing messages.
 	Quiet time.Duration
 	// Resume is the folder of a verification to continue; "": a new one.
 	Resume string

@@ -19,8 +19,8 @@ type Saved struct {
 	Faults []string `json:"faults"` // of each round, as the user writes them
 	Seed   uint64   `json:"seed"`   // of the first round
 	Wanted int      `json:"rounds_asked"`
-	// QuietSeconds is how long nothing had to arrive before missing messages counted as
-	// lost. They also counted as lost after DrainSeconds.
+	// QuietSeconds is how long nothing had to arrive before a round stopped waiting for missing
+	// messages, DrainSeconds the least length of this wait.
 	QuietSeconds float64 `json:"quiet_seconds"`
 	DrainSeconds float64 `json:"drain_seconds"`
 

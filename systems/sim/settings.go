@@ -152,21 +152,21 @@ func (*System) Check(c system.Check) error {
 	return s.OutOfRange(settings).Err()
 }
 
-// Redelivery says when copies come although no consumer fails.
+// Redelivery says when copies come although no consumer fails, and how long each message is
+// withheld.
 func (*System) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	copies := s.Count("duplicate_per_million") > 0 || s.Count("fault_duplicate") > 0
 	after := s.Duration("copy_after")
+	r := system.Redelivery{Delay: s.Duration("delivery_delay")}
 	switch {
 	case !copies:
-		return system.Redelivery{Never: true,
-			Why: "duplicate_per_million and fault_duplicate are 0"}
+		r.Never, r.Why = true, "duplicate_per_million and fault_duplicate are 0"
 	case after == 0:
-		return system.Redelivery{Never: true,
-			Why: "copy_after is 0: copies arrive together with the message"}
+		r.Never, r.Why = true, "copy_after is 0: copies arrive together with the message"
 	case s.Rate("drain_rate") > 0:
-		return system.Redelivery{Why: "copies wait behind other messages (drain_rate)"}
+		r.Why = "copies wait behind other messages (drain_rate)"
+	default:
+		r.After, r.Why = after+s.Duration("stall_for"), fmt.Sprintf("copy_after is %s", after)
 	}
-	return system.Redelivery{
-		After: after + s.Duration("stall_for"), Why: fmt.Sprintf("copy_after is %s", after),
-	}
+	return r
 }
