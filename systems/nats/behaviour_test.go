@@ -63,6 +63,7 @@ func TestUnsynced(t *testing.T) {
 		"failures to connect":        connectTellsFailuresApart,
 		"one dead endpoint":          oneDeadEndpointOfFour,
 		"deleted subscription":       failedHearsOfADeletedSubscription,
+		"deleted between requests":   deletedBetweenRequests,
 		"full store":                 fullStoreRefuses,
 		"too large":                  tooLarge,
 		"a crowd shares connections": crowdSharesConnections,
@@ -349,35 +350,6 @@ func TestConnectionLost(t *testing.T) {
 		if n := o.ends.Load(); n != 1 || o.acked.Load() {
 			t.Errorf("message %d ended %d times, acknowledged %v", i, n, o.acked.Load())
 		}
-	}
-}
-
-func failedHearsOfADeletedSubscription(t *testing.T, e *embedded) {
-	s := settings(t)
-	c := connect(t, optionsOf(e, workload.SyncAsync, s)).(*cluster)
-	ctx := within(t, 30*time.Second)
-	topic := system.Topic{Name: "deleted", Partitions: 1}
-	if err := c.CreateTopic(ctx, topic); err != nil {
-		t.Fatal(err)
-	}
-	failed := make(chan error, 10)
-	o := system.ConsumerOptions{Topic: topic, Subscription: "s", Delivery: workload.AtLeastOnce,
-		Receive: func(system.Received) {}, Failed: func(err error) { failed <- err }}
-	if _, err := c.OpenConsumer(ctx, o); err != nil {
-		t.Fatal(err)
-	}
-	other := o
-	other.Delivery = workload.AtMostOnce
-	_, err := c.OpenConsumer(ctx, other)
-	mustSay(t, err, "another delivery guarantee")
-	if err := c.js.DeleteConsumer(ctx, topic.Name, "s"); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-failed:
-		mustSay(t, err, "deleted")
-	case <-ctx.Done():
-		t.Fatal("Failed was not called")
 	}
 }
 

@@ -101,10 +101,15 @@ func (r *consumer) start() error {
 	return nil
 }
 
-// take handles what the server sends: a message, or the status of a request.
+// take handles what the server sends: a message, the status of a request for messages, or an answer
+// about the durable consumer. Only messages come with another subject than the inbox.
 func (r *consumer) take(m *nats.Msg) {
 	if code := statusOf(m); code != "" {
 		r.status(code, m)
+		return
+	}
+	if m.Subject == r.asked.inbox {
+		r.looked(m)
 		return
 	}
 	r.begin()
@@ -162,6 +167,16 @@ func (r *consumer) status(code string, m *nats.Msg) {
 	}
 }
 
+// looked handles an answer about the durable consumer.
+func (r *consumer) looked(m *nats.Msg) {
+	r.mu.Lock()
+	deleted := r.asked.looked(m.Data)
+	r.mu.Unlock()
+	if deleted {
+		r.Fail(errDeleted)
+	}
+}
+
 func (r *consumer) disconnected() {}
 func (r *consumer) closed()       { r.Fail(nats.ErrConnectionClosed) }
 
@@ -174,7 +189,8 @@ func (r *consumer) reconnected() {
 }
 
 // tick keeps a request open at all times: it sends another one when the server has been silent,
-// and before the newest request expires.
+// and before the newest request expires. When no server answers for the durable consumer, it asks
+// whether that still exists.
 func (r *consumer) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,6 +203,7 @@ func (r *consumer) tick() {
 		r.asked.forget()
 	}
 	r.continueOrEnd(r.asked.left == 0 || r.asked.due())
+	_ = r.asked.lookUp() // if this fails, the next tick asks again
 }
 
 // Close stops receiving at once and returns messages that still arrive. It waits until the open

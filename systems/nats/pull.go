@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -8,7 +9,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
+
+var errDeleted = errors.New("the durable consumer was deleted")
 
 // The server's status codes of a pull request.
 const (
@@ -32,19 +36,29 @@ type asked struct {
 	conn    *nats.Conn
 	inbox   string
 	subject string
+	look    string // the subject of requests about the durable consumer
 	request []byte // requests unit messages
 	pull    pullConfig
 	unit    int // messages of one request: half of the most that may be requested
 	left    int // messages that may still arrive
 	last    time.Time
 	spoke   time.Time // when the server was last heard
+	// doubt says that the durable consumer may not exist: no server answered for it. A deletion is
+	// announced only to requests that are open at that moment.
+	doubt  bool
+	absent int // successive answers that it does not exist
 }
+
+// certain is the number of successive answers that prove that a durable consumer does not exist.
+// One could come from a new leader that is still reading its log.
+const certain = 2
 
 func newAsked(conn *nats.Conn, stream, durable string, pull pullConfig) asked {
 	unit := (pull.messages + 1) / 2
 	return asked{
 		conn: conn, inbox: conn.NewInbox(),
 		subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable,
+		look:    "$JS.API.CONSUMER.INFO." + stream + "." + durable,
 		request: fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d}`,
 			unit, pull.expires.Nanoseconds(), pull.heartbeat.Nanoseconds()),
 		pull: pull, unit: unit,
@@ -64,6 +78,32 @@ func (a *asked) more() error {
 	return nil
 }
 
+// lookUp asks whether the durable consumer exists, if that is in doubt.
+func (a *asked) lookUp() error {
+	if !a.doubt {
+		return nil
+	}
+	return a.conn.PublishRequest(a.look, a.inbox, nil)
+}
+
+// looked handles the answer of lookUp, and reports whether the durable consumer was deleted.
+func (a *asked) looked(answer []byte) (deleted bool) {
+	var info struct {
+		Error *jetstream.APIError `json:"error"`
+	}
+	if json.Unmarshal(answer, &info) != nil {
+		return false // the next tick asks again
+	}
+	switch {
+	case info.Error == nil:
+		a.absent = 0
+	case info.Error.ErrorCode == jetstream.JSErrCodeConsumerNotFound,
+		info.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		a.absent++
+	}
+	return a.absent >= certain
+}
+
 // room reports whether another request stays within the most that may be requested.
 func (a *asked) room() bool { return a.left+a.unit <= a.pull.messages || a.left == 0 }
 
@@ -74,7 +114,13 @@ func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.pull.exp
 // came counts messages that arrived, or that never will.
 func (a *asked) came(n int) {
 	a.left = max(a.left-n, 0)
+	a.served()
+}
+
+// served notes that the durable consumer's leader answered.
+func (a *asked) served() {
 	a.heard()
+	a.doubt, a.absent = false, 0
 }
 
 func (a *asked) heard() { a.spoke = time.Now() }
@@ -82,14 +128,15 @@ func (a *asked) heard() { a.spoke = time.Now() }
 // silent reports whether the server missed two heartbeats.
 func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.pull.heartbeat }
 
-// forget drops all requests.
-func (a *asked) forget() { a.left = 0 }
+// forget drops all requests, which no server serves.
+func (a *asked) forget() { a.left, a.doubt = 0, true }
 
 // status handles the status of a request. An error means that no more messages will arrive.
 func (a *asked) status(code string, m *nats.Msg) error {
 	a.heard()
 	switch code {
 	case statusHeartbeat:
+		a.served()
 	case statusTimeout, statusNoMessages:
 		pending, _ := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
 		a.came(pending)
@@ -98,7 +145,7 @@ func (a *asked) status(code string, m *nats.Msg) error {
 	case statusConflict:
 		a.forget()
 		if what := m.Header.Get("Description"); strings.EqualFold(what, "consumer deleted") {
-			return errors.New("the durable consumer was deleted")
+			return errDeleted
 		}
 	default: // the durable consumer has no leader now, or moves
 		a.forget()
