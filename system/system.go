@@ -136,7 +136,7 @@ type ConsumerOptions struct {
 	// acknowledging it. Only consumers of a Returner call it; others get nil.
 	GiveBack func() bool
 	// Failed is called, from any goroutine, with an error from which the consumer
-	// cannot recover.
+	// cannot recover, such as the deletion of its topic or subscription by somebody else.
 	Failed func(err error)
 }
 

@@ -102,6 +102,7 @@ func (s *suite) live() []namedTest {
 		{"no_receive_after_close", s.noReceiveAfterClose},
 		{"no_receive_after_close_without_time", s.noReceiveAfterCloseWithoutTime},
 		{"topic_that_exists_is_refused", s.topicExists},
+		{"deleted_topic_is_noticed", s.deletedTopic},
 		{"existing_topic_is_read_from_its_end", s.existing},
 		{"many_topics_at_once", s.manyTopics},
 		{"cluster_close_ends_what_it_opened", s.clusterClose},

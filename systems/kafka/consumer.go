@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -24,6 +25,7 @@ type consumer struct {
 	group    *group
 	of       *cluster
 	early    bool          // commit before handling
+	heard    atomic.Bool   // it has received messages since the watch looked
 	finished chan struct{} // closed when run has ended
 	closing  driver.Closing
 	driver.Receiver
@@ -63,6 +65,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, c.explain(err)
 	}
 	go r.run()
+	c.watch.add(c, r)
 	return r, c.clients.Keep(ctx, r)
 }
 
@@ -121,6 +124,7 @@ func (r *consumer) run() {
 				return
 			}
 		}
+		r.heard.Store(true)
 		fetches.EachPartition(r.take)
 		r.client.AllowRebalance()
 	}
@@ -194,6 +198,7 @@ func (r *consumer) Close(ctx context.Context) error {
 
 func (r *consumer) close(ctx context.Context) error {
 	r.Stop()
+	r.of.watch.remove(r)
 	defer r.group.Leave(r)
 	r.stop()
 	err := driver.AwaitHandled(ctx, r.finished)

@@ -103,6 +103,7 @@ type cluster struct {
 
 	clients driver.Clients
 	groups  driver.Groups[group]
+	watch   watch
 }
 
 // idempotent reports whether producers let the brokers recognise copies.
@@ -138,7 +139,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 
 // Close closes every producer and consumer that is open, and the connections.
 func (c *cluster) Close(ctx context.Context) error {
-	return c.clients.Close(ctx, func() error { c.client.Close(); return nil })
+	return c.clients.Close(ctx, func() error { c.watch.close(); c.client.Close(); return nil })
 }
 
 // Redelivery says that a running consumer receives nothing twice, with any delivery: a consumer

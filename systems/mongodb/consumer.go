@@ -35,6 +35,7 @@ type consumer struct {
 	claimed       time.Time       // when it last looked for expired leases
 	known         int             // number of the topic's subscriptions
 	looked        time.Time       // the time before known was read
+	last          time.Time       // when it took a message, or found its topic to exist
 
 	life   context.Context // ends when the consumer must stop taking messages
 	cancel context.CancelFunc
@@ -106,6 +107,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	if err != nil {
 		return nil, fmt.Errorf("writing the consumer's query: %w", err)
 	}
+	r.last = time.Now()
 	r.life, r.cancel = context.WithCancel(context.Background())
 	r.work, r.abort = context.WithCancel(context.Background())
 	go r.run()
@@ -123,13 +125,18 @@ func (r *consumer) run() {
 	defer close(r.ended)
 	for r.life.Err() == nil {
 		taken, err := r.round()
+		if err == nil && taken == 0 {
+			err = r.exists()
+		}
 		switch {
 		case err != nil && final(err):
 			r.Fail(r.of.explain(err))
 			return
 		case err != nil:
 			clock.Sleep(r.life, driver.RetryPause)
-		case taken == 0:
+		case taken > 0:
+			r.last = time.Now()
+		default:
 			clock.Sleep(r.life, r.of.Duration(setPoll))
 		}
 	}
@@ -142,7 +149,25 @@ func (r *consumer) run() {
 // final reports whether an error is a server's answer that a retry cannot change.
 func final(err error) bool {
 	var answer mongo.CommandError
-	return errors.As(err, &answer) && refusals[answer.Code]
+	return errors.Is(err, errNoTopic) || errors.As(err, &answer) && refusals[answer.Code]
+}
+
+// lookEvery is how often a consumer that takes nothing looks its topic up: a collection that was
+// deleted looks like an empty one.
+const lookEvery = 5 * time.Second
+
+// exists returns an error that wraps errNoTopic when the topic was deleted.
+func (r *consumer) exists() error {
+	if time.Since(r.last) < lookEvery {
+		return nil
+	}
+	ctx, cancel := r.request()
+	defer cancel()
+	_, err := r.of.readTopic(ctx, r.Options.Topic.Name)
+	if err == nil {
+		r.last = time.Now()
+	}
+	return err
 }
 
 // request returns a context that bounds the requests of one round.

@@ -300,11 +300,13 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	return nil
 }
 
+var errNoTopic = errors.New("there is no topic")
+
 // readTopic reads a topic's document.
 func (c *cluster) readTopic(ctx context.Context, name string) (t topicDocument, err error) {
 	err = c.topics().FindOne(ctx, byID(name)).Decode(&t)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return t, fmt.Errorf("there is no topic %s", name)
+		return t, fmt.Errorf("%w %s", errNoTopic, name)
 	}
 	if err != nil {
 		return t, fmt.Errorf("reading the topic %s: %w", name, c.explain(err))
@@ -323,7 +325,7 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 	add := bson.D{{Key: "$addToSet", Value: bson.D{{Key: "subscriptions", Value: name}}}}
 	err := c.topics().FindOneAndUpdate(ctx, byID(t.Name), add).Decode(&before)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return 0, fmt.Errorf("there is no topic %s", t.Name)
+		return 0, fmt.Errorf("%w %s", errNoTopic, t.Name)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("making the subscription %s: %w", name, c.explain(err))

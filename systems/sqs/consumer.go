@@ -104,18 +104,22 @@ type poll struct {
 	payload   []byte                    // of the message being handled
 }
 
+// missingFor is how long the queue of an imitation may be missing: one that restarts loads its
+// queues from a file.
+const missingFor = time.Minute
+
 // run takes messages until the consumer closes or cannot go on.
 func (p *poll) run() {
+	seen := time.Now() // the queue
 	for p.open.Err() == nil {
 		got, err := p.receive()
 		switch {
 		case err == nil:
+			seen = time.Now()
 			p.taking(got)
 		case p.life.Err() != nil:
 			return
-		case isMissing(err) && !p.of.amazon:
-			// An imitation came back without the queue. Its acknowledged messages are lost, which
-			// the run's account shows.
+		case isMissing(err) && !p.of.amazon && time.Since(seen) < missingFor:
 			clock.Sleep(p.open, retryPause)
 		case final(err):
 			p.Fail(p.of.explain(err))
