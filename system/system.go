@@ -31,6 +31,9 @@ type Description struct {
 	Levels   map[workload.Level]Guarantee
 	Delivery []workload.Delivery
 	Settings []Setting
+	// Copies names the settings with the number of copies of each message, which may be left to
+	// the number of servers.
+	Copies []string
 }
 
 // Term is one of plimsoll's words and its counterpart on a system.
@@ -212,6 +215,8 @@ type Evidence struct {
 	Level workload.Level // the level that follows from the facts
 	// Stated: the facts are the provider's statements, because its servers cannot be asked.
 	Stated bool
+	// Copies is the number of copies of each message, of the topic with the fewest; 0: not known.
+	Copies int
 	Facts  []Fact
 }
 

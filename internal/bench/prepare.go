@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,6 +216,7 @@ func (s *session) readBack(ctx context.Context) error {
 	}
 	s.run.Durability.Level, s.run.Durability.Stated = int(evidence.Level), evidence.Stated
 	s.run.Durability.Evidence = condensed(evidence.Facts)
+	s.recordCopies(evidence.Copies)
 	if evidence.Level != s.job.Workload.Durability {
 		return fmt.Errorf(
 			"durability level %d was asked for, and the cluster is at level %d: its settings "+
@@ -221,4 +224,24 @@ func (s *session) readBack(ctx context.Context) error {
 			s.job.Workload.Durability, evidence.Level)
 	}
 	return nil
+}
+
+// recordCopies records how many copies of each message the cluster keeps. It is also the value of a
+// setting that the target leaves to the number of servers.
+func (s *session) recordCopies(copies int) {
+	d := &s.run.Durability
+	d.Copies = copies
+	if d.Single() {
+		d.Meaning += ", " + result.SingleCopy
+	}
+	if copies == 0 {
+		return
+	}
+	left := s.job.System.Describe().Copies
+	for i := range s.run.Settings {
+		set := &s.run.Settings[i]
+		if slices.Contains(left, set.Name) && !s.job.Settings.Given(set.Name) {
+			set.Value = strconv.Itoa(copies)
+		}
+	}
 }

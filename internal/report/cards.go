@@ -49,6 +49,12 @@ func cards(r *result.Run, sure within) []card {
 		}
 		d.Tone = badIf(r.Durability.Asked > 0 && r.Durability.Level != r.Durability.Asked)
 	}
+	switch {
+	case r.Durability.Single():
+		d.Add("copies", result.SingleCopy)
+	case r.Durability.Copies > 0:
+		d.Add("copies", quantity.Count(int64(r.Durability.Copies)))
+	}
 	if n := len(r.Durability.Evidence); n > 0 {
 		d.Add("evidence", plural(n, "fact", "facts"))
 	}

@@ -119,7 +119,8 @@ func csvBoundHead() []string {
 	for _, p := range result.Percentiles {
 		out = append(out, "answered_"+percentileName(p)+"_ns")
 	}
-	return append(out, "p99_low95_ns", "p99_high95_ns", "lost_at_most95", "duplicate_at_most95")
+	return append(out, "p99_low95_ns", "p99_high95_ns", "lost_at_most95", "duplicate_at_most95",
+		"durability_copies")
 }
 
 func csvBounds(r *result.Run, l result.Latency, sure within) []string {
@@ -142,7 +143,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 		}
 		out = append(out, value)
 	}
-	more := make([]string, 4)
+	more := make([]string, 5)
 	if span, ok := sure.of(l.Series, 99); ok {
 		more[0], more[1] = integer(span.LowNs), integer(span.HighNs)
 	}
@@ -151,6 +152,9 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 	}
 	if p, ok := twiceAtMost(r); ok {
 		more[3] = strconv.FormatFloat(p, 'g', 4, 64)
+	}
+	if n := r.Durability.Copies; n > 0 {
+		more[4] = strconv.Itoa(n)
 	}
 	return append(out, more...)
 }

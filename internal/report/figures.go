@@ -165,7 +165,7 @@ func figures() []figure {
 			if r.Durability.Level == 0 {
 				return none
 			}
-			return level(r.Durability.Level)
+			return levelRead(r.Durability)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
 		{ofThroughput, rowArrivals, func(r *result.Run) string {

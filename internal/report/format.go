@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // none stands for a missing figure, or one that the samples do not support.
@@ -84,3 +85,13 @@ func exact(v float64) string {
 
 // level prints a durability level.
 func level(n int) string { return fmt.Sprintf("level %d", n) }
+
+// levelRead is the level that was read back, and whether there is a single copy.
+func levelRead(d result.Durability) string { return level(d.Level) + singleCopy(d) }
+
+func singleCopy(d result.Durability) string {
+	if d.Single() {
+		return ", " + result.SingleCopy
+	}
+	return ""
+}

@@ -96,7 +96,7 @@ func overviewTable(runs []*result.Saved) document.Table {
 func shortLevel(r *result.Run) string {
 	switch d := r.Durability; {
 	case d.Level > 0:
-		return fmt.Sprint(d.Level)
+		return fmt.Sprint(d.Level) + singleCopy(d)
 	case d.Asked > 0:
 		return fmt.Sprintf("%d asked", d.Asked)
 	}

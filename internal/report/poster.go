@@ -131,7 +131,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	delivered := document.Figure{Name: "End-to-end latency at the peak, p99"}
 	for _, s := range all {
 		p.Systems = append(p.Systems, clean(s.Name))
-		levels = append(levels, level(s.Durability.Level))
+		levels = append(levels, levelRead(s.Durability))
 		low, high := endsOf(s.Bracket)
 		bracket.Values, above.Values = append(bracket.Values, low), append(above.Values, high)
 		stable, _ := s.Ends()
@@ -239,7 +239,7 @@ func sharedCircumstances(runs []*result.Saved) string {
 		var each []string
 		for i, n := range names(runs) {
 			if r := &runs[i].Run; r.Durability.Level > 0 {
-				each = append(each, n+" at durability "+level(r.Durability.Level))
+				each = append(each, n+" at durability "+levelRead(r.Durability))
 			}
 		}
 		of = listed(each)

@@ -64,7 +64,7 @@ func matrixFacts(m document.Table) []document.Fact {
 }
 
 func rowOf(s *verify.Saved) string {
-	out := fmt.Sprintf("%s, level %d", s.Name, s.Durability.Asked)
+	out := fmt.Sprintf("%s, level %d", s.Name, s.Durability.Asked) + singleCopy(s.Durability)
 	if d := s.Load.Delivery; d != string(workload.AtLeastOnce) {
 		out += ", " + strings.ReplaceAll(d, "_", " ")
 	}

@@ -29,6 +29,13 @@ func Comparable(runs []*result.Run) []result.Warning {
 				"acknowledgement that promises less is cheaper to give",
 			strings.Join(levels, ", "))
 	}
+	single := func(r *result.Run) bool { return r.Durability.Single() }
+	several := func(r *result.Run) bool { return !single(r) } // or not known
+	if slices.ContainsFunc(runs, single) && slices.ContainsFunc(runs, several) {
+		warn("copies_differ",
+			"these runs are not comparable: some keep %s of each message and others several, "+
+				"which cost more", result.SingleCopy)
+	}
 	if models := distinct(runs,
 		func(r *result.Run) string { return r.Load.Delivery }); len(models) > 1 {
 		warn("delivery_differs",

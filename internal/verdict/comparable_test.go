@@ -253,3 +253,29 @@ func TestOlderRunsAreComparedByWhatTheyRecorded(t *testing.T) {
 		}
 	}
 }
+
+// A run with a single copy of each message is ranked beside runs with a single copy only.
+func TestSingleCopiesAreNotRankedBesideSeveral(t *testing.T) {
+	of := func(copies int) *result.Run {
+		r := openLoop()
+		r.Durability.Copies = copies
+		return r
+	}
+	for _, c := range []struct {
+		copies []int
+		ranked bool
+	}{
+		{[]int{1, 1}, true}, {[]int{3, 3}, true}, {[]int{3, 5}, true},
+		{[]int{1, 3}, false}, {[]int{3, 1, 1}, false}, {[]int{1, 0}, false},
+	} {
+		var runs []*result.Run
+		for _, n := range c.copies {
+			runs = append(runs, of(n))
+		}
+		why := Comparable(runs)
+		if c.ranked != (len(why) == 0) ||
+			!c.ranked && (len(why) != 1 || why[0].Code != "copies_differ") {
+			t.Errorf("%v copies: %v", c.copies, why)
+		}
+	}
+}

@@ -70,6 +70,16 @@ func TestStandInIsTold(t *testing.T) {
 	}
 }
 
+func TestSingleCopyIsTold(t *testing.T) {
+	r := good()
+	r.Durability.Copies = 1
+	Judge(r)
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "single_copy" ||
+		!strings.Contains(r.Warnings[0].Sentence, "a single copy of each message") {
+		t.Errorf("%+v", r.Warnings)
+	}
+}
+
 func TestSharedHostIsTold(t *testing.T) {
 	r := good()
 	r.System.SharesHost, r.Summary.Generator.CPUShare = true, 0.99

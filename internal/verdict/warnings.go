@@ -65,6 +65,10 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 				f.Value, f.Where)
 		}
 	}
+	if r.Durability.Single() {
+		warn("single_copy", "%s of each message: it is lost with its server's disk, and out of "+
+			"reach while that server is down", result.SingleCopy)
+	}
 	machine(&all, r)
 	if r.System.SharesHost {
 		warn("shared_host",

@@ -27,11 +27,19 @@ type Reading struct {
 	Level  workload.Level
 	facts  []system.Fact
 	stated bool
+	copies int
 }
 
 // Add adds a fact.
 func (r *Reading) Add(where, name, value, source string) {
 	r.facts = append(r.facts, system.Fact{Where: where, Name: name, Value: value, Source: source})
+}
+
+// Copies notes how many copies of its messages a topic has.
+func (r *Reading) Copies(n int) {
+	if r.copies == 0 || n < r.copies {
+		r.copies = n
+	}
 }
 
 // State adds a fact that decides the level but that the servers do not show: the user or the
@@ -50,5 +58,7 @@ func (r *Reading) Contradicts(asked, format string, has ...any) error {
 
 // Evidence returns the facts. None of them contradicts the level.
 func (r *Reading) Evidence() system.Evidence {
-	return system.Evidence{Level: r.Level, Facts: r.facts, Stated: r.stated}
+	return system.Evidence{
+		Level: r.Level, Facts: r.facts, Stated: r.stated, Copies: r.copies,
+	}
 }

@@ -43,19 +43,3 @@ func AlreadyRunning(s system.Settings, servers []system.Setting) strict.Violatio
 	}
 	return bad
 }
-
-// CheckCopies returns the violations for a primary with its copies. nodes is the number of servers
-// to start, 0 when they run already; copies is the setting with the number of copies.
-func CheckCopies(
-	s system.Settings, servers []system.Setting, copies string, nodes int,
-) strict.Violations {
-	if nodes == 0 {
-		return AlreadyRunning(s, servers)
-	}
-	bad := s.OutOfRange(servers)
-	if want := s.Count(copies); want != int64(nodes) {
-		bad = append(bad, s.Wrong(copies, fmt.Sprintf("asks for %d servers, one of them "+
-			"the primary, and the testbed has %d nodes: make them the same", want, nodes)))
-	}
-	return bad
-}

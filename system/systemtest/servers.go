@@ -121,6 +121,12 @@ func (s *Servers[P]) Stop() error {
 func Provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level,
 	settings ...string) P {
 	t.Helper()
+	return provision[P](t, s, level, nodes, settings...)
+}
+
+func provision[P system.Provisioned](t testing.TB, s system.System, level workload.Level,
+	nodes int, settings ...string) P {
+	t.Helper()
 	c, err := start[P](s, t.TempDir(), level, settings, nodes)
 	if err != nil {
 		t.Fatal(err)

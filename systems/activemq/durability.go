@@ -131,6 +131,7 @@ func (c *cluster) checkLevelDB(ctx context.Context, r *driver.Reading) error {
 		if s.Sync != want {
 			return r.Contradicts("sync="+want, "%s has sync=%s", b.endpoint, s.Sync)
 		}
+		r.Copies(s.Replicas)
 		if s.Replicas < 3 {
 			return r.Contradicts("3 replicas or more", "%s has replicas=%d", b.endpoint, s.Replicas)
 		}
@@ -173,6 +174,7 @@ func (c *cluster) checkKahaDB(ctx context.Context, r *driver.Reading) error {
 	if err != nil {
 		return err
 	}
+	r.Copies(1)
 	strategy := strings.ToLower(s.JournalDiskSyncStrategy)
 	r.Add(b.endpoint, "journalDiskSyncStrategy", strategy, fromJMX)
 	if strategy == syncPeriodic {

@@ -76,11 +76,13 @@ func (artemisSystem) Fetch(ctx context.Context, _ system.Settings,
 // NodeNames returns the names of the servers. The first one is the primary, or sends to the
 // mirror.
 func (artemisSystem) NodeNames(p system.Provision) []string {
-	names := driver.Numbered("n", 2)
-	if replication(p.Settings, p.Durability) == zooKeeper {
-		names = append(names, zookeeper.Name)
+	switch replicationOn(p.Settings, p.Durability, p.Nodes) {
+	case single:
+		return driver.Numbered("n", 1)
+	case zooKeeper:
+		return append(driver.Numbered("n", 2), zookeeper.Name)
 	}
-	return names
+	return driver.Numbered("n", 2)
 }
 
 // Provision starts two servers as processes of this machine, and ZooKeeper if it arbitrates. It
@@ -88,7 +90,7 @@ func (artemisSystem) NodeNames(p system.Provision) []string {
 func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	s := starter{Provision: p, how: replication(p.Settings, p.Durability)}
+	s := starter{Provision: p, how: replicationOn(p.Settings, p.Durability, p.Nodes)}
 	var err error
 	if journalType(p.Settings, p.Durability) == asyncIO {
 		if err = findAsyncIO(); err != nil {
@@ -137,7 +139,10 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 		config.peerPassword = driver.Secret()
 	}
 	names := artemisSystem{}.NodeNames(s.Provision)
-	nodes := []*driver.Node{c.Add(names[0], addresses[0][0]), c.Add(names[1], addresses[1][0])}
+	nodes := []*driver.Node{c.Add(names[0], addresses[0][0])}
+	if s.how != single {
+		nodes = append(nodes, c.Add(names[1], addresses[1][0]))
+	}
 	if s.how == zooKeeper {
 		hosts, err := process.Addresses(1, zookeeper.Port)
 		if err != nil {
@@ -185,7 +190,13 @@ func (s starter) await(ctx context.Context, c *driver.Cluster, nodes []*driver.N
 	admin := newManagement(dialer(o, nodes[0].Address))
 	defer admin.close()
 	follows := func(ctx context.Context) error { return admin.isMirrored(ctx) }
-	if s.how != mirror {
+	switch s.how {
+	case single:
+		follows = func(ctx context.Context) error {
+			_, err := admin.text(ctx, broker, "Version")
+			return err
+		}
+	case pair, zooKeeper:
 		follows = func(ctx context.Context) error {
 			inSync := false
 			err := admin.attribute(ctx, broker, "ReplicaSync", &inSync)

@@ -22,6 +22,7 @@ func levels() map[workload.Level]system.Guarantee {
 	const (
 		alone = "; a primary that lost its backup goes on alone, and answers by itself"
 		later = "; messages that the mirror lacks are lost with the first server"
+		one   = "; or a single server with the only copy"
 	)
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {How: "AMQP mirror with sync=true, and journal-datasync=true and " +
@@ -29,9 +30,9 @@ func levels() map[workload.Level]system.Guarantee {
 		workload.SyncAsync: {How: "replicated pair, which waits for the backup's memory, or an " +
 			"AMQP mirror with sync=true, each with either journal-datasync" + alone},
 		workload.AsyncSync: {How: "journal-datasync=true and journal-type=ASYNCIO on both " +
-			"servers, and an AMQP mirror with sync=false" + later},
+			"servers, and an AMQP mirror with sync=false" + later + one},
 		workload.AsyncAsync: {How: "journal-datasync=false, and an AMQP mirror with sync=false" +
-			later},
+			later + one},
 	}
 }
 
@@ -96,7 +97,10 @@ func (c *cluster) readServers(ctx context.Context, into *driver.Reading,
 	if err := r.checkQueues(ctx, topics); err != nil {
 		return err
 	}
-	if mirrored(c.Settings, c.level) {
+	switch replication(c.Settings, c.level) {
+	case single:
+		return r.checkSingle(ctx)
+	case mirror:
 		return r.checkMirror(ctx)
 	}
 	return r.checkPair(ctx)
@@ -130,11 +134,20 @@ func (r reading) checkPair(ctx context.Context) error {
 		return err
 	}
 	r.Add(r.at, "replica in sync", strconv.FormatBool(inSync), managementAddress)
+	r.Copies(2)
 	if !inSync {
-		return r.Contradicts("a replicated pair", "%s has no backup in sync (HA policy %s)", r.at,
+		return r.Contradicts("a replicated pair", "%s has no backup in sync (HA policy %s): start "+
+			"its backup, or ask for --durability 3 or 4, for which a single copy suffices", r.at,
 			policy)
 	}
 	return nil
+}
+
+// checkSingle checks the journal of a server that keeps the only copy.
+func (r reading) checkSingle(ctx context.Context) error {
+	r.Copies(1)
+	_, err := r.checkJournal(ctx)
+	return err
 }
 
 // checkMirror compares the server's broker connection, and the configuration of its mirror (the
@@ -148,11 +161,17 @@ func (r reading) checkMirror(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if left := r.c.Text(setReplication) == auto; len(all) == 0 && left && !r.Level.Majority() {
+		r.Add(r.at, "broker connections", "none", managementAddress)
+		r.Copies(1)
+		return nil
+	}
 	if len(all) != 1 {
 		return r.Contradicts("an AMQP mirror", "%s has %d broker connections", r.at, len(all))
 	}
 	r.Add(r.at, "broker connection "+all[0].Name, all[0].URI, managementAddress)
 	r.Add(r.at, "connected", strconv.FormatBool(all[0].Connected), managementAddress)
+	r.Copies(2)
 	if !all[0].Connected {
 		return r.Contradicts("an AMQP mirror", "%s is not connected to it", r.at)
 	}

@@ -103,3 +103,8 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	_, err := c.ReadDurability(t.Context(), []system.Topic{{Name: "nowhere", Partitions: 1}})
 	systemtest.Refused(t, time.Now(), err, "topic nowhere", "partition 0")
 }
+
+func TestSingleCopy(t *testing.T) {
+	needServer(t)
+	systemtest.SingleCopy(t, artemisSystem{}, workload.AsyncAsync, "has no backup in sync")
+}

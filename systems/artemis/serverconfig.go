@@ -93,6 +93,7 @@ func (s serverConfig) broker(n *driver.Node, i int) string {
 			s.peerPassword)
 	}
 	switch {
+	case s.how == single:
 	case s.how != mirror:
 		s.pair(line, n, i)
 	case i == 0:

@@ -33,6 +33,7 @@ const (
 	mirror    = "mirror"
 	pair      = "pair"
 	zooKeeper = "zookeeper"
+	single    = "single"
 
 	asyncIO = "ASYNCIO"
 	nio     = "NIO"
@@ -43,9 +44,11 @@ const (
 
 // clientSettings are the settings of clients, and of the servers' roles.
 var clientSettings = system.MustSettings(`
-replication text auto auto|mirror|pair|zookeeper
+replication text auto auto|mirror|pair|zookeeper|single
     how two servers hold each message: mirror, over AMQP; pair, a primary and its backup;
-    zookeeper, a pair that ZooKeeper arbitrates; auto is pair at level 2, otherwise mirror
+    zookeeper, a pair that ZooKeeper arbitrates; single is one server with the only copy, at
+    levels 3 and 4; auto is pair at level 2, and otherwise mirror, or single on a testbed of
+    one node
 stated_journal-datasync text no no|true|false
     journal-datasync of servers on other machines, which do not show it over the network: what
     you read in their broker.xml, where a mirror's sync must be what the level asks for
@@ -95,6 +98,14 @@ func replication(s system.Settings, l workload.Level) string {
 	return mirror
 }
 
+// replicationOn is replication on a testbed with so many nodes.
+func replicationOn(s system.Settings, l workload.Level, nodes int) string {
+	if nodes == 1 && s.Text(setReplication) == auto && !l.Majority() {
+		return single
+	}
+	return replication(s, l)
+}
+
 // mirrored reports whether the servers are mirrors, not a pair.
 func mirrored(s system.Settings, l workload.Level) bool { return replication(s, l) == mirror }
 
@@ -117,7 +128,13 @@ func journalType(s system.Settings, l workload.Level) string {
 // problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
-	if mirrored(s, l) || !l.Valid() || l == workload.SyncAsync {
+	alone := replication(s, l) == single
+	switch {
+	case alone && l.Valid() && l.Majority():
+		return append(bad, s.Wrong(setReplication, fmt.Sprintf("is a single copy, and durability "+
+			"level %d needs 2 copies of each message: add a server, or ask for --durability 3 or 4",
+			l)))
+	case alone || mirrored(s, l) || !l.Valid() || l == workload.SyncAsync:
 		return bad
 	}
 	why := "a primary always waits for its backup"
@@ -135,7 +152,16 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 		return driver.AlreadyRunning(s, serverSettings)
 	}
 	bad := s.OutOfRange(serverSettings)
-	if nodes < 2 || nodes > 3 {
+	how := replicationOn(s, l, nodes)
+	switch {
+	case how == single && nodes > 1:
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("asks for one server, and the "+
+			"testbed has %d nodes: take 1", nodes)))
+	case how != single && nodes < 2:
+		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("the testbed has 1 node, and "+
+			"durability level %d needs 2 copies of each message (%s): take 2 nodes, or 3 with %s, "+
+			"or ask for --durability 3 or 4, for which a single copy suffices", l, how, zooKeeper)))
+	case nodes > 3:
 		bad = append(bad, s.Wrong(setReplication, fmt.Sprintf("needs two servers, and with %s a "+
 			"ZooKeeper, but the testbed has %d nodes: take 2 or 3", zooKeeper, nodes)))
 	}

@@ -76,6 +76,7 @@ func checkNodes(r *driver.Reading, all []node) error {
 		}
 	}
 	r.Add("cluster", "nodes that vote", strconv.Itoa(voters), "gossip")
+	r.Copies(voters)
 	switch {
 	case r.Level.Majority() && voters < 3:
 		return r.Contradicts("a majority of three nodes or more", "gossip knows %d", voters)

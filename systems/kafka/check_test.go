@@ -32,16 +32,21 @@ func TestCheck(t *testing.T) {
 				"another delivery\n" +
 				`t.yaml:3:5: setting "enable_idempotence": cannot be false with delivery exactly_once: transactions need it`},
 		{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
-			`setting "replication_factor": asks for 3 copies of each partition, and the testbed has 1 nodes: ask for more nodes, such as testbed: {nodes: 3}`},
+			`setting "replication_factor": the testbed has 1 node, and durability level 2 needs 3 copies of each message (replication_factor): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
+		{"one node without copies", system.Check{Durability: workload.AsyncAsync, Nodes: 1}, nil,
+			""},
+		{"two copies of a majority", system.Check{Durability: workload.SyncAsync},
+			[]target.Setting{give(setReplication, "2")},
+			`t.yaml:3:5: setting "replication_factor": is 2, and durability level 2 needs 3 copies or more: raise it, or ask for --durability 3 or 4`},
 		{"server settings on a cluster that runs", system.Check{Durability: workload.SyncAsync},
 			[]target.Setting{give(setHeap, "1GB")},
 			`t.yaml:3:5: setting "heap": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
 		{"all at once", system.Check{Durability: workload.AsyncAsync},
 			[]target.Setting{give(setBatchSize, "0"), give(setHeartbeat, "1m"),
-				give(setReplication, "2"), give(setIdempotence, "true"), give(setTopicConfigs,
+				give(setReplication, "10"), give(setIdempotence, "true"), give(setTopicConfigs,
 					"flush.messages=7")},
 			`t.yaml:3:5: setting "batch_size": must be from 1KB to 2147483647 bytes` + "\n" +
-				`t.yaml:3:5: setting "replication_factor": must be from 3 to 9, because every durability level asks for copies` + "\n" +
+				`t.yaml:3:5: setting "replication_factor": must be from 1 to 9` + "\n" +
 				`t.yaml:3:5: setting "heartbeat_interval": must be at most half of session_timeout, which is 45s` + "\n" +
 				`t.yaml:3:5: setting "enable_idempotence": needs acks=all, and durability level 4 is acks=1: remove it, or take level 2` + "\n" +
 				`t.yaml:3:5: setting "topic_configs": flush.messages follows from the durability level: remove it, and ask for the level instead`},

@@ -218,7 +218,7 @@ func TestCheckNodes(t *testing.T) {
 		{nodes: 0, settings: []string{setHeap, "256MB"}, want: "these run already"},
 	} {
 		s := systemtest.Settings(t, kafkaSystem{}, c.settings...)
-		bad := checkNodes(s, c.nodes)
+		bad := checkNodes(s, workload.SyncAsync, c.nodes)
 		if c.want == "" && len(bad) > 0 || c.want != "" &&
 			(len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
 			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)

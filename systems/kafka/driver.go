@@ -49,6 +49,7 @@ func (kafkaSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce,
 			workload.ExactlyOnce},
 		Settings: declared,
+		Copies:   []string{setReplication},
 	}
 }
 
@@ -66,7 +67,7 @@ func (kafkaSystem) Check(c system.Check) error {
 				"cannot be false with delivery exactly_once: transactions need it"))
 		}
 	}
-	bad = append(bad, checkNodes(c.Settings, c.Nodes)...)
+	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	return bad.Err()
 }
 
@@ -75,7 +76,8 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if err := driver.CheckOptions(o, problems, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{Lacks: lacks, cfg: readConfig(o.Settings), options: o, level: o.Durability}
+	c := &cluster{Lacks: lacks, cfg: readConfig(o.Settings, o.Durability), options: o,
+		level: o.Durability}
 	client, err := kgo.NewClient(
 		append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {

@@ -46,8 +46,11 @@ func levels() map[workload.Level]system.Guarantee {
 		workload.SyncAsync: {
 			How: "acks=all, replication factor 3, min.insync.replicas=2, no flush"},
 		workload.AsyncSync: {
-			How: "acks=1, replication factor 3, min.insync.replicas=1, flush.messages=1"},
-		workload.AsyncAsync: {How: "acks=1, replication factor 3, min.insync.replicas=1, no flush"},
+			How: "acks=1, replication factor 3, or of fewer brokers their number, " +
+				"min.insync.replicas=1, flush.messages=1"},
+		workload.AsyncAsync: {
+			How: "acks=1, replication factor 3, or of fewer brokers their number, " +
+				"min.insync.replicas=1, no flush"},
 	}
 }
 
@@ -162,8 +165,9 @@ func (r *reading) topic(name string, config kadm.ResourceConfig, detail kadm.Top
 	}
 	r.Add(name, "replication factor", strconv.Itoa(replicas), "metadata")
 	r.Add(name, "in-sync replicas", strconv.Itoa(inSync), "metadata, the partition with the fewest")
-	if replicas < minReplication {
-		return r.Contradicts(fmt.Sprintf("a replication factor of %d or more", minReplication),
+	r.Copies(replicas)
+	if least := driver.LeastCopies(r.Level); replicas < least {
+		return r.Contradicts(fmt.Sprintf("a replication factor of %d or more", least),
 			"it has %d", replicas)
 	}
 	want := levelConfigs(r.Level, replicas)

@@ -90,7 +90,11 @@ func (c *cluster) PublishAcked(ctx context.Context, t system.Topic, kind system.
 func (c *cluster) refused(ctx context.Context, client *kgo.Client, t system.Topic) (answer string,
 	err error) {
 	small := system.Topic{Name: t.Name + ".small", Partitions: 1}
-	_, err = c.admin.CreateTopic(ctx, 1, c.cfg.replication,
+	copies, err := c.copies(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = c.admin.CreateTopic(ctx, 1, int16(copies),
 		map[string]*string{"max.message.bytes": kadm.StringPtr("1000")}, small.Name)
 	if err != nil {
 		return "", fmt.Errorf("make a topic for small records: %w", c.explain(err))

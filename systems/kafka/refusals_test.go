@@ -125,7 +125,7 @@ func TestTopicsThatCannotBeMade(t *testing.T) {
 		"unknown configuration": {[]string{setTopicConfigs, "retention.mss=5"},
 			[]string{"retention.mss", "correct " + setTopicConfigs}},
 		"more replicas than brokers": {[]string{setReplication, "5"},
-			[]string{"replication_factor is 5 and the cluster has 3 brokers"}},
+			[]string{"3 brokers answer", "needs 5 copies of each message (replication_factor)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := connect(t, optionsOf(t, servers, workload.SyncAsync, c.settings...))
@@ -168,4 +168,10 @@ func TestTopicMadeByHand(t *testing.T) {
 			systemtest.Refused(t, time.Now(), err, made.says...)
 		})
 	}
+}
+
+func TestSingleCopy(t *testing.T) {
+	needJava(t)
+	systemtest.SingleCopy(t, kafkaSystem{}, workload.AsyncSync, "1 broker answers",
+		setHeap, "192MB", setGC, gcSerial)
 }

@@ -76,7 +76,7 @@ type serverConfig struct {
 
 func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConfig {
 	c := serverConfig{
-		Settings: s, replication: min(nodes, int(min(s.Count(setReplication), maxReplication))),
+		Settings: s, replication: min(nodes, copiesOf(s, l).On(nodes)),
 		minISR: 1, synced: l.Synced(),
 	}
 	if l.Majority() {
@@ -87,7 +87,7 @@ func readServerConfig(s system.Settings, l workload.Level, nodes int) serverConf
 
 // checkNodes returns the violations of the settings of servers to start. nodes is their number, or
 // 0 when they run already.
-func checkNodes(s system.Settings, nodes int) strict.Violations {
+func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if nodes == 0 {
 		return driver.AlreadyRunning(s, serverSettings)
 	}
@@ -99,12 +99,7 @@ func checkNodes(s system.Settings, nodes int) strict.Violations {
 		bad.Wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
 			s.Text(setHeap))
 	}
-	if n := s.Count(setReplication); n > int64(nodes) {
-		bad.Wrong(setReplication,
-			"asks for %d copies of each partition, and the testbed has %d nodes: ask for more "+
-				"nodes, such as testbed: {nodes: %d}", n, nodes, n)
-	}
-	return bad.Violations
+	return append(bad.Violations, copiesOf(s, l).Check(nodes)...)
 }
 
 // identity holds one server's place in its cluster, and the shared secrets.

@@ -42,10 +42,8 @@ const (
 
 // Values of the settings and their bounds.
 const (
-	none           = "none"
-	minReplication = 3
-	maxReplication = 9
-	largestInt32   = 1<<31 - 1
+	none         = "none"
+	largestInt32 = 1<<31 - 1
 )
 
 // declared holds every setting of clients, topics and servers.
@@ -93,8 +91,9 @@ partition_assignment_strategy text cooperative-sticky cooperative-sticky|sticky|
     how the partitions are shared among the consumers of a subscription
 sasl_mechanism text plain plain|scram-sha-256|scram-sha-512
     how clients authenticate when the target has user and password
-replication_factor count 3 3..9, because every durability level asks for copies
-    replicas of each partition, 3 or more
+replication_factor count 3 1..9
+    replicas of each partition: 3 or more at levels 1 and 2; left out at levels 3 and 4, as many
+    as there are brokers, up to 3
 topic_configs text none
     further configuration of each topic, as name=value, name=value; except the values that the
     durability level sets
@@ -116,12 +115,12 @@ type config struct {
 	assignment                                      kgo.GroupBalancer
 
 	sasl         string
-	replication  int16
+	copies       driver.Copies
 	topicConfigs map[string]string
 }
 
 // readConfig reads settings that passed problems.
-func readConfig(s system.Settings) config {
+func readConfig(s system.Settings, l workload.Level) config {
 	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
 	c := config{
 		linger: s.Duration(setLinger), batchSize: bytes(setBatchSize),
@@ -136,7 +135,7 @@ func readConfig(s system.Settings) config {
 			setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
 		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)](),
-		sasl: s.Text(setSASL), replication: int16(min(s.Count(setReplication), maxReplication)),
+		sasl: s.Text(setSASL), copies: copiesOf(s, l),
 	}
 	c.topicConfigs, _ = parseConfigs(s.Text(setTopicConfigs))
 	return c
@@ -173,6 +172,10 @@ func parseConfigs(text string) (map[string]string, error) {
 	return all, nil
 }
 
+func copiesOf(s system.Settings, l workload.Level) driver.Copies {
+	return driver.Copies{Settings: s, Setting: setReplication, Level: l}
+}
+
 // problems returns the violations of the settings at a level. It makes no connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckRanges(s, clientSettings)
@@ -180,5 +183,5 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 		bad.Wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
 			s.Text(setSessionTimeout))
 	}
-	return append(bad.Violations, levelProblems(s, l)...)
+	return append(append(bad.Violations, levelProblems(s, l)...), copiesOf(s, l).Check(0)...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -37,7 +38,8 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime(topics))
 	defer cancel()
-	if err := c.checkReplication(ctx); err != nil {
+	copies, err := c.copies(ctx)
+	if err != nil {
 		return err
 	}
 	byPartitions := make(map[int][]string)
@@ -45,7 +47,7 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 		byPartitions[t.Partitions] = append(byPartitions[t.Partitions], t.Name)
 	}
 	for partitions, names := range byPartitions {
-		if err := c.create(ctx, partitions, names); err != nil {
+		if err := c.create(ctx, copies, partitions, names); err != nil {
 			return err
 		}
 	}
@@ -53,11 +55,11 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 }
 
 // create requests topics until the controller has accepted all of them.
-func (c *cluster) create(ctx context.Context, partitions int, names []string) error {
-	configs := c.topicConfigsOf()
+func (c *cluster) create(ctx context.Context, copies, partitions int, names []string) error {
+	configs := c.topicConfigsOf(copies)
 	var wait error
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		answers, err := c.admin.CreateTopics(ctx, int32(partitions), c.cfg.replication, configs,
+		answers, err := c.admin.CreateTopics(ctx, int32(partitions), int16(copies), configs,
 			names...)
 		if err != nil {
 			return false, c.explain(err)
@@ -82,12 +84,12 @@ func (c *cluster) create(ctx context.Context, partitions int, names []string) er
 }
 
 // topicConfigsOf returns the configuration of every topic.
-func (c *cluster) topicConfigsOf() map[string]*string {
+func (c *cluster) topicConfigsOf(copies int) map[string]*string {
 	configs := make(map[string]*string)
 	for name, value := range c.cfg.topicConfigs {
 		configs[name] = kadm.StringPtr(value)
 	}
-	for name, value := range levelConfigs(c.level, int(c.cfg.replication)) {
+	for name, value := range levelConfigs(c.level, copies) {
 		// Defaults are left out: a cluster that does not know a property would refuse it.
 		if value != never {
 			configs[name] = kadm.StringPtr(value)
@@ -113,20 +115,15 @@ func settleTime(topics []system.Topic) time.Duration {
 	return settleWithin + time.Duration(partitions)*settlePartition
 }
 
-// checkReplication refuses more replicas than there are brokers, whose refusal by the brokers is
-// harder to read.
-func (c *cluster) checkReplication(ctx context.Context) error {
+// copies returns the number of replicas of each partition. It refuses more than there are brokers:
+// their own refusal is harder to read.
+func (c *cluster) copies(ctx context.Context) (int, error) {
 	brokers, err := c.admin.ListBrokers(ctx)
 	if err != nil {
-		return c.explain(err)
+		return 0, c.explain(err)
 	}
-	if have := len(brokers); have < int(c.cfg.replication) {
-		return fmt.Errorf(
-			"%s is %d and the cluster has %d brokers: add brokers, or ask for fewer replicas (%d "+
-				"at least)",
-			setReplication, c.cfg.replication, have, minReplication)
-	}
-	return nil
+	found := quantity.Plural(len(brokers), "broker answers", "brokers answer")
+	return c.cfg.copies.On(len(brokers)), c.cfg.copies.Enough(len(brokers), found)
 }
 
 func (c *cluster) explainCreate(err error, message string) error {

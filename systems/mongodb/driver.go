@@ -46,6 +46,7 @@ func (mongoSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Copies:   []string{setReplication},
 	}
 }
 

@@ -179,6 +179,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 	r.Add("producers", "write concern", concern(c.level), "set by this client")
 	if c.server.set == "" {
 		r.Add(c.options.Endpoints[0], "replica set", "none", "hello")
+		r.Copies(1)
 		return r.Evidence(), nil
 	}
 	return c.readSet(ctx, r)
@@ -216,6 +217,7 @@ func checkSet(r *driver.Reading, set configuration, members []member, replicas i
 			return r.Contradicts("a persistent storage engine", "%s has %s", m.host, m.engine)
 		}
 	}
+	r.Copies(len(members))
 	if !r.Level.Majority() {
 		return nil
 	}

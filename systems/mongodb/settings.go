@@ -52,7 +52,7 @@ lease duration 30s 1ms..1h
 poll duration 5ms 1ms..1m
     pause of a consumer that found no message
 replication_factor count 3 3..7, because a majority of fewer is no majority, and 7 members vote
-    levels 1 and 2: members of the replica set that hold data
+    levels 1 and 2: members of the replica set that hold data; levels 3 and 4 take any number
 `)
 
 // Check returns all violations of a request before anything starts.

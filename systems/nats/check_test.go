@@ -38,14 +38,15 @@ func TestCheck(t *testing.T) {
 		{"all at once", 1, workload.SyncSync,
 			[]target.Setting{give(setPullExpires, "100ms"), give(setAckWait, "0s"),
 				give(setStorage, valueMemory)},
-			"3 copies of each stream need as many nodes, not 1: ask for more nodes\n" +
+			`setting "num_replicas": the testbed has 1 node, and durability level 1 needs 3 copies of each message (num_replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices` + "\n" +
 				`t.yaml:3:5: setting "pull_expires": must be at least twice pull_heartbeat, which is 500ms` + "\n" +
 				`t.yaml:3:5: setting "ack_wait": must be above 0` + "\n" +
 				`t.yaml:3:5: setting "storage": durability level 1 syncs to disk, which memory does not: use file, or level 2`},
 		{"copies", 3, workload.AsyncAsync,
 			[]target.Setting{give(setReplicas, "6"), give(setRetention, valueInterest)},
-			`t.yaml:3:5: setting "num_replicas": must be from 3 to 5, because every durability level asks for copies` + "\n" +
-				`t.yaml:3:5: setting "retention": durability level 4 copies through mirrors, which do not follow the deletions of interest: use limits`},
+			`t.yaml:3:5: setting "num_replicas": must be from 1 to 5` + "\n" +
+				`t.yaml:3:5: setting "retention": durability level 4 copies through mirrors, which do not follow the deletions of interest: use limits` + "\n" +
+				`t.yaml:3:5: setting "num_replicas": the testbed has 3 nodes, and num_replicas asks for 6 copies of each message: add servers, or write num_replicas: 3`},
 	} {
 		got := ""
 		if err := (natsSystem{}).Check(system.Check{Settings: settings(t, c.given...),
@@ -134,7 +135,7 @@ func TestProvisionRefuses(t *testing.T) {
 	few := base
 	few.Nodes = 1
 	_, err := natsSystem{}.Provision(ctx, few)
-	mustSay(t, err, "3 copies", "not 1")
+	mustSay(t, err, "3 copies", "1 node")
 	nowhere := base
 	nowhere.DataDir = base.DataDir + "/not/there"
 	_, err = natsSystem{}.Provision(ctx, nowhere)

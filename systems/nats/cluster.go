@@ -55,7 +55,7 @@ func nodeNames(n int) []string { return driver.Numbered("n", n) }
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	cfg := readConfig(p.Settings)
 	if bad := append(cfg.problems(p.Settings, p.Durability),
-		tooFewNodes(cfg, p.Nodes)...); len(bad) > 0 {
+		copiesOf(p.Settings, p.Durability).Check(p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
 	var err error
@@ -244,13 +244,14 @@ func (e *embedded) complaints() string {
 // again a second later, so a majority can exist before all routes do.
 func (e *embedded) ready() bool {
 	routes := e.shared.connections()
-	leaderKnowsAll := false
+	single := len(e.nodes) == 1 // and has no cluster
+	leaderKnowsAll := single
 	for _, n := range e.nodes {
 		if n.server.Addr() == nil || n.server.NumRoutes() < routes ||
-			!n.server.JetStreamIsCurrent() {
+			!n.server.JetStreamEnabled() || !single && !n.server.JetStreamIsCurrent() {
 			return false
 		}
-		if n.server.JetStreamIsLeader() && len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
+		if !single && n.server.JetStreamIsLeader() && len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
 			leaderKnowsAll = true
 		}
 	}

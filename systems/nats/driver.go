@@ -53,6 +53,7 @@ func (natsSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared,
+		Copies:   []string{setReplicas},
 	}
 }
 
@@ -68,7 +69,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	}
 	c := &cluster{
 		Lacks: lacks,
-		cfg:   cfg, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
+		cfg:   cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
 		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
@@ -89,6 +90,9 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	if err != nil {
 		return nil, err
 	}
+	if c.single = c.conn.ConnectedClusterName() == ""; c.single {
+		c.cfg.stream.Replicas = copiesOf(o.Settings, o.Durability).On(1)
+	}
 	if c.js, err = jetstream.New(c.conn); err == nil {
 		err = checkJetStream(ctx, c.js, o.Endpoints)
 	}
@@ -106,7 +110,9 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 type cluster struct {
 	driver.Lacks
 	cfg         config
+	settings    system.Settings
 	level       workload.Level
+	single      bool // the server is in no cluster
 	endpoints   []string
 	user, admin login
 	conn        *nats.Conn // for requests that are not measured

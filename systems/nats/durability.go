@@ -46,11 +46,11 @@ func levels() map[workload.Level]system.Guarantee {
 			How: "stream with num_replicas 3 on disk, sync_interval always on every server"},
 		workload.SyncAsync: {How: "stream with num_replicas 3, sync_interval 2m on every server"},
 		workload.AsyncSync: {
-			How: "stream with num_replicas 1 on disk and two mirrors on other servers, " +
-				"sync_interval always; no failover"},
+			How: "stream with num_replicas 1 on disk and two mirrors on other servers, or " +
+				"without them on a server of its own, sync_interval always; no failover"},
 		workload.AsyncAsync: {
-			How: "stream with num_replicas 1 and two mirrors on other servers, sync_interval 2m; " +
-				"no failover"},
+			How: "stream with num_replicas 1 and two mirrors on other servers, or without " +
+				"them on a server of its own, sync_interval 2m; no failover"},
 	}
 }
 
@@ -122,8 +122,9 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 		return err
 	}
 	if r.Level.Majority() {
-		if have := info.Config.Replicas; have < minReplicas {
-			return r.Contradicts(fmt.Sprintf("num_replicas %d or more", minReplicas),
+		r.Copies(info.Config.Replicas)
+		if have, least := info.Config.Replicas, driver.LeastCopies(r.Level); have < least {
+			return r.Contradicts(fmt.Sprintf("num_replicas %d or more", least),
 				"the stream has num_replicas %d", have)
 		}
 		return nil
@@ -142,6 +143,7 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 		}
 		places[mirror.Cluster.Leader] = true
 	}
+	r.Copies(len(places))
 	if len(places) < c.cfg.stream.Replicas {
 		return fmt.Errorf("asked for %d copies on servers of their own, and they are on %d",
 			c.cfg.stream.Replicas, len(places))

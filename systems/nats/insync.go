@@ -43,13 +43,16 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 func (c *cluster) streamInSync(ctx context.Context, name string) error {
 	stream, err := c.js.Stream(ctx, name)
 	if err == nil {
-		err = inPlace(stream.CachedInfo())
+		err = inPlace(c.placedInfo(stream.CachedInfo()))
 	}
 	if err != nil {
 		return err
 	}
 	consumers := stream.ListConsumers(ctx)
 	for consumer := range consumers.Info() {
+		if c.single && consumer.Cluster == nil {
+			continue
+		}
 		if err := following(consumer.Cluster); err != nil {
 			return fmt.Errorf("consumer %s: %w", consumer.Name, err)
 		}

@@ -56,3 +56,14 @@ func TestConformance(t *testing.T) {
 		},
 	})
 }
+
+func TestSingleCopy(t *testing.T) {
+	for where, level := range map[string]workload.Level{
+		"embedded": workload.AsyncSync, valueProcesses: workload.AsyncAsync,
+	} {
+		t.Run(where, func(t *testing.T) {
+			systemtest.SingleCopy(t, New(), level, "1 server answers, which is in no cluster",
+				setServers, where)
+		})
+	}
+}

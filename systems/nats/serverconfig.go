@@ -44,9 +44,19 @@ func (c clusterConfig) connections() int { return (len(c.routes) - 1) * (routePo
 // never written to a file, because it holds the passwords.
 func (c clusterConfig) node(name, dir, listen string, index int, cfg serverConfig,
 	always bool) string {
-	interval := fmt.Sprintf("%q", cfg.syncInterval)
+	interval, cluster := fmt.Sprintf("%q", cfg.syncInterval), ""
 	if always {
 		interval = syncAlways
+	}
+	if len(c.routes) > 1 {
+		cluster = fmt.Sprintf(`
+cluster {
+  name: %q
+  listen: %q
+  authorization { user: route, password: %q, timeout: 5 }
+  routes: [%s]
+  pool_size: %d
+}`, c.name, c.routes[index], c.secret, c.routeURLs(), routePool)
 	}
 	return fmt.Sprintf(`
 server_name: %q
@@ -60,22 +70,14 @@ jetstream {
   max_buffered_msgs: %d
   max_buffered_size: %d
   sync_interval: %s
-}
-cluster {
-  name: %q
-  listen: %q
-  authorization { user: route, password: %q, timeout: 5 }
-  routes: [%s]
-  pool_size: %d
-}
+}%s
 accounts {
   %s { jetstream: enabled, users: [{user: %q, password: %q}] }
   %s { users: [{user: %q, password: %q}] }
 }
 system_account: %s
 `, name, listen, name, cfg.maxPayload,
-		dir, cfg.maxFile, cfg.maxMemory, cfg.bufferedMsgs, cfg.bufSize, interval,
-		c.name, c.routes[index], c.secret, c.routeURLs(), routePool,
+		dir, cfg.maxFile, cfg.maxMemory, cfg.bufferedMsgs, cfg.bufSize, interval, cluster,
 		account, c.credentials.User, c.credentials.Password,
 		systemAccount, c.credentials.AdminUser, c.credentials.AdminPassword,
 		systemAccount)

@@ -53,8 +53,6 @@ const (
 	valueS2        = "s2"
 	valueAuto      = "auto"
 	valueProcesses = "processes"
-	minReplicas    = 3
-	maxReplicas    = 5
 )
 
 // declared lists every setting, with the default that the result shows. The defaults are the
@@ -87,9 +85,9 @@ consumer_replicas count 0
     replicas of a subscription's own state; 0: as many as the stream has
 consumer_mem_storage bool false
     keep a subscription's own state in memory only
-num_replicas count 3 3..5, because every durability level asks for copies
-    copies of each stream, 3 to 5: Raft replicas at levels 1 and 2, one stream and its mirrors
-    at levels 3 and 4
+num_replicas count 3 1..5
+    copies of each stream: 3 to 5 Raft replicas at levels 1 and 2; one stream and its mirrors at
+    levels 3 and 4, left out 3, or 1 on a server without a cluster
 topics_per_stream count 1 1..
     how many topics share a stream, each as subjects of its own; they share its limits, and
     their messages go with the last of them; 1: each topic is a stream, with copies, a leader
@@ -156,21 +154,16 @@ type serverConfig struct {
 
 // Check returns all violations of a request. It contacts no server.
 func (natsSystem) Check(asked system.Check) error {
-	c := readConfig(asked.Settings)
-	bad := c.problems(asked.Settings, asked.Durability)
+	bad := readConfig(asked.Settings).problems(asked.Settings, asked.Durability)
 	if asked.Nodes > 0 {
-		bad = append(bad, tooFewNodes(c, asked.Nodes)...)
+		bad = append(bad, copiesOf(asked.Settings, asked.Durability).Check(asked.Nodes)...)
 		return bad.Err()
 	}
 	return append(bad, driver.AlreadyRunning(asked.Settings, serverSettings)...).Err()
 }
 
-func tooFewNodes(c config, nodes int) strict.Violations {
-	if nodes >= c.stream.Replicas || c.stream.Replicas > maxReplicas {
-		return nil
-	}
-	return strict.Violations{{Message: fmt.Sprintf("%d copies of each stream need as many "+
-		"nodes, not %d: ask for more nodes", c.stream.Replicas, nodes)}}
+func copiesOf(s system.Settings, l workload.Level) driver.Copies {
+	return driver.Copies{Settings: s, Setting: setReplicas, Level: l}
 }
 
 // readConfig reads the settings.
@@ -261,5 +254,8 @@ func (c config) problems(s system.Settings, l workload.Level) strict.Violations 
 			bad = append(bad, s.Wrong(rule.setting, rule.must))
 		}
 	}
-	return append(bad, c.levelProblems(s, l)...)
+	if levels := c.levelProblems(s, l); levels != nil {
+		return append(bad, levels...)
+	}
+	return append(bad, copiesOf(s, l).Check(0)...)
 }

@@ -118,6 +118,9 @@ func (s *spawned) ready(ctx context.Context) error {
 			return fmt.Errorf("%s has %d of %d routes",
 				n.Name, report.Routes, s.shared.connections())
 		}
+		if len(s.Members()) == 1 {
+			return nil // a single server has no cluster
+		}
 		meta := report.JetStream.Meta
 		if meta == nil || meta.Leader != report.Name || len(meta.Replicas) < len(s.Members())-1 {
 			continue

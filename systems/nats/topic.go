@@ -93,7 +93,11 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	// that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
-	if c.level.Majority() {
+	if c.single {
+		err := copiesOf(c.settings, c.level).Enough(1, "1 server answers, which is in no cluster")
+		return []jetstream.StreamConfig{origin}, err
+	}
+	if c.level.Majority() || origin.Replicas == 1 {
 		return []jetstream.StreamConfig{origin}, nil
 	}
 	tags, err := c.serverTags(ctx)
@@ -271,11 +275,19 @@ func (c *cluster) streamInfo(ctx context.Context, name string) (info *jetstream.
 	err = persist(ctx, func(ctx context.Context) error {
 		stream, err := c.js.Stream(ctx, name)
 		if err == nil {
-			info = stream.CachedInfo()
+			info = c.placedInfo(stream.CachedInfo())
 		}
 		return err
 	})
 	return info, err
+}
+
+// placedInfo returns a stream's info with its place, which a server without a cluster leaves out.
+func (c *cluster) placedInfo(info *jetstream.StreamInfo) *jetstream.StreamInfo {
+	if c.single && info.Cluster == nil {
+		info.Cluster = &jetstream.ClusterInfo{Leader: c.conn.ConnectedServerName()}
+	}
+	return info
 }
 
 // persist repeats a request until a server answers: a cluster without a leader, or an overloaded

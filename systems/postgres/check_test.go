@@ -22,9 +22,10 @@ func TestCheck(t *testing.T) {
 		{level: workload.SyncAsync},
 		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
 		{level: workload.SyncAsync, nodes: 1,
-			want: []string{"asks for 3 servers, one of them the primary"}},
+			want: []string{"the testbed has 1 node, and durability level 2 needs 3 copies"}},
+		{level: workload.AsyncSync, nodes: 1},
 		{level: workload.SyncAsync, nodes: 2, settings: []string{setReplication, "2"},
-			want: []string{"from 3 to 9, because every durability level asks for copies"}},
+			want: []string{"is 2, and durability level 2 needs 3 copies or more"}},
 		{level: workload.SyncAsync, settings: []string{setBuffers, "1GB"},
 			want: []string{"these run already"}},
 		{level: workload.SyncAsync, nodes: 3, settings: []string{

@@ -39,6 +39,7 @@ func (postgresSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Copies:   []string{setReplication},
 	}
 }
 

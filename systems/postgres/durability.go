@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -140,7 +141,13 @@ func (c *cluster) checkStandbys(ctx context.Context, r *driver.Reading) error {
 		}
 		r.Add(c.primary, "standby "+f.name, f.state+", sync_state "+f.sync, "pg_stat_replication")
 	}
-	if want := int(c.Count(setReplication)); streaming+1 != want {
+	r.Copies(streaming + 1)
+	copies := copiesOf(c.Settings, c.level)
+	found := c.primary + " has " + quantity.Plural(streaming, "standby", "standbys") + " streaming"
+	if err := copies.Enough(streaming+1, found); err != nil {
+		return err
+	}
+	if want := int(c.Count(setReplication)); copies.Fixed() && streaming+1 != want {
 		asked := fmt.Sprintf("%d copies (%s), so for %d standbys", want, setReplication, want-1)
 		return r.Contradicts(asked, "%s has %d standbys streaming", c.primary, streaming)
 	}

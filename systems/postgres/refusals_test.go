@@ -197,7 +197,7 @@ func TestStandbysMustBeNamed(t *testing.T) {
 	four := connect(t, optionsOf(t, workload.SyncAsync, setReplication, "4"))
 	topic = systemtest.Topic(t, four, "four-copies", 1)
 	_, err = four.ReadDurability(t.Context(), []system.Topic{topic})
-	systemtest.Refused(t, time.Now(), err, "4 copies", "has 2 standbys streaming")
+	systemtest.Refused(t, time.Now(), err, "needs 4 copies", "has 2 standbys streaming")
 }
 
 // If the user lacks rights, the administrator reads the servers' configuration.
@@ -219,4 +219,9 @@ func TestAdministratorReadsTheServers(t *testing.T) {
 	if _, err = connect(t, limited).ReadDurability(t.Context(), []system.Topic{topic}); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestSingleCopy(t *testing.T) {
+	needServer(t)
+	systemtest.SingleCopy(t, postgresSystem{}, workload.AsyncSync, "has 0 standbys streaming")
 }

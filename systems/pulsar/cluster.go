@@ -126,12 +126,14 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 	if err != nil {
 		return nil, err
 	}
+	copies := readConfig(p.Settings)
+	copies.fit(p.Settings, p.Durability, bookies)
 	s := &starter{
 		cluster: c, java: java,
 		bookies: hosts[firstBookie : firstBookie+bookies], brokers: hosts[:brokers],
 		config: serverConfig{
 			Settings: p.Settings, level: p.Durability,
-			dist: java.Dir, copies: readConfig(p.Settings),
+			dist: java.Dir, copies: copies,
 			zooKeeper: driver.At(hosts[0], zooKeeperPort),
 			encrypted: p.Settings.Text(setSecurity) == tokenTLS,
 		},

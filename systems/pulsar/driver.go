@@ -42,6 +42,7 @@ func (pulsarSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared,
+		Copies:   []string{setEnsemble, setWriteQuorum},
 	}
 }
 
@@ -81,6 +82,9 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 		c.admin.close()
 		return nil, c.explainAdmin(err)
 	}
+	if c.bookies = len(c.allBookies(ctx)); c.bookies > 0 {
+		c.cfg.fit(o.Settings, o.Durability, c.bookies)
+	}
 	lib, _, err := newClient(o, cfg)
 	if err != nil {
 		c.admin.close()
@@ -99,6 +103,7 @@ type cluster struct {
 	level   workload.Level
 	client  client.Client // for requests that are not measured
 	admin   *admin
+	bookies int // when it was connected; 0: not known
 
 	clients driver.Clients
 	groups  driver.Groups[shares]

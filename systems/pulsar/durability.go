@@ -38,10 +38,11 @@ func levels() map[workload.Level]system.Guarantee {
 		workload.SyncAsync: {
 			How: "ensemble 3, write quorum 3, ack quorum 2; bookies with journalSyncData=false"},
 		workload.AsyncSync: {
-			How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=true, " +
-				"journalWriteData=true"},
+			How: "ensemble 3, write quorum 3 (of fewer bookies their number), ack quorum 1; " +
+				"bookies with journalSyncData=true, journalWriteData=true"},
 		workload.AsyncAsync: {
-			How: "ensemble 3, write quorum 3, ack quorum 1; bookies with journalSyncData=false"},
+			How: "ensemble 3, write quorum 3 (of fewer bookies their number), ack quorum 1; " +
+				"bookies with journalSyncData=false"},
 	}
 }
 
@@ -69,15 +70,14 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 		return nil
 	}
 	var bad strict.Violations
-	e, w := s.Count(setEnsemble), s.Count(setWriteQuorum)
-	if e < minEnsemble || e > maxEnsemble {
+	e, w, least := s.Count(setEnsemble), s.Count(setWriteQuorum), int64(driver.LeastCopies(l))
+	if e < least || e > maxEnsemble {
 		bad = append(bad, s.Wrong(setEnsemble,
-			fmt.Sprintf("must be from %d to %d, because every durability level asks for copies",
-				minEnsemble, maxEnsemble)))
+			fmt.Sprintf("must be from %d to %d at durability level %d", least, maxEnsemble, l)))
 	}
-	if w < minEnsemble || w > max(e, minEnsemble) {
+	if w < least || w > max(e, least) && s.Given(setWriteQuorum) {
 		bad = append(bad, s.Wrong(setWriteQuorum,
-			fmt.Sprintf("must be from %d to %s, which is %d", minEnsemble, setEnsemble, e)))
+			fmt.Sprintf("must be from %d to %s, which is %d", least, setEnsemble, e)))
 	}
 	return bad
 }
@@ -167,6 +167,7 @@ func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) e
 		if err := r.holds("a partition's ledger", l.quorums); err != nil {
 			return err
 		}
+		r.Copies(l.quorums.WriteQuorum)
 		for _, b := range l.bookies {
 			r.bookies[b] = true
 		}

@@ -1,8 +1,7 @@
 package pulsar
 
 import (
-	"fmt"
-
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -111,19 +110,21 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 			"cannot be false at durability level %d, which syncs the journal: remove it, or take "+
 				"level %d", l, l+1)
 	}
-	return append(bad.Violations, checkCopies(s, nodes)...)
+	return append(bad.Violations, checkCopies(s, l, nodes)...)
 }
 
 // checkCopies compares the copies with the number of bookies.
-func checkCopies(s system.Settings, nodes int) strict.Violations {
+func checkCopies(s system.Settings, l workload.Level, nodes int) strict.Violations {
 	if s.Text(setTopology) == standalone {
 		return nil
 	}
 	have := bookiesOf(s, nodes)
-	if n := s.Count(setEnsemble); n > int64(have) && n >= minEnsemble && n <= maxEnsemble {
-		return strict.Violations{s.Wrong(setEnsemble,
-			fmt.Sprintf("asks for %d bookies, and the testbed has %d: ask for more nodes, such "+
-				"as testbed: {nodes: %d}", n, have, n))}
+	if n := s.Count(setEnsemble); n > maxEnsemble {
+		return nil // refused by levelProblems
+	}
+	if err := copiesOf(s, l).Enough(have,
+		"the testbed has "+quantity.Plural(have, "bookie", "bookies")); err != nil {
+		return strict.Violations{s.Wrong(setEnsemble, err.Error())}
 	}
 	return nil
 }

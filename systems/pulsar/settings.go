@@ -48,7 +48,6 @@ const (
 	failover    = "failover"
 	shared      = "shared"
 	keyShared   = "key_shared"
-	minEnsemble = 3
 	maxEnsemble = 9
 )
 
@@ -111,11 +110,12 @@ bundles count 12 1..1024
     bundles of the namespace, which are distributed over the brokers (Pulsar's default,
     4, gives one of three brokers half of the load)
 ensemble count 3
-    bookies that each ledger is spread over, 3 or more; with as many as there are bookies a
-    dead one stalls writes until it is back, because no other can take its place
+    bookies that each ledger is spread over: 3 or more at levels 1 and 2; left out at levels 3
+    and 4, as many as there are, up to 3; with as many as there are bookies a dead one stalls
+    writes until it is back, because no other can take its place
 write_quorum count 3
-    copies of each entry, 3 or more; the acknowledgement waits for a majority of them at
-    levels 1 and 2, for one at levels 3 and 4
+    copies of each entry, at most ensemble, 3 or more at levels 1 and 2; the acknowledgement
+    waits for a majority of them at levels 1 and 2, for one at levels 3 and 4
 retention text infinite infinite|none
     infinite keeps everything, none deletes ledgers that all subscriptions have acknowledged
     (Pulsar's default)
@@ -172,7 +172,25 @@ func readConfig(s system.Settings) config {
 	if s.Text(setTopology) == standalone {
 		c.ensemble, c.writeQuorum = 1, 1
 	}
+	if !s.Given(setWriteQuorum) {
+		c.writeQuorum = min(c.writeQuorum, c.ensemble)
+	}
 	return c
+}
+
+func copiesOf(s system.Settings, l workload.Level) driver.Copies {
+	return driver.Copies{Settings: s, Setting: setEnsemble, Level: l}
+}
+
+// fit limits the copies that the target leaves to the number of bookies.
+func (c *config) fit(s system.Settings, l workload.Level, bookies int) {
+	if s.Text(setTopology) == standalone {
+		return
+	}
+	c.ensemble = copiesOf(s, l).On(bookies)
+	if !s.Given(setWriteQuorum) {
+		c.writeQuorum = min(c.writeQuorum, c.ensemble)
+	}
 }
 
 var compressions = map[string]client.CompressionType{

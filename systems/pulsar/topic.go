@@ -13,6 +13,7 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -173,6 +174,13 @@ func (c *cluster) removeNamespace(ctx context.Context) error {
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
+	if c.bookies > 0 && c.options.Settings.Text(setTopology) != standalone {
+		found := quantity.Plural(c.bookies, "bookie", "bookies") + " in the cluster"
+		err := copiesOf(c.options.Settings, c.level).Enough(c.bookies, found)
+		if err != nil {
+			return err
+		}
+	}
 	if err := c.ensureNamespace(ctx); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ var checks = []struct {
 		"RabbitMQ's confirms do not cover transactions over several queues: take delivery " +
 			"at_least_once or at_most_once"},
 	{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
-		`setting "replicas": asks for 3 copies of each queue, and the testbed has 1 nodes: ask for more nodes, such as testbed: {nodes: 3}`},
+		`setting "replicas": the testbed has 1 node, and durability level 2 needs 3 copies of each message (replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
 	{"one node with one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, nil, ""},
 	{"server settings on a cluster that runs", system.Check{Durability: workload.SyncSync},
 		[]target.Setting{give(setMemory, "1GB")},

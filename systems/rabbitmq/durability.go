@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -39,11 +40,12 @@ type plan struct {
 	level      workload.Level
 	kind       string // classic, mirrored, quorum or streamed
 	persistent bool
-	replicas   int64
+	copies     driver.Copies // of quorum queues and streams
 }
 
 func planOf(s system.Settings, l workload.Level) plan {
-	p := plan{level: l, kind: s.Text(setQueueType), replicas: s.Count(setReplicas)}
+	p := plan{level: l, kind: s.Text(setQueueType),
+		copies: driver.Copies{Settings: s, Setting: setReplicas, Level: l}}
 	if p.kind == auto {
 		p.kind = quorum
 		if !l.Majority() {
@@ -58,6 +60,9 @@ func planOf(s system.Settings, l workload.Level) plan {
 	}
 	return p
 }
+
+// replicas returns the number of copies of a quorum queue or a stream.
+func (p plan) replicas() int64 { return p.copies.Settings.Count(setReplicas) }
 
 func (p plan) replicated() bool { return p.kind != classic }
 
@@ -310,6 +315,7 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 		leaders[q.leads()]++
 	}
 	first := queues[0]
+	r.Copies(fewest)
 	r.Add(t.Name, "queues", strconv.Itoa(len(queues)), fromQueues)
 	r.Add(t.Name, "type", first.Type, fromQueues)
 	r.Add(t.Name, "durable", strconv.FormatBool(first.Durable), fromQueues)
@@ -337,8 +343,11 @@ func (r *reading) queue(q queueReport) error {
 		return r.Contradicts("a durable queue", "it is not")
 	}
 	all, inSync := q.copies()
-	if r.config.replicated() && all < int(r.config.replicas) {
-		return r.Contradicts(fmt.Sprintf("%d copies or more", r.config.replicas), "it has %d", all)
+	if r.config.replicated() {
+		found := "it has " + quantity.Plural(all, "copy", "copies")
+		if err := r.config.copies.Enough(all, found); err != nil {
+			return err
+		}
 	}
 	if r.config.replicated() && inSync < driver.Majority(all) {
 		return r.Contradicts(fmt.Sprintf("a majority of %d copies", all), "%d are in sync", inSync)

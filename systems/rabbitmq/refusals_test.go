@@ -133,7 +133,7 @@ func TestQueueMadeByHand(t *testing.T) {
 			amqp.Table{argQueueType: quorum,
 				"x-quorum-initial-group-size": int64(1)}, []string{"3 copies", "it has 1"}},
 		"without mirrors": {mirrored, workload.SyncSync, true,
-			amqp.Table{argQueueVersion: int32(1)}, []string{"3 copies or more", "it has 1"}},
+			amqp.Table{argQueueVersion: int32(1)}, []string{"needs 3 copies", "it has 1 copy"}},
 		"not durable": {classic, workload.AsyncSync, false,
 			amqp.Table{argQueueVersion: int32(1)}, []string{"durable queue", "it is not"}},
 		"another version": {classic, workload.AsyncSync, true,

@@ -73,10 +73,8 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 				"one: remove it, or give endpoints")
 		}
 	}
-	if p.replicated() && int64(nodes) < p.replicas {
-		bad.Wrong(setReplicas,
-			"asks for %d copies of each queue, and the testbed has %d nodes: ask for more nodes, "+
-				"such as testbed: {nodes: %d}", p.replicas, nodes, p.replicas)
+	if p.replicated() {
+		return append(bad.Violations, p.copies.Check(nodes)...)
 	}
 	return bad.Violations
 }

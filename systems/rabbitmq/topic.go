@@ -82,10 +82,10 @@ func (r route) binding() (key string, arguments amqp.Table) {
 func (c config) arguments() amqp.Table {
 	switch c.kind {
 	case quorum:
-		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": c.replicas,
+		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": c.replicas(),
 			"x-queue-leader-locator": "client-local"}
 	case streamed:
-		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": c.replicas,
+		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": c.replicas(),
 			"x-queue-leader-locator": "client-local"}
 	}
 	return amqp.Table{argQueueType: classic, argQueueVersion: int32(c.queueVersion),

@@ -17,6 +17,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -49,6 +50,7 @@ func (redisSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Copies:   []string{setReplication},
 	}
 }
 
@@ -208,6 +210,11 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 
 // CreateTopics makes the streams of all topics in one pipeline.
 func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error {
+	if c.level.Majority() {
+		if err := c.awaitable(ctx); err != nil {
+			return err
+		}
+	}
 	pipe := c.client.Pipeline()
 	for _, t := range topics {
 		for _, key := range streams(t) {
@@ -215,6 +222,25 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 		}
 	}
 	return c.change(ctx, "creating the topics", pipe)
+}
+
+// awaitable returns an error if the primary has fewer replicas than WAIT would wait for.
+func (c *cluster) awaitable(ctx context.Context) error {
+	have, err := readInfo(ctx, c.client)
+	if err != nil {
+		return fmt.Errorf("asking the primary for its replicas: %w", c.explain(err))
+	}
+	_, online := have.replicas()
+	if online >= c.replicasAwaited() {
+		return nil
+	}
+	return c.enough(online)
+}
+
+// enough returns an error if the replicas are too few for the copies.
+func (c *cluster) enough(online int) error {
+	return copiesOf(c.Settings, c.level).Enough(online+1,
+		c.primary+" has "+quantity.Plural(online, "replica", "replicas")+" online")
 }
 
 // change executes a pipeline, and waits for replicas if the level does.

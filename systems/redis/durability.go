@@ -197,7 +197,12 @@ func (c *cluster) checkStreams(ctx context.Context, topics []system.Topic) error
 func (c *cluster) checkReplicas(r *driver.Reading, primary info) error {
 	_, online := primary.replicas()
 	r.Add(c.primary, "replicas online", strconv.Itoa(online), "INFO replication")
-	if want := int(c.Count(setReplication)); online+1 != want {
+	r.Copies(online + 1)
+	if err := c.enough(online); err != nil {
+		return err
+	}
+	if want := int(c.Count(setReplication)); copiesOf(c.Settings, c.level).Fixed() &&
+		online+1 != want {
 		asked := fmt.Sprintf("%d copies (%s), so for %d replicas", want, setReplication, want-1)
 		return r.Contradicts(asked, "%s has %d replicas online", c.primary, online)
 	}

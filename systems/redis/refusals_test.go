@@ -123,7 +123,14 @@ func TestFewerReplicasThanAsked(t *testing.T) {
 	c := connect(t, optionsOf(t, workload.SyncAsync, setReplication, "4"))
 	topic := systemtest.Topic(t, c, "four-copies", 1)
 	_, err := c.ReadDurability(t.Context(), []system.Topic{topic})
-	systemtest.Refused(t, time.Now(), err, "4 copies", "has 2 replicas online")
+	systemtest.Refused(t, time.Now(), err, "needs 4 copies", "has 2 replicas online")
 	_, err = c.ReadDurability(t.Context(), []system.Topic{{Name: "nowhere", Partitions: 1}})
 	systemtest.Refused(t, time.Now(), err, "topic nowhere: the primary has 0 of 1 streams")
+}
+
+func TestSingleCopy(t *testing.T) {
+	needServer(t)
+	for _, level := range []workload.Level{workload.AsyncSync, workload.AsyncAsync} {
+		systemtest.SingleCopy(t, redisSystem{}, level, "has 0 replicas online")
+	}
 }

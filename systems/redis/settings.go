@@ -49,17 +49,27 @@ block duration 100ms 1ms..1h
 claim_after duration 30s 1ms..1h
     at least once: after how long without an acknowledgement another consumer of the
     subscription claims a message (XAUTOCLAIM)
-replication_factor count 3 3..9, because every durability level asks for copies
-    servers that have each message: the primary and its replicas, 3 or more
+replication_factor count 3 1..9
+    servers that have each message, the primary and its replicas: 3 or more at levels 1 and 2;
+    left out at levels 3 and 4, as many as there are
 `)
 
 // Check returns all violations of a request before anything starts.
 func (redisSystem) Check(c system.Check) error {
-	return append(problems(c.Settings, c.Durability),
-		driver.CheckCopies(c.Settings, serverSettings, setReplication, c.Nodes)...).Err()
+	bad := problems(c.Settings, c.Durability)
+	if c.Nodes == 0 {
+		return append(bad, driver.AlreadyRunning(c.Settings, serverSettings)...).Err()
+	}
+	bad = append(bad, c.Settings.OutOfRange(serverSettings)...)
+	return append(bad, copiesOf(c.Settings, c.Durability).CheckPrimary(c.Nodes)...).Err()
+}
+
+func copiesOf(s system.Settings, l workload.Level) driver.Copies {
+	return driver.Copies{Settings: s, Setting: setReplication, Level: l}
 }
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	return append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(l), s.OutOfRange(clientSettings)...)
+	return append(bad, copiesOf(s, l).Check(0)...)
 }

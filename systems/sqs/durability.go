@@ -100,6 +100,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (
 			"stated by the provider (Amazon SQS Developer Guide), not read back")
 	} else {
 		r.Add(c.at(), "server", server+": one node", "QueueArn of GetQueueAttributes")
+		r.Copies(1)
 	}
 	e := r.Evidence()
 	e.Stated = c.amazon

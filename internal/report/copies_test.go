@@ -1,0 +1,62 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// single is a run on a cluster that keeps a single copy of each message.
+func single(t *testing.T, name string) *result.Saved {
+	shape := small
+	shape.name, shape.level = name, 4
+	s := shape.load(t)
+	s.Run.Durability.Copies = 1
+	s.Run.Durability.Meaning = "received by one replica, " + result.SingleCopy
+	return s
+}
+
+// Every form that names the durability says that there is a single copy.
+func TestSingleCopyIsNamed(t *testing.T) {
+	one, other := single(t, "redis-1"), single(t, "kafka-1")
+	several := small.load(t)
+	for _, runs := range [][]*result.Saved{{one}, {one, other}, {one, several}} {
+		for _, format := range texts(Formats()) {
+			if slices.Contains([]string{"intervals", "resources", "omb"}, format) {
+				continue // figures of each second, and another tool's fields
+			}
+			out := stripSpaces(string(render(t, format, runs...)))
+			if format == "csv" {
+				if head, rows, _ := strings.Cut(out, " "); !strings.HasSuffix(head, ",durability_copies") ||
+					!strings.HasSuffix(strings.Fields(rows)[0], ",1") {
+					t.Errorf("csv has no column with a single copy: %s", out)
+				}
+				continue
+			}
+			if !strings.Contains(out, result.SingleCopy) {
+				t.Errorf("%s of %d runs does not say that there is a single copy:\n%s", format,
+					len(runs), out)
+			}
+		}
+	}
+	out := stripSpaces(string(render(t, "table", one, several)))
+	if !strings.Contains(out, "not comparable: some keep a single copy of each message") {
+		t.Errorf("a single copy is ranked beside several:\n%s", out)
+	}
+	var b strings.Builder
+	found := searched("redis-1")
+	found.Durability = one.Run.Durability
+	if err := Searches([]*peak.Saved{found}).Write(&b, "table", document.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stripSpaces(b.String()), result.SingleCopy) {
+		t.Errorf("a search does not say that there is a single copy:\n%s", &b)
+	}
+	if names := Formats(); !slices.Contains(names, "card") || !slices.Contains(names, "post") {
+		t.Errorf("the formats are %v", names)
+	}
+}

@@ -1,0 +1,84 @@
+package driver
+
+import (
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// LeastCopies returns the fewest copies of each message with which a level can be given: where a
+// majority has it, three, so that a majority outlives the loss of one.
+func LeastCopies(l workload.Level) int {
+	if l.Majority() {
+		return 3
+	}
+	return 1
+}
+
+// Copies is the number of copies of each message that a target asks for.
+type Copies struct {
+	Settings system.Settings
+	Setting  string // with the number
+	Level    workload.Level
+}
+
+// Fixed reports whether the number is the setting's. Otherwise the level needs no copies, the
+// target does not give the setting, and there are as many copies as servers, up to its default.
+func (c Copies) Fixed() bool { return c.Level.Majority() || c.Settings.Given(c.Setting) }
+
+// On returns the number on a cluster with so many servers.
+func (c Copies) On(servers int) int {
+	want := int(c.Settings.Count(c.Setting))
+	if c.Fixed() {
+		return want
+	}
+	return max(min(want, servers), 1)
+}
+
+// Enough returns an error unless there are servers for all copies. found says what there is, such
+// as "1 broker answers".
+func (c Copies) Enough(servers int, found string) error {
+	want := c.On(servers)
+	switch {
+	case servers >= want:
+		return nil
+	case c.Level.Majority():
+		return fmt.Errorf("%s, and durability level %d needs %d copies of each message (%s): add "+
+			"servers, or ask for --durability %d or %d, for which a single copy suffices", found,
+			c.Level, want, c.Setting, workload.AsyncSync, workload.AsyncAsync)
+	}
+	return fmt.Errorf("%s, and %s asks for %d copies of each message: add servers, or write "+
+		"%s: %d", found, c.Setting, want, c.Setting, servers)
+}
+
+// Check returns the violations of the number, on a testbed with so many nodes; 0: the servers run
+// already.
+func (c Copies) Check(nodes int) strict.Violations {
+	n, least := c.Settings.Count(c.Setting), LeastCopies(c.Level)
+	if c.Level.Majority() && n < int64(least) {
+		return strict.Violations{c.Settings.Wrong(c.Setting, fmt.Sprintf("is %d, and durability "+
+			"level %d needs %d copies or more: raise it, or ask for --durability %d or %d", n,
+			c.Level, least, workload.AsyncSync, workload.AsyncAsync))}
+	}
+	if nodes == 0 {
+		return nil
+	}
+	if err := c.Enough(nodes, "the testbed has "+quantity.Plural(nodes, "node", "nodes")); err != nil {
+		return strict.Violations{c.Settings.Wrong(c.Setting, err.Error())}
+	}
+	return nil
+}
+
+// CheckPrimary is Check for a primary that copies everything to every other server: there are
+// as many copies as nodes.
+func (c Copies) CheckPrimary(nodes int) strict.Violations {
+	bad := c.Check(nodes)
+	if want := c.On(nodes); bad == nil && nodes > want {
+		bad = strict.Violations{c.Settings.Wrong(c.Setting, fmt.Sprintf("asks for %d servers, one "+
+			"of them the primary, and the testbed has %d nodes: make them the same", want, nodes))}
+	}
+	return bad
+}
