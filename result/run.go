@@ -59,6 +59,9 @@ type Run struct {
 
 	// Startup is the time of each step before the load; zero: not known.
 	Startup Startup `json:"startup,omitzero"`
+	// Connections is the number of TCP connections that all producers and consumers together had
+	// to the servers before the load, as the kernel counts them; 0: none, or not known.
+	Connections int64 `json:"connections,omitempty"`
 
 	Phases   []Phase  `json:"phases"`
 	Warmup   Counters `json:"warmup_counters"`

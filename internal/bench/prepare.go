@@ -98,8 +98,9 @@ func (s *session) start(ctx context.Context) error {
 		{&startup.OpenNs, func() error {
 			return load.Together(s.workers, func(i int) error { return s.workers[i].Open(ctx) })
 		}},
-		{&startup.ReadyNs, func() (err error) {
-			startup.Proofs, err = load.Prove(ctx, &s.plan, s.workers, progress)
+		{&startup.ReadyNs, func() error {
+			ready, err := load.Prove(ctx, &s.plan, s.workers, progress)
+			startup.Proofs, s.run.Connections = ready.Messages, ready.Connections
 			return err
 		}},
 	}

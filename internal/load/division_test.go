@@ -204,10 +204,11 @@ func (tr *trial) divide(t *testing.T, workers int) (out told) {
 		readers: make(map[string][]func(system.Received)), kept: make(map[string][]system.Received),
 	}
 	all := opened(t, plan, &world, workers)
-	var err error
-	if out.Proofs, err = Prove(t.Context(), &plan, all, nil); err != nil {
+	ready, err := Prove(t.Context(), &plan, all, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	out.Proofs = ready.Messages
 	world.kept = make(map[string][]system.Received)
 	beganNs := clock.Now()
 	startNs := beganNs + 1_000_000

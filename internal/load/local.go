@@ -18,6 +18,7 @@ type Local struct {
 	plan    Plan
 	means   Means
 	engine  *Engine
+	before  measure.Connections // of this process, before the clients were opened
 	self    *measure.Self
 	process Process // resources used since the load began
 	late    *lateness
@@ -53,11 +54,18 @@ func NewLocal(plan Plan, means Means) *Local {
 }
 
 // Open opens the share's clients.
-func (l *Local) Open(ctx context.Context) error { return l.engine.Open(ctx, l.means.Cluster) }
+func (l *Local) Open(ctx context.Context) error {
+	l.before = measure.ReadConnections()
+	return l.engine.Open(ctx, l.means.Cluster)
+}
 
-// Ready proves partitions.
+// Ready proves partitions, and counts the clients' connections, all of which are open by then.
 func (l *Local) Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error) {
-	return l.engine.Ready(ctx, again, wait)
+	ready, err := l.engine.Ready(ctx, again, wait)
+	if _, inside := l.means.Cluster.(system.LatenessReporter); !inside {
+		ready.Connections = measure.ReadConnections().Since(l.before)
+	}
+	return ready, err
 }
 
 // Start begins the load.

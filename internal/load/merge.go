@@ -15,6 +15,7 @@ func MergeReadiness(all ...Readiness) Readiness {
 	var merged Readiness
 	for _, r := range all {
 		merged.Messages += r.Messages
+		merged.Connections += max(r.Connections, 0)
 		for i, set := range r.Received {
 			if i == len(merged.Received) {
 				merged.Received = append(merged.Received, measure.Set{})

@@ -14,12 +14,12 @@ const resendAfter = 5 * time.Second
 
 // Prove returns when every producer of the workers has had a message acknowledged, every partition
 // has acknowledged one, and every subscription has received one from every partition, by any
-// worker's consumers. It returns the number of messages, which are no part of the load. tell,
-// which may be nil, receives the progress. When ctx ends first, the error names a partition that
+// worker's consumers. The messages of the proof are no part of the load. tell, which may be nil,
+// receives the progress. When ctx ends first, the error names a partition that
 // is not ready.
 func Prove(
 	ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string),
-) (sent int64, err error) {
+) (merged Readiness, err error) {
 	w, each := &plan.Workload, ""
 	all := w.Topics * w.Partitions * w.Subscriptions
 	if w.Subscriptions > 1 {
@@ -29,17 +29,17 @@ func Prove(
 	var again []int64
 	fewest, since := all, time.Now()
 	for {
-		merged, err := readyAll(ctx, workers, again)
+		merged, err = readyAll(ctx, workers, again)
 		if err != nil || draining(w) {
-			return merged.Messages, err
+			return merged, err
 		}
 		again = nil
 		left, lacking := unproven(plan, merged)
 		if len(lacking) == 0 {
-			return merged.Messages, nil
+			return merged, nil
 		}
 		if ctx.Err() != nil {
-			return merged.Messages, fmt.Errorf("%s: %w", left.first, ctx.Err())
+			return merged, fmt.Errorf("%s: %w", left.first, ctx.Err())
 		}
 		now := time.Now()
 		if left.count < fewest {

@@ -110,8 +110,8 @@ func readied(
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	sent, err = Prove(ctx, &plan, workers, nil)
-	return plan, workers, sent, err
+	ready, err := Prove(ctx, &plan, workers, nil)
+	return plan, workers, ready.Messages, err
 }
 
 func crowdOf(topics, partitions, producers, subscriptions, consumers int) *workload.Workload {

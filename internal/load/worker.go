@@ -143,6 +143,9 @@ type Window struct {
 // Readiness is the proof, before the load, that partitions carry messages.
 type Readiness struct {
 	Messages int64 // sent to prove them, so far
+	// Connections is the number of TCP connections that the share's producers and consumers have
+	// to the servers; 0: there are none, or the number is not known. A merge is the sum.
+	Connections int64
 	// Received has, for each of the workload's subscriptions, the partitions, numbered over
 	// all topics, from which it has received a message. A merge is the union.
 	Received []measure.Set

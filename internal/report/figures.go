@@ -58,12 +58,14 @@ const insidePlimsoll = "inside plimsoll"
 const (
 	rowArrivals = "arrivals"
 	rowFairness = "fairness among consumers"
+	// rowConnections shows that a producer is not the same thing on every system.
+	rowConnections = "connections of producers and consumers"
 )
 
 // optional reports whether the row is left out when no run has a value for it.
 func (f figure) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies, ofRedelivery}
-	return f.name == rowArrivals || f.name == rowFairness ||
+	return f.name == rowArrivals || f.name == rowFairness || f.name == rowConnections ||
 		strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
 }
 
@@ -170,6 +172,12 @@ func figures() []figure {
 		{ofThroughput, "offered", offeredFigure, nil},
 		{ofThroughput, rowArrivals, func(r *result.Run) string {
 			return cmp.Or(arrivals(r.Load), none)
+		}, nil},
+		{ofThroughput, rowConnections, func(r *result.Run) string {
+			if r.Connections == 0 {
+				return none
+			}
+			return quantity.Count(r.Connections)
 		}, nil},
 		{ofThroughput, "acknowledged", achievedFigure,
 			ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},

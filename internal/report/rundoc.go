@@ -226,6 +226,7 @@ func metaWords(r *result.Run) []string {
 			out[len(out)-1] += ", " +
 				plural(l.Topics*l.Subscriptions*l.Consumers, "consumer", "consumers")
 		}
+		out[len(out)-1] += connectionWords(r)
 	}
 	if l.Delivery != "" {
 		out = append(out, strings.ReplaceAll(clean(l.Delivery), "_", " "))
@@ -234,6 +235,14 @@ func metaWords(r *result.Run) []string {
 		out = append(out, "plimsoll "+clean(r.Plimsoll.Version))
 	}
 	return out
+}
+
+// connectionWords says on how many connections the clients are; empty if that is not known.
+func connectionWords(r *result.Run) string {
+	if r.Connections == 0 {
+		return ""
+	}
+	return " on " + plural(r.Connections, "connection", "connections") + " to the servers"
 }
 
 // unit splits a printed quantity into its number and its unit.
