@@ -74,8 +74,9 @@ func (f *finder) walk(root ast.Node, returned bool) {
 			f.elements(n)
 			return false
 		case *ast.CallExpr:
-			if name, ok := n.Fun.(*ast.Ident); ok && name.Name == "make" {
-				return false // a capacity changes no result
+			// A capacity changes no result, nor does the number whose sign Inf takes.
+			if name := f.text(n.Fun); name == "make" || name == "math.Inf" {
+				return false
 			}
 		case *ast.BlockStmt:
 			f.statements(n.List)
@@ -152,7 +153,8 @@ func (f *finder) constant(e ast.Expr, known types.TypeAndValue, returned bool) {
 	case known.Value.Kind() == constant.Bool:
 		f.add(e, "bool", fmt.Sprint(!constant.BoolVal(known.Value)))
 	case known.Value.Kind() == constant.String:
-		if returned && constant.StringVal(known.Value) != "" && known.Type == types.Typ[types.String] {
+		if returned && constant.StringVal(known.Value) != "" &&
+			known.Type == types.Typ[types.String] {
 			f.add(e, "string", `""`)
 		}
 	case of == "" || strings.HasPrefix(f.text(e), "'"):

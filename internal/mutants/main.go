@@ -1,9 +1,10 @@
 // Command mutants changes the code of a package in small ways, one at a time, and runs the
-// package's tests: a change that no test notices survives. The survivors are listed in a file, which
-// may only shrink.
+// package's tests: a change that no test notices survives. The survivors are listed in a file,
+// which may only shrink.
 //
-// All mutants of a package are built into one binary of its tests; the environment says which one is
-// on. Tests run only for the mutants whose code they reach. Nothing in the source tree is written.
+// All mutants of a package are built into one binary of its tests; the environment says which one
+// is on. Tests run only for the mutants whose code they reach. Nothing in the source tree is
+// written.
 package main
 
 import (
@@ -88,8 +89,9 @@ func mutate(ctx context.Context, o options, packages []string, out io.Writer) er
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s: %d of %d mutants survive, %d of them reached by no test (%s)\n", b.name,
-			len(got.survivors), got.mutants, got.unreached, time.Since(began).Round(time.Second))
+		fmt.Fprintf(out, "%s: %d of %d mutants survive, %d of them reached by no test (%s)\n",
+			b.name, len(got.survivors), got.mutants, got.unreached,
+			time.Since(began).Round(time.Second))
 		for _, key := range got.survivors {
 			if !listed[key] {
 				fresh = append(fresh, key)
@@ -135,8 +137,9 @@ func report(o options, known *survivors, fresh, gone []string, out io.Writer) er
 }
 
 // tryPackage tries the mutants of one package, or a sample of them.
-func tryPackage(ctx context.Context, o options, path string, listed map[string]bool, out io.Writer) (
-	*binary, outcome, error) {
+func tryPackage(
+	ctx context.Context, o options, path string, listed map[string]bool, out io.Writer,
+) (*binary, outcome, error) {
 	folder, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return nil, outcome{}, err

@@ -74,9 +74,11 @@ var missed = []string{
 	"people Wait: time.Minute => time.Duration(time.Minute) / 2",
 }
 
-func TestSurvivorsAreComparedWithTheList(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range ages {
+// moduleOf writes a module, and returns its folder.
+func moduleOf(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -85,7 +87,11 @@ func TestSurvivorsAreComparedWithTheList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Chdir(dir)
+	return dir
+}
+
+func TestSurvivorsAreComparedWithTheList(t *testing.T) {
+	t.Chdir(moduleOf(t, ages))
 	killed := "people Sum: i++ => i--"
 	gone := "people Old: a < b => a <= b"
 	known := slices.Concat([]string{"# Known.", missed[0] + remark + "equivalent"}, missed[1:])

@@ -80,13 +80,13 @@ func (b *binary) baseline(ctx context.Context, longest time.Duration) (left []st
 			return nil, err
 		}
 		began := time.Now()
-		spent, err := b.run(ctx, []string{name}, 0, reached, time.Hour)
-		if err != nil {
-			return nil, err
-		}
-		if spent > longest {
+		spent, err := b.run(ctx, []string{name}, 0, reached, waitFactor*longest)
+		if spent > longest || time.Since(began) > waitFactor*longest {
 			left = append(left, name)
 			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 		t := test{name: name, took: time.Since(began), reaches: make(map[int]bool)}
 		noted, err := os.ReadFile(reached)
