@@ -15,10 +15,10 @@ type Unwritable struct {
 
 // Error says why, and what to do.
 func (u *Unwritable) Error() string {
-	var path *fs.PathError
+	var errno syscall.Errno
 	cause := u.cause
-	if errors.As(cause, &path) {
-		cause = path.Err
+	if errors.As(cause, &errno) {
+		cause = errno
 	}
 	remedy := "name another folder"
 	switch {

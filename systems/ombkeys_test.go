@@ -24,8 +24,8 @@ var (
 	ombTruths  = []string{"true", "false", "maybe"}
 )
 
-// ombKeys are the documented keys of the drivers, by class.
-func ombKeys() map[string][]ombKey {
+// kafkaKeys are the keys of OMB's drivers of Kafka and Redpanda.
+func kafkaKeys() []ombKey {
 	kafka := []ombKey{
 		{"replicationFactor", []string{"1", "2", "3", "5", "12", "-4"}},
 		{"reset", []string{"true"}},
@@ -61,13 +61,18 @@ func ombKeys() map[string][]ombKey {
 			kafka = append(kafka, ombKey{part + ":" + name, ombWords})
 		}
 	}
+	return kafka
+}
+
+// ombKeys are the documented keys of the drivers, by class.
+func ombKeys() map[string][]ombKey {
 	return map[string][]ombKey{
-		"kafka.KafkaBenchmarkDriver":       kafka,
-		"redpanda.RedpandaBenchmarkDriver": kafka,
+		"kafka.KafkaBenchmarkDriver":       kafkaKeys(),
+		"redpanda.RedpandaBenchmarkDriver": kafkaKeys(),
 		"nats.NatsBenchmarkDriver": {
 			{"natsHostUrl", []string{"nats://a:4222", "tls://b:1,tls://c:2"}},
 			{"replicationFactor", []string{"1", "2", "3", "5", "9"}},
-			{"storageType", []string{"Memory"}}, {"maxBytes", ombNumbers},
+			{"storageType", []string{"Memory"}}, {"maxBytes", []string{"0", "7", "100000", "-2"}},
 		},
 		"redis.RedisBenchmarkDriver": {
 			{"redisHost", []string{"a"}}, {"redisPort", []string{"7", "70000"}},
@@ -172,7 +177,7 @@ func ombLine(parent, name, value string) string {
 // writes is one that the system takes, and each key of the file is translated or named in a note.
 func TestImportedTargetsAreTaken(t *testing.T) {
 	dialects := omb.Of(All())
-	const rounds = 200
+	const rounds = 50
 	for class, keys := range ombKeys() {
 		t.Run(class, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
@@ -234,7 +239,8 @@ func checkImport(t *testing.T, dialects omb.Dialects, class string, in ombInput)
 // TestOneAnswerAboutTheLevel: head and notes of a target do not contradict each other.
 func TestOneAnswerAboutTheLevel(t *testing.T) {
 	for settings, want := range map[string]string{
-		"producerConfig: |\n  acks=0\n":                               "weaker than every durability level; the nearest is: --durability 4",
+		"producerConfig: |\n  acks=0\n": "weaker than every durability level; the nearest is: " +
+			"--durability 4",
 		"producerConfig: |\n  acks=1\n":                               "amount to: --durability 4",
 		"producerConfig: |\n  acks=all\n":                             "amount to: --durability 4",
 		"topicConfig: |\n  min.insync.replicas=2\n":                   "amount to: --durability 2",
@@ -242,8 +248,8 @@ func TestOneAnswerAboutTheLevel(t *testing.T) {
 		"topicConfig: |\n  min.insync.replicas=2\n  flush.ms=0":       "amount to: --durability 2",
 		"topicConfig: |\n  flush.messages=7\n":                        "amount to: --durability 4",
 	} {
-		src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\n" +
-			settings
+		src := "driverClass: " + classPrefix + "kafka.KafkaBenchmarkDriver\n" +
+			"replicationFactor: 3\n" + settings
 		d, err := omb.ParseDriver(omb.Of(All()), "x.yaml", []byte(src))
 		if err != nil {
 			t.Fatal(err)

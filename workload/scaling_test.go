@@ -58,13 +58,16 @@ func TestStepsWithoutLoad(t *testing.T) {
 	if w.OfferedMessages() != 6000 || w.WarmupMessages() != 0 {
 		t.Errorf("%d messages, and %d before", w.OfferedMessages(), w.WarmupMessages())
 	}
+	const nothing = "{rate: 0/s, for: 5s}"
 	for text, want := range map[string]string{
 		"load: {rate: 0/s}": "load.rate must be above 0",
-		"load: {steps: [{rate: 0/s, for: 5s}, {rate: 0/s, for: 9s}]}":                 "before the first message is due",
-		"load: {steps: [{rate: -1/s, for: 5s}]}":                                      "rate",
-		"{warmup: auto, load: {steps: [{rate: 0/s, for: 5s}, {rate: 9/s, for: 9s}]}}": "begins with 0/s",
+		"load: {steps: [" + nothing + ", " + nothing + "]}": "before the first message is due",
+		"load: {steps: [{rate: -1/s, for: 5s}]}":            "rate",
+		"{warmup: auto, load: {steps: [" + nothing +
+			", {rate: 9/s, for: 9s}]}}": "begins with 0/s",
 	} {
-		if _, err := Parse("w.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Parse("w.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}

@@ -117,8 +117,8 @@ func run(args []string, out, errOut io.Writer) int {
 	return exitCode(err, errOut)
 }
 
-// helping returns the arguments with --help where they ask for help in words: none at all, and help,
-// alone or before the name of a command.
+// helping returns the arguments with --help where they ask for help without it: none at all, and
+// help, alone or before the name of a command.
 func helping(args []string) []string {
 	switch {
 	case len(args) == 0:

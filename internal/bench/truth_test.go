@@ -146,7 +146,8 @@ func checkSums(t *testing.T, s *result.Saved) {
 	if n := s.Run.Summary.Series(result.Publish).Count; n != s.Run.Counters.Acked {
 		t.Errorf("%d were acknowledged, %d publish latencies", s.Run.Counters.Acked, n)
 	}
-	n, copies := s.Run.Summary.Series(result.EndToEnd).Count, s.Run.Summary.Series(
+	n, copies := s.Run.Summary.Series(result.EndToEnd).Count+
+		s.Run.Summary.Series(result.CatchUp).Count, s.Run.Summary.Series(
 		result.Copies).Count
 	if n+copies != s.Run.Counters.Received {
 		t.Errorf("%d were received, %d end-to-end latencies and %d of copies",

@@ -102,6 +102,7 @@ func (e *Engine) comesBack(ctx context.Context, to workload.GroupSize, nowNs int
 	e.scaler.running.Go(func() {
 		for clock.Sleep(ctx, look) {
 			if e.looks(c) {
+				clock.Sleep(ctx, UnderWay) // they may be late by this much yet
 				e.setBehind(c.group, false)
 				return
 			}

@@ -152,7 +152,7 @@ func TestNothingIsDueAtNoRate(t *testing.T) {
 			end := at + int64(seg.For)
 			for _, due := range dues {
 				if seg.From == 0 && seg.To == 0 && due >= at && due < end {
-					t.Fatalf("a message is due at %d, in a stretch at 0/s from %d to %d", due, at, end)
+					t.Fatalf("a message is due at %d, in a pause from %d to %d", due, at, end)
 				}
 			}
 			at = end

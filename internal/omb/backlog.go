@@ -78,7 +78,7 @@ func (t *translation) refuseForEver() {
 		t.doc.Reject("testDurationMinutes",
 			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes the run is "+
 				"to last at least")
-	case !t.given.Duration:
+	case !t.given.Duration && !t.given.Search:
 		t.doc.Reject("testDurationMinutes",
 			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be "+
 				"measured, or give --duration")

@@ -352,7 +352,8 @@ func TestWhatIsRecordedIsJudged(t *testing.T) {
 			}
 			at := slices.IndexFunc(r.Verdicts,
 				func(v result.Verdict) bool { return v.Name == c.verdict })
-			if v := r.Verdicts[at]; v.Outcome != c.outcome || !strings.Contains(v.Sentence, c.words) {
+			v := r.Verdicts[at]
+			if v.Outcome != c.outcome || !strings.Contains(v.Sentence, c.words) {
 				t.Errorf("%s: %s\nwant %s, %q", v.Outcome, v.Sentence, c.outcome, c.words)
 			}
 		})

@@ -284,8 +284,8 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 				"system's fault or the generator's")
 	}
 	if p99, both := r.Schedule.top(); both && r.Delay.recorded() {
-		notes = append(notes, fmt.Sprintf("scheduleLatency, how late the generator itself was with "+
-			"messages that were due, has a p99 of %s", quantity.Duration(p99)))
+		notes = append(notes, fmt.Sprintf("scheduleLatency, how late the generator itself was "+
+			"with messages that were due, has a p99 of %s", quantity.Duration(p99)))
 	}
 	if n := len(r.Unread); n > 0 {
 		notes = append(notes, fmt.Sprintf("the file has data that plimsoll does not read: %s",

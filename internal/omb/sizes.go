@@ -51,8 +51,8 @@ func (t *translation) sizes(w *workload.Workload) {
 		sizes.Parts[i].Share /= total
 	}
 	w.Message.Size, w.Message.Sizes = 0, &sizes
-	t.note("%s: sizes are drawn evenly from each range, both ends included. OMB sends one size for "+
-		"each range, the middle, so the mean is the same", sizesKey)
+	t.note("%s: sizes are drawn evenly from each range, both ends included. OMB sends one size "+
+		"for each range, the middle, so the mean is the same", sizesKey)
 	if short {
 		t.note("%s has sizes below %s, which become %[2]s: each message carries a stamp of that "+
 			"size", sizesKey, quantity.Bytes(workload.StampBytes))

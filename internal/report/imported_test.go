@@ -61,7 +61,8 @@ func TestImportedShowsNoZeros(t *testing.T) {
 		for _, some := range [][]*result.Saved{runs, runs[:1]} {
 			out := string(render(t, format, some...))
 			// Files that have a backlog say whether consumers kept up.
-			out = strings.NewReplacer("receiving, holds", "", "holds       receiving", "").Replace(out)
+			out = strings.NewReplacer("receiving, holds", "",
+				"holds       receiving", "").Replace(out)
 			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds",
 				"ended before its messages were", "level 0", " 0 scheduled", "| 0 |"} {
 				if strings.Contains(out, bad) {

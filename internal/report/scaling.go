@@ -38,10 +38,10 @@ func scalingTable(r *result.Run) document.Table {
 // returnsTable has what consumers found that came back to subscriptions without any.
 func returnsTable(r *result.Run) document.Table {
 	t := document.Table{ID: "returns", Title: "Catching up",
-		Note: "Consumers that came back to a subscription without any. Unread: acknowledged and not " +
-			"received when they came back. Caught up within: the time from then until they had " +
-			"received as many messages as had been acknowledged 100 ms before. Counts are for " +
-			"each subscription.",
+		Note: "Consumers that came back to a subscription without any. Unread: acknowledged and " +
+			"not received when they came back. Caught up within: the time from then until they " +
+			"had received as many messages as had been acknowledged 100 ms before. Counts are " +
+			"for each subscription.",
 		Head: heads("subscription", "unread", "caught up within", "read until then", "rate",
 			"left unread")}
 	for _, s := range r.Scaling {
@@ -65,9 +65,9 @@ func returnsTable(r *result.Run) document.Table {
 // absencesTable has the latencies before, while and after consumers were away.
 func absencesTable(r *result.Run) document.Table {
 	t := document.Table{ID: "absences", Title: "Latency beside consumers that leave",
-		Note: "By the time of the acknowledgement or of the arrival. End-to-end: at subscriptions " +
-			"that kept reading. Catch-up: at those that had no consumers, until they had caught " +
-			"up.",
+		Note: "By the time of the acknowledgement or of the arrival. End-to-end: at " +
+			"subscriptions that kept reading. Catch-up: at those that had no consumers, until " +
+			"they had caught up.",
 		Head: heads("from", "to", "publish p50", "p99", "end-to-end p50", "p99", "catch-up p50",
 			"p99")}
 	for _, a := range r.Absences {

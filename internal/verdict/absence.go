@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// absencesOf fills in the parts of a window in which subscriptions had no consumers for a time, with
-// the latencies of whole intervals.
+// absencesOf fills in the parts of a window in which subscriptions had no consumers for a time,
+// with the latencies of whole intervals.
 func absencesOf(s *result.Saved) {
 	r := &s.Run
 	from, to, ok := measuredWindow(r)
@@ -69,8 +69,8 @@ func receivingAfterAbsence(r *result.Run) result.Verdict {
 			continue
 		}
 		if s.Return.CaughtUpNs == 0 {
-			return say(Receiving, result.Broken, "%s; consumers that came back %s after the window "+
-				"began had not caught up when it ended: %s messages waited for them", rates,
+			return say(Receiving, result.Broken, "%s; consumers that came back %s after the "+
+				"window began had not caught up when it ended: %s messages waited for them", rates,
 				quantity.Duration(s.AtNs), quantity.Count(s.Return.LeftMessages))
 		}
 		longest, known = max(longest, s.Return.CaughtUpNs), true

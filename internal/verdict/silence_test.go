@@ -23,7 +23,8 @@ func TestAPauseOfTheLoadIsNoOutage(t *testing.T) {
 			recovered: 24 * second},
 	} {
 		s := &result.Saved{Run: result.Run{
-			Load:   result.Load{Segments: []result.Segment{step(100, 10), step(0, 10), step(50, 10)}},
+			Load: result.Load{Segments: []result.Segment{step(100, 10), step(0, 10),
+				step(50, 10)}},
 			Phases: []result.Phase{{Name: result.PhaseMeasure, EndNs: 30 * second}},
 			Faults: []result.Fault{{StartNs: 12 * second, InjectedNs: 12 * second}},
 		}}

@@ -345,8 +345,11 @@ func (k *ombDriver) security() {
 	}
 	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {
 		where := "sasl.jaas.config"
-		if k.jaas == "" {
+		switch {
+		case k.jaas == "":
 			where = "security.protocol asks for a login, and its configuration"
+		case k.protocol != "":
+			where = "security.protocol is " + k.protocol + ", and sasl.jaas.config"
 		}
 		k.Secret(where, true)
 		switch k.mechanism {

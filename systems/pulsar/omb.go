@@ -72,7 +72,8 @@ func translateOMB(d *omb.DriverFile) {
 		d.Note("blockIfQueueFull false has no effect: a producer that is full waits, and the " +
 			"wait is charged to the message")
 	}
-	d.Set("receiverQueueSize", "receiver_queue_size", strconv.FormatInt(f.Consumer.ReceiverQueue, 10))
+	d.Set("receiverQueueSize", "receiver_queue_size",
+		strconv.FormatInt(f.Consumer.ReceiverQueue, 10))
 	types := map[string]string{"exclusive": "exclusive", "failover": "failover", "shared": "shared",
 		"key_shared": "key_shared"}
 	if kind := types[strings.ToLower(f.Consumer.SubscriptionType)]; kind != "" {
