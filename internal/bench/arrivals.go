@@ -42,6 +42,9 @@ func (a *arrivals) cutAt(subscription int) bool {
 	return subscription < len(a.cut) && a.cut[subscription]
 }
 
+// cutSome reports whether messages were still arriving at some subscription.
+func (a *arrivals) cutSome() bool { return slices.Contains(a.cut, true) }
+
 // account notes for how long the run waited for unread messages: not at all for those of
 // subscriptions at which messages were still arriving.
 func (a *arrivals) account(of []result.SubscriptionLedger, stillNs int64) {

@@ -63,6 +63,9 @@ func (m *missing) goesOn(nowNs int64, c load.Counters, awaited int) (bool, error
 		}
 	}
 	still, back := nowNs-r.lastArrival(c), c.GivenBack-c.Redelivered
+	if r.arrivals.cutSome() {
+		back = 0 // slow consumers have not come to them yet
+	}
 	if m.open+back == 0 {
 		return still < r.lingerNs(), nil
 	}
@@ -102,7 +105,7 @@ func (m *missing) tell(nowNs, stillNs, back int64) {
 		what = quantity.Count(back) + " messages that consumers gave back"
 	}
 	sentence := fmt.Sprintf("waiting for %s: nothing came for %s, the run ends after %s", what,
-		quantity.Duration(stillNs), m.run.job.patience())
+		quantity.Duration(stillNs), quantity.Duration(int64(m.run.job.patience())))
 	m.run.watch.Phase(result.PhaseDrain, sentence)
 	if m.toldNs == 0 {
 		m.run.note(sentence)

@@ -94,6 +94,11 @@ func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 			"%s of %s messages that consumers gave back had not come again when the run was cut "+
 				"short",
 			quantity.Count(missing), quantity.Count(l.GivenBack))
+	case missing > 0 && l.Unread > 0 && l.AwaitedNs == 0:
+		return say(Redelivery, result.Unknown,
+			"%s of %s messages that consumers gave back had not come again when the drain ended, "+
+				"and other messages were still arriving",
+			quantity.Count(missing), quantity.Count(l.GivenBack))
 	case missing > 0:
 		return say(Redelivery, result.Broken,
 			"%s of %s messages that consumers gave back did not come again, also not within %s "+
