@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -73,6 +75,12 @@ func (n *Notes) check() error {
 		return errors.New("a tag or the note holds control characters: write text only")
 	}
 	return nil
+}
+
+// Version is another text for other notes.
+func (n *Notes) Version() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", n.Tags, n.Note))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Save replaces the notes in an experiment's folder.

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -10,8 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -20,18 +19,16 @@ import (
 const (
 	maxShown    = 500
 	maxCompared = 20
-	mostAlike   = 1000 // of one name in the trash folder
 )
-
-// TrashFolder is where deleted experiments go, below the served folder.
-const TrashFolder = ".trash"
 
 // Folder serves all experiments below a folder.
 type Folder struct {
 	*Server
 
-	root    string
-	entries entries
+	root     string
+	entries  entries
+	away     entries    // in the trash folder
+	changing sync.Mutex // one change of an experiment at a time
 }
 
 // OpenFolder serves the experiments below root until Close.
@@ -57,7 +54,9 @@ func OpenFolder(root string, o Options) (*Folder, error) {
 	s.mux.HandleFunc("GET /runs/{place...}", s.page)
 	s.mux.HandleFunc("GET /notes/{place...}", f.notes)
 	s.mux.HandleFunc("POST /notes/{place...}", f.note)
+	s.mux.HandleFunc("GET /trash/{$}", f.deleted)
 	s.mux.HandleFunc("POST /trash/{place...}", f.trash)
+	s.mux.HandleFunc("POST /restore/{place...}", f.restore)
 	s.serve(listener)
 	return f, nil
 }
@@ -89,30 +88,42 @@ func (f *Folder) bar(place string) []link {
 // address returns the address of a place.
 func address(fixed, place string) string { return (&url.URL{Path: fixed + place}).String() }
 
-// listed returns the directory of an experiment of the list. The runs of an experiment belong to
-// it and are not listed.
-func (f *Folder) listed(place string) (string, error) {
+// listed returns the directory of an experiment of the list.
+func (f *Folder) listed(place string) (string, error) { return experimentAt(f.root, place) }
+
+// experimentAt returns the directory of an experiment below a folder. The runs of an experiment
+// belong to it and have no place of their own.
+func experimentAt(root, place string) (string, error) {
 	if place == "" {
 		return "", fmt.Errorf("no experiment is named: %w", fs.ErrNotExist)
 	}
-	dir, err := within(f.root, place)
+	dir, err := within(root, place)
 	if err != nil {
 		return "", err
 	}
-	inner, err := filepath.Rel(f.root, dir)
+	inner, err := filepath.Rel(root, dir)
 	if err != nil {
 		return "", err
 	}
-	above := f.root
-	for _, part := range strings.Split(filepath.Dir(inner), string(filepath.Separator)) {
-		if above = filepath.Join(above, part); part != "." && headFile(above) != nil {
-			return "", fmt.Errorf("%s belongs to an experiment: %w", place, fs.ErrPermission)
-		}
+	if err := apart(root, inner); err != nil {
+		return "", err
 	}
 	if headFile(dir) == nil {
 		return "", fmt.Errorf("%s is not an experiment: %w", place, fs.ErrNotExist)
 	}
 	return dir, nil
+}
+
+// apart requires that no folder above a path below root is an experiment.
+func apart(root, path string) error {
+	above := root
+	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
+		if above = filepath.Join(above, part); part != "." && headFile(above) != nil {
+			return fmt.Errorf("%s belongs to an experiment: %w", filepath.ToSlash(path),
+				fs.ErrPermission)
+		}
+	}
+	return nil
 }
 
 func (f *Folder) list(w http.ResponseWriter, r *http.Request) {
@@ -131,6 +142,7 @@ func (f *Folder) list(w http.ResponseWriter, r *http.Request) {
 	}
 	f.write(w, http.StatusOK, "list", map[string]any{"Folder": filepath.Base(f.root),
 		"Want": want, "Said": said + ".", "Any": len(all) > 0, "Kinds": kinds,
+		"Trash": isFolder(filepath.Join(f.root, TrashFolder)),
 		"States": []result.State{result.Running, result.Complete, result.Interrupted,
 			result.Failed, result.Incomplete},
 		"Entries": found[:min(len(found), maxShown)]})
@@ -155,69 +167,7 @@ func (f *Folder) compare(w http.ResponseWriter, r *http.Request) {
 	f.show(w, r, "compare "+strings.Join(dirs, "\n"), dirs, frame{Links: f.bar("")})
 }
 
-func (f *Folder) notes(w http.ResponseWriter, r *http.Request) {
-	place := r.PathValue("place")
-	dir, err := f.listed(place)
-	if err != nil {
-		f.fail(w, err)
-		return
-	}
-	n := experiment.ReadNotes(dir)
-	f.write(w, http.StatusOK, "notes", map[string]any{"Links": f.bar("")[:1], "Place": place,
-		"Tags": strings.Join(n.Tags, ", "), "Note": n.Note, "Running": f.running([]string{dir})})
-}
-
-// note saves tags and a note.
-func (f *Folder) note(w http.ResponseWriter, r *http.Request) {
-	f.change(w, r, func(dir string) error {
-		n, err := experiment.NewNotes(r.PostFormValue("tags"), r.PostFormValue("note"))
-		if err != nil {
-			return err
-		}
-		return n.Save(dir)
-	})
-}
-
-// trash moves an experiment to the trash folder.
-func (f *Folder) trash(w http.ResponseWriter, r *http.Request) { f.change(w, r, f.moveAway) }
-
-// change changes an experiment of the list, and shows the list.
-func (f *Folder) change(w http.ResponseWriter, r *http.Request, what func(dir string) error) {
-	dir, err := f.listed(r.PathValue("place"))
-	if err == nil {
-		err = what(dir)
-	}
-	if err != nil {
-		f.fail(w, err)
-		return
-	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
-}
-
-func (f *Folder) moveAway(dir string) error {
-	if f.running([]string{dir}) {
-		return errors.New("the experiment is running: stop it first")
-	}
-	trash := filepath.Join(f.root, TrashFolder)
-	if err := os.Mkdir(trash, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("create the trash folder: %w", err)
-	}
-	if info, err := os.Lstat(trash); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is not a folder: move it away", TrashFolder)
-	}
-	to := filepath.Join(trash, filepath.Base(dir))
-	for n, name := 2, to; n <= mostAlike; n++ {
-		if _, err := os.Lstat(to); err != nil {
-			break
-		}
-		to = fmt.Sprintf("%s-%d", name, n)
-	}
-	if err := os.Rename(dir, to); err != nil {
-		return fmt.Errorf("move the experiment to the trash folder: %w: empty the folder", err)
-	}
-	latest := filepath.Join(filepath.Dir(dir), result.LatestLink)
-	if target, err := os.Readlink(latest); err == nil && target == filepath.Base(dir) {
-		_ = os.Remove(latest) // it would lead nowhere
-	}
-	return nil
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
