@@ -14,8 +14,11 @@ const (
 	// with a ping for each exchange of time, which doubles the cost of one.
 	windowBytes = 1 << 20
 	headRoom    = 1 << 16 // bytes of what surrounds a part
-	answerMost  = 1 << 26 // bytes of an answer
-	accountMost = 1 << 30 // bytes of an account
+	// Bytes of an answer: of any, of one with histograms or sets, and of an account, which its plan
+	// bounds further.
+	answerMost  = 1 << 16
+	sampleMost  = 1 << 25
+	accountMost = 1 << 30
 	arrayMost   = 1 << 24 // elements of an array
 	mapMost     = 256     // keys of a map: the fields of a struct
 	depthMost   = 16

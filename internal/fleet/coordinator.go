@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -21,6 +20,7 @@ import (
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
+	"github.com/plimsoll-bench/plimsoll/internal/admission"
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
@@ -47,9 +47,13 @@ const (
 	handshakeLimit = 5 * time.Second
 	idleLimit      = 30 * time.Second // of a connection without a stream
 	nameMost       = 200              // bytes of each text of a hello
+	coresMost      = 1 << 16          // of a worker's machine
 	coordinatorCN  = "coordinator"
 	clockName      = load.ClockName("the coordinator's")
 	spareConns     = 64 // connections beside the workers'
+	spareJoins     = 8  // connections without a certificate beside the workers', of one address
+	// joinLimit is how long a connection without a certificate is kept.
+	joinLimit = 2 * handshakeLimit
 )
 
 // Coordinator has the workers of a fleet. Its methods may be called from any goroutine.
@@ -99,7 +103,9 @@ func Listen(o Options) (*Coordinator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for workers: %w", err)
 	}
-	c.listener = netutil.LimitListener(listener, 4*o.Workers+spareConns)
+	c.listener = admission.Bound(listener, admission.Bounds{
+		Connections: 4*o.Workers + spareConns, Strangers: o.Workers + spareJoins, Wait: joinLimit,
+	})
 	c.server = grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodecV2(codec{}),
 		grpc.MaxRecvMsgSize(wireMost+headRoom), grpc.MaxConcurrentStreams(4),
@@ -126,13 +132,25 @@ func (c *Coordinator) encryption() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{
+	config := &tls.Config{
 		MinVersion: tls.VersionTLS13, ClientAuth: tls.VerifyClientCertIfGiven,
 		ClientCAs: c.authority.ClientConfig().RootCAs,
 		Certificates: []tls.Certificate{
 			{Certificate: [][]byte{der, c.authority.DER()}, PrivateKey: key},
 		},
-	}, nil
+	}
+	each := config.Clone()
+	each.GetConfigForClient = func(asked *tls.ClientHelloInfo) (*tls.Config, error) {
+		one := config.Clone()
+		one.VerifyConnection = func(s tls.ConnectionState) error {
+			if len(s.VerifiedChains) > 0 {
+				admission.Authenticated(asked.Conn)
+			}
+			return nil
+		}
+		return one, nil
+	}
+	return each, nil
 }
 
 // Address is where workers dial in.
@@ -206,6 +224,9 @@ func checkHello(h hello) error {
 	}
 	if h.Name == "" || h.Name == coordinatorCN {
 		return errors.New("the worker needs a name of its own: give it with --name")
+	}
+	if h.Cores < 0 || h.Cores > coresMost {
+		return fmt.Errorf("the worker says that it has %d cores", h.Cores)
 	}
 	return h.Chrony.Check()
 }

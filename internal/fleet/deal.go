@@ -26,7 +26,7 @@ func (c *Coordinator) Deal(ctx context.Context, d bench.Deal) (
 	team := c.team()
 	for i, m := range team {
 		m.listen(d.Tell)
-		workers = append(workers, newRemote(m, i, &d.Plan))
+		workers = append(workers, newRemote(m, i, &d.Plan, c.options.Clock))
 	}
 	dismiss = func() error {
 		for _, m := range team {

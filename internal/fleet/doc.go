@@ -29,7 +29,10 @@
 //
 // # Bounds
 //
-// A message on the wire has at most wireMost bytes; larger answers come in parts, up to answerMost
-// together, or accountMost of an account. A worker has one stream of orders and one of exchanges
-// of time. The coordinator accepts four connections for each expected worker, and a few more.
+// A message on the wire has at most wireMost bytes. A larger answer comes in parts, and the order
+// bounds it: the plan and what was counted bound an account. What a worker says is refused if it
+// cannot be true (internal/load), and the worker is then lost. A worker has one stream of orders
+// and one of exchanges of time. The coordinator has four connections for each expected worker, and
+// a few more. Connections without a certificate have a deadline, and idle ones make room for others
+// (internal/admission).
 package fleet

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,13 +13,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/skew"
 )
 
 const (
 	// ownerLimit is how long a worker goes on without a word of its coordinator, and a
 	// coordinator without one of a worker.
 	ownerLimit = 5 * time.Second
+	// aliveLimit is how long ago a worker was heard of at most, when it closes its connection.
+	aliveLimit = 2 * skew.CalmPace
 	// cancelLimit is how long an answer to a cancelled order is waited for.
 	cancelLimit = 5 * time.Second
 	ordersRoom  = 16 // orders that wait to be sent
@@ -45,8 +50,9 @@ type member struct {
 
 // call is an order that was not answered yet.
 type call struct {
-	answer []byte
-	most   int // bytes of the answer
+	answer [][]byte // in parts
+	bytes  int64    // of the answer
+	most   int64    // bytes of it
 	failed error
 	done   chan struct{}
 }
@@ -75,7 +81,7 @@ func (m *member) lose(why error) {
 		m.mu.Unlock()
 		return
 	}
-	m.lost = fmt.Errorf("%w: %s on %s: %w", ErrLost, m.hello.Name, m.hello.Host, why)
+	m.lost = fmt.Errorf("%w: %s on %s: %w", ErrLost, m.hello.Name, m.hello.Host, bounded(why))
 	pending, tell := m.pending, m.tell
 	m.pending = nil
 	close(m.gone)
@@ -89,12 +95,21 @@ func (m *member) lose(why error) {
 	}
 }
 
+// bounded shortens an error, parts of which the worker may have chosen, and keeps it on one line.
+func bounded(err error) error {
+	text := err.Error()
+	if one := document.Clean(load.BoundText(text)); one != text {
+		return errors.New(one)
+	}
+	return err
+}
+
 // silent says since when the worker has not been heard of, when that is too long.
 func (m *member) silent(now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if since := now.Sub(m.heardAt); since > ownerLimit {
-		return fmt.Errorf("it was silent for %s", since.Round(time.Second))
+		return silence(since)
 	}
 	return nil
 }
@@ -129,6 +144,15 @@ func (m *member) noteClock(s *clockState) {
 // ask sends an order and waits for its answer, which it decodes into answer unless that is nil.
 // When ctx ends first, the worker is told, and its answer is awaited a little longer.
 func (m *member) ask(ctx context.Context, do action, body, answer any) error {
+	most := int64(answerMost)
+	if do == actionSample || do == actionReady {
+		most = sampleMost
+	}
+	return m.askFor(ctx, do, body, answer, most)
+}
+
+// askFor is ask with a bound of the answer's bytes.
+func (m *member) askFor(ctx context.Context, do action, body, answer any, most int64) error {
 	raw, err := encoding.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding an order: %w", err)
@@ -137,7 +161,7 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 	if deadline, has := ctx.Deadline(); has {
 		o.LimitNs = max(1, int64(time.Until(deadline)))
 	}
-	c, err := m.begin(o)
+	c, err := m.begin(o, most)
 	if err != nil {
 		return err
 	}
@@ -160,7 +184,9 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 	if answer == nil {
 		return nil
 	}
-	if err := decode(c.answer, answer); err != nil {
+	whole := slices.Concat(c.answer...)
+	c.answer = nil
+	if err := decode(whole, answer); err != nil {
 		m.lose(err)
 		return m.err()
 	}
@@ -168,11 +194,8 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 }
 
 // begin registers a call and sends its order.
-func (m *member) begin(o *order) (*call, error) {
-	c := &call{done: make(chan struct{}), most: answerMost}
-	if o.Do == actionAccount {
-		c.most = accountMost
-	}
+func (m *member) begin(o *order, most int64) (*call, error) {
+	c := &call{done: make(chan struct{}), most: most}
 	m.mu.Lock()
 	if m.lost != nil {
 		defer m.mu.Unlock()
@@ -207,8 +230,11 @@ func (m *member) take(w *word) error {
 	if w.Event != nil {
 		tell := m.tell
 		m.mu.Unlock()
+		if err := load.CheckEvent(w.Event); err != nil {
+			return err
+		}
 		if tell != nil {
-			tell(*w.Event)
+			tell(load.Event{Kind: w.Event.Kind, Sentence: document.Clean(w.Event.Sentence)})
 		}
 		return nil
 	}
@@ -217,17 +243,21 @@ func (m *member) take(w *word) error {
 	switch {
 	case c == nil:
 		return fmt.Errorf("it answered order %d, which was not given", w.Call)
-	case len(c.answer)+len(w.Part) > c.most:
+	case c.bytes+int64(len(w.Part)) > c.most:
 		return fmt.Errorf("its answer has more than %d bytes", c.most)
+	case len(w.Error) > load.TextMost:
+		return fmt.Errorf("its error has %d bytes, which is more than %d", len(w.Error),
+			load.TextMost)
 	}
-	if c.answer == nil {
-		c.answer = w.Part // most answers have one part
-	} else {
-		c.answer = append(c.answer, w.Part...)
+	if c.bytes += int64(len(w.Part)); len(w.Part) > 0 {
+		c.answer = append(c.answer, w.Part)
+	} else if !w.Last {
+		return errors.New("a part of its answer is empty")
 	}
 	if w.Last {
 		if w.Error != "" {
-			c.failed = fmt.Errorf("worker %s on %s: %s", m.hello.Name, m.hello.Host, w.Error)
+			c.failed = fmt.Errorf("worker %s on %s: %s", m.hello.Name, m.hello.Host,
+				document.Clean(w.Error))
 		}
 		delete(m.pending, w.Call)
 		close(c.done)
@@ -260,10 +290,7 @@ func (m *member) serve(stream grpc.ServerStream) error {
 				return fmt.Errorf("its connection broke: %w", err)
 			}
 		case err := <-ended:
-			if status.Code(err) == codes.Canceled || errors.Is(err, io.EOF) {
-				return errors.New("its connection ended")
-			}
-			return plain(err)
+			return m.ended(err)
 		case now := <-look.C:
 			if err := m.silent(now); err != nil {
 				return err
@@ -272,4 +299,23 @@ func (m *member) serve(stream grpc.ServerStream) error {
 			return m.err()
 		}
 	}
+}
+
+// ended says why a worker's connection ended. A worker that is stopped, or whose machine cannot be
+// reached, does not close its connection: gRPC does, when its own questions get no answer.
+func (m *member) ended(err error) error {
+	if status.Code(err) != codes.Canceled && !errors.Is(err, io.EOF) {
+		return plain(err)
+	}
+	m.mu.Lock()
+	since := time.Since(m.heardAt)
+	m.mu.Unlock()
+	if since > aliveLimit {
+		return silence(since)
+	}
+	return errors.New("its connection ended")
+}
+
+func silence(since time.Duration) error {
+	return fmt.Errorf("it was silent for %s", since.Round(time.Second))
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
@@ -79,6 +80,17 @@ type clockState struct {
 	skew.State
 	// GreatestBoundNs is the greatest bound since the sample before.
 	GreatestBoundNs int64
+}
+
+// check refuses a state that no clock has; nil is one that all have.
+func (s *clockState) check() error {
+	if s == nil {
+		return nil
+	}
+	if s.GreatestBoundNs < 0 || s.GreatestBoundNs > skew.Unbounded {
+		return errors.New("the bound of its clock cannot be")
+	}
+	return s.State.Check()
 }
 
 // word is what a worker says: an event, or a part of an answer.

@@ -152,6 +152,25 @@ func pester(address string, stop <-chan struct{}) {
 	}
 }
 
+// However many connections idle after their handshake, a worker joins at once.
+func TestIdleOutsiders(t *testing.T) {
+	t.Parallel()
+	c := listen(t, 1)
+	for range 4 + spareConns + 50 {
+		conn, err := tls.Dial("tcp", c.Address(), c.Token().pinned(nil))
+		if err != nil {
+			break // the coordinator accepts no more
+		}
+		defer conn.Close()
+	}
+	hire(t, c, newCommon(), "honest")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := c.Await(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // A peer that speaks TLS and another protocol gets no answer of use.
 func TestOtherProtocol(t *testing.T) {
 	t.Parallel()
@@ -169,12 +188,10 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
-// rogue joins as a worker and answers as it likes.
-func rogue(t *testing.T, c *Coordinator, answer func(o *order) *word) {
+// connect joins a fleet as a worker named rogue.
+func (w *workerEnd) connect(t *testing.T) (*grpc.ClientConn, grpc.ClientStream) {
 	t.Helper()
-	w := &workerEnd{options: WorkerOptions{Coordinator: c.Address(), Token: c.Token(),
-		Clock: clock.Precise()}}
-	me := hello{Name: "rogue", Host: "there", Version: version}
+	me := hello{Name: "rogue", Host: "there", Version: version, Kernel: kernel()}
 	mine, err := w.join(t.Context(), me)
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +208,15 @@ func rogue(t *testing.T, c *Coordinator, answer func(o *order) *word) {
 	if err := stream.SendMsg(&me); err != nil {
 		t.Fatal(err)
 	}
+	return conn, stream
+}
+
+// rogue joins as a worker and answers as it likes.
+func rogue(t *testing.T, c *Coordinator, answer func(o *order) *word) {
+	t.Helper()
+	w := &workerEnd{options: WorkerOptions{Coordinator: c.Address(), Token: c.Token(),
+		Clock: clock.Precise()}}
+	_, stream := w.connect(t)
 	go func() {
 		for {
 			o := new(order)
@@ -236,7 +262,7 @@ func TestRogueWorker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := listen(t, 1)
 			rogue(t, c, of.answer)
-			r := newRemote(c.team()[0], 0, plan)
+			r := newRemote(c.team()[0], 0, plan, clock.Precise())
 			if _, err := r.Sample(true); err != nil {
 				t.Errorf("a lost worker's sample: %v", err)
 			}
@@ -257,7 +283,9 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(account)
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		var answer sampled
-		if decode(b, &answer) == nil && plan.CheckSample(&answer.Sample) == nil {
+		before := load.Sample{Counters: load.Counters{
+			ReceivedWithin: make([]int64, 2), FreshAt: make([]int64, 2)}}
+		if decode(b, &answer) == nil && plan.CheckSample(&answer.Sample, &before, 0) == nil {
 			_, _ = load.MergeSamples(answer.Sample, answer.Sample)
 		}
 		var a load.Account

@@ -1,11 +1,14 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 )
 
@@ -16,8 +19,9 @@ const answerLimit = time.Minute
 // Close go on with what it told last, so that the run can end in order.
 type remote struct {
 	*member
-	at   int // the worker's number in the run
-	plan *load.Plan
+	at    int // the worker's number in the run
+	plan  *load.Plan
+	clock clock.Clock // the coordinator's
 
 	mu       sync.Mutex
 	last     load.Sample
@@ -26,9 +30,10 @@ type remote struct {
 
 var _ load.Worker = (*remote)(nil)
 
-func newRemote(m *member, at int, plan *load.Plan) *remote {
+func newRemote(m *member, at int, plan *load.Plan, c clock.Clock) *remote {
 	w := &plan.Workload
-	return &remote{member: m, at: at, plan: plan, last: load.Sample{Worker: at, Clock: clockName,
+	return &remote{member: m, at: at, plan: plan, clock: c, last: load.Sample{
+		Worker: at, Clock: clockName,
 		Counters: load.Counters{ReceivedWithin: make([]int64, w.Subscriptions),
 			FreshAt: make([]int64, w.AllSubscriptions())}}}
 }
@@ -40,8 +45,13 @@ func (r *remote) Open(ctx context.Context) error { return r.ask(ctx, actionOpen,
 func (r *remote) Ready(ctx context.Context, again []int64, wait time.Duration) (
 	proved load.Readiness, err error,
 ) {
-	err = r.ask(ctx, actionReady, readyAsk{again, wait}, &proved)
-	return proved, err
+	err = r.checked(r.ask(ctx, actionReady, readyAsk{again, wait}, &proved), func() error {
+		return r.plan.CheckReadiness(&proved)
+	})
+	if err != nil {
+		return load.Readiness{}, err
+	}
+	return proved, nil
 }
 
 // Start begins the load.
@@ -54,18 +64,22 @@ func (r *remote) Cut(w load.Window) error { return unlessLost(r.order(actionCut,
 // of last.
 func (r *remote) Sample(histograms bool) (load.Sample, error) {
 	var answer sampled
-	err := r.checked(r.order(actionSample, histograms, &answer), func() error {
-		return r.plan.CheckSample(&answer.Sample)
-	})
-	s := answer.Sample
-	r.noteClock(answer.Clock)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if histograms {
 		r.interval++
 	}
+	err := r.checked(r.order(actionSample, histograms, &answer), func() error {
+		err := r.plan.CheckSample(&answer.Sample, &r.last, r.clock.Now())
+		if n := answer.Sample.Interval; err == nil && n != r.interval {
+			err = fmt.Errorf("a sample is of interval %d, not %d", n, r.interval)
+		}
+		return cmp.Or(err, answer.Clock.check())
+	})
+	s := answer.Sample
 	switch {
 	case err == nil:
+		r.noteClock(answer.Clock)
 		s.Worker = r.at
 		for i := range s.Processes {
 			s.Processes[i].ID = r.hello.Name + " " + s.Processes[i].ID
@@ -83,7 +97,15 @@ func (r *remote) Sample(histograms bool) (load.Sample, error) {
 // Account returns which messages were acknowledged and which arrived; of a lost worker nothing,
 // and the account says so.
 func (r *remote) Account() (a load.Account, err error) {
-	err = r.checked(r.order(actionAccount, nil, &a), func() error {
+	r.mu.Lock()
+	most := r.plan.AccountBytes(&r.last.Counters, accountMost)
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	err = r.checked(r.askFor(ctx, actionAccount, nil, &a, most), func() error {
+		if a.Clock != clockName {
+			return errors.New("an account is on another clock")
+		}
 		return r.plan.CheckAccount(&a)
 	})
 	if errors.Is(err, ErrLost) {

@@ -323,6 +323,7 @@ func (w *workerEnd) tell(ctx context.Context) func(load.Event) {
 		if e.Kind != load.Failure {
 			return // the coordinator shows the progress of the whole
 		}
+		e.Sentence = load.BoundText(e.Sentence)
 		w.speak(ctx, &word{Event: &e})
 	}
 }
@@ -374,7 +375,7 @@ func (w *workerEnd) answer(ctx context.Context, to uint64, answer any, err error
 		raw, err = encoding.Marshal(answer)
 	}
 	if err != nil {
-		last.Error, raw = err.Error(), nil
+		last.Error, raw = load.BoundText(err.Error()), nil
 	}
 	for len(raw) > wireMost {
 		w.speak(ctx, &word{Call: to, Part: raw[:wireMost]})

@@ -278,14 +278,17 @@ func pass(untilNs int64) {
 func opened(t *testing.T, plan Plan, on *world, workers int) (all []Worker) {
 	for i := range max(workers, 1) {
 		plan.Share = Share{Worker: i, Workers: workers, ByTopic: plan.Share.ByTopic}
-		all = append(all, NewLocal(overWire(t, plan), Means{
+		local := NewLocal(overWire(t, plan), Means{
 			Clock: clock.Timers(), Name: "bubble", Cluster: on,
 			Tell: func(e Event) {
 				if e.Kind == Failure {
 					t.Error(e.Sentence)
 				}
 			},
-		}))
+		})
+		all = append(all, &checked{Worker: local, t: t, plan: &plan, last: Sample{Clock: "bubble",
+			Counters: Counters{ReceivedWithin: make([]int64, plan.Workload.Subscriptions),
+				FreshAt: make([]int64, plan.Workload.AllSubscriptions())}}})
 		if err := all[i].Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}

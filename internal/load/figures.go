@@ -40,7 +40,7 @@ func (e *Engine) counters() Counters {
 	}
 	var err error
 	if c.Opened, err = e.Opened(); err != nil {
-		c.Unopened = err.Error()
+		c.Unopened = BoundText(err.Error())
 	}
 	return c
 }

@@ -188,7 +188,7 @@ func (p *producer) freeze(nowNs int64) {
 }
 
 func (p *producer) noteError(err error) {
-	text := err.Error()
+	text := BoundText(err.Error())
 	if _, known := p.errors[text]; !known && len(p.errors) >= maxErrors {
 		text = otherErrors
 	}

@@ -127,7 +127,7 @@ func (e *Engine) follows(ctx context.Context, c system.Cluster) {
 		step.TookNs = e.clock.Now() - began
 		e.leaves(next)
 		if err != nil && ctx.Err() == nil {
-			step.Failure = err.Error()
+			step.Failure = BoundText(err.Error())
 			e.ends(step, copies)
 			e.failed(err)
 			return

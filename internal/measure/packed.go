@@ -79,7 +79,7 @@ func (p packed) check() bool {
 			continue
 		}
 		gap, count, rest := p.next()
-		if place += gap + 1; count <= 0 || count > anyCount || place > lastPlace {
+		if place += gap + 1; count <= 0 || count > bucketMost || place > lastPlace {
 			return false
 		}
 		p = rest

@@ -41,6 +41,24 @@ type Set struct {
 	Part []Page  // the others that have some, rising
 }
 
+// End returns the number behind the greatest of the set, or the first of an empty last page; 0: the
+// set is empty.
+func (s Set) End() (end int64) {
+	if n := len(s.Full); n > 0 {
+		end = (s.Full[n-1].First + s.Full[n-1].Count) * PageBits
+	}
+	if n := len(s.Part); n > 0 {
+		last := &s.Part[n-1]
+		end = max(end, last.Number*PageBits+1)
+		for i, word := range last.Words {
+			if word != 0 {
+				end = max(end, last.Number*PageBits+int64(i*64+bits.Len64(word)))
+			}
+		}
+	}
+	return end
+}
+
 // Pages is a run of Count pages that begins at page First.
 type Pages struct{ First, Count int64 }
 

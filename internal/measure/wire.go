@@ -60,7 +60,13 @@ func (f *fields) end() error {
 	return nil
 }
 
-const anyCount = int64(1)<<62 - 1
+const (
+	// bucketMost is the most that a bucket of an interval may hold. Sums of all buckets of many
+	// workers fit then.
+	bucketMost = int64(1) << 38
+	// histogramsMost is how many histograms are read: more than an interval has.
+	histogramsMost = 256
+)
 
 // MarshalBinary encodes the histograms, whose buckets are packed.
 func (all Histograms) MarshalBinary() ([]byte, error) {
@@ -89,9 +95,9 @@ func (all *Histograms) UnmarshalBinary(b []byte) error {
 	var read Histograms
 	for len(f.b) > 0 && !f.bad {
 		h := Histogram{Series: result.Series(f.take(nameMost)), Phase: Phase(f.next(phases - 1))}
-		h.Clamped, h.Negative = f.next(anyCount), f.next(anyCount)
+		h.Clamped, h.Negative = f.next(bucketMost), f.next(bucketMost)
 		h.Packed = packed(f.take(int64(len(f.b))))
-		f.bad = f.bad || !h.Packed.check()
+		f.bad = f.bad || !h.Packed.check() || len(read) == histogramsMost
 		read = append(read, h)
 	}
 	if err := f.end(); err != nil {

@@ -1,7 +1,9 @@
 package skew
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -25,6 +27,19 @@ type State struct {
 	// StepsNoticed counts all steps; Steps are the first of them.
 	StepsNoticed int64  `json:"steps_noticed,omitempty"`
 	Steps        []Step `json:"steps,omitempty"`
+}
+
+// Check returns an error for a state that no clock has. A worker's word is checked before it is
+// kept.
+func (s *State) Check() error {
+	const ppmMost = 1e6
+	if s.BoundNs < 0 || s.BoundNs > Unbounded || max(s.OffsetNs, -s.OffsetNs) > Unbounded ||
+		!(math.Abs(s.DriftPPM) <= ppmMost) || !(math.Abs(s.DriftBoundPPM) <= ppmMost) ||
+		min(s.Exchanges, s.Rejected, s.StepsNoticed) < 0 ||
+		len(s.Steps) > maxSteps {
+		return errors.New("what it says of its clock cannot be")
+	}
+	return nil
 }
 
 // maxSteps bounds the steps that are kept with their size and time.
