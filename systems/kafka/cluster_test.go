@@ -204,8 +204,8 @@ func TestCheckNodes(t *testing.T) {
 	}{
 		{nodes: 3},
 		{nodes: 9, settings: []string{setReplication, "5", setSecurity, saslSSL}},
-		{nodes: 1, want: "asks for 3 copies of each partition, and the testbed has 1 nodes"},
-		{nodes: 3, settings: []string{setReplication, "4"}, want: "asks for 4 copies"},
+		{nodes: 1, want: "the testbed has 1 node, and durability level 2 needs 3 copies"},
+		{nodes: 3, settings: []string{setReplication, "4"}, want: "needs 4 copies"},
 		{nodes: 3, settings: []string{setHeap, "64MB"}, want: "with less a server does not start"},
 		{nodes: 3, settings: []string{setMessageMax, "1GB"}, want: "a quarter of heap"},
 		{nodes: 3, settings: []string{setSegmentBytes, "4GB"}, want: "must be from"},

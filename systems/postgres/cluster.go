@@ -277,6 +277,9 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 // with the primary. For levels that wait for no standby, the sessions override it.
 func (s starter) synchronous() string {
 	names := (postgresSystem{}).NodeNames(s.Provision)[1:]
+	if len(names) == 0 {
+		return ""
+	}
 	return fmt.Sprintf("ANY %d (%s)", standbysAwaited(s.Settings), strings.Join(names, ", "))
 }
 
