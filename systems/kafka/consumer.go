@@ -206,7 +206,10 @@ func (r *consumer) close(ctx context.Context) error {
 	ctx, cancel := atLeast(ctx)
 	defer cancel()
 	if !r.early {
-		err = errors.Join(err, r.client.CommitMarkedOffsets(ctx))
+		commit := r.client.CommitMarkedOffsets(ctx)
+		if !errors.Is(commit, kerr.UnknownTopicOrPartition) { // the topic was deleted
+			err = errors.Join(err, commit)
+		}
 	}
 	err = errors.Join(err, r.client.LeaveGroupContext(ctx))
 	r.cancel()
