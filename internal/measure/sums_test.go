@@ -9,7 +9,7 @@ import (
 // sumsOf judges accounts of lanes that have one partition for each producer.
 func sumsOf(sent []SentAccount, arrived []ArrivedAccount) result.SubscriptionLedger {
 	var l result.SubscriptionLedger
-	Judge(&l, sent, arrived, func(lane int) LaneName { return LaneName{Producer: lane} })
+	Judge(&l, sent, arrived, Evidence{}, func(lane int) LaneName { return LaneName{Producer: lane} })
 	return l
 }
 
@@ -60,7 +60,7 @@ func TestSharingIsThatOfTheLeastFairTopic(t *testing.T) {
 	}
 	var l result.SubscriptionLedger
 	for _, counts := range [][]int64{{10, 10}, {30, 10}, {9, 10}} {
-		Judge(&l, nil, handled(counts...), nil)
+		Judge(&l, nil, handled(counts...), Evidence{}, nil)
 	}
 	if l.Sharing == nil || l.Sharing.Fairness != 0.8 {
 		t.Errorf("of three topics: %+v", l.Sharing)
