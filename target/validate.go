@@ -93,6 +93,9 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 			doc.RejectSecret(path,
 				"holds a user or password: remove all up to the @ and write credentials: "+
 					"{user_env: NAME, password_env: NAME}")
+		case strings.ContainsAny(endpoint, "?#=;&"):
+			doc.RejectSecret(path, "holds more than a host and a port: write secrets as "+
+				"credentials: {user_env: NAME, password_env: NAME}, and remove the rest")
 		case strings.ContainsFunc(endpoint, odd), len(endpoint) > maxText:
 			doc.Reject(path, "is not an endpoint: write host:port")
 		case seen[endpoint]:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -95,6 +96,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 
 // run is the program with its arguments and outputs; it returns the exit code.
 func run(args []string, out, errOut io.Writer) int {
+	errOut = talk{errOut}
 	exited := -1
 	parser, err := newParser(out, errOut, func(code int) { exited = code })
 	if err != nil {
@@ -127,6 +129,17 @@ func helping(args []string) []string {
 		return append(slices.Clone(args[1:]), "--help")
 	}
 	return args
+}
+
+// talk is standard error. What it says may name files and quote other machines, whose control
+// characters must not reach a terminal.
+type talk struct{ io.Writer }
+
+func (t talk) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(t.Writer, document.Talk(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // checkedWriter keeps the first error of writing, so that a lost result is an error.

@@ -181,8 +181,11 @@ const defaultWidth = 100
 
 // terminal returns the width of a terminal, and whether it is one.
 func terminal(w io.Writer) (width int, isTerminal bool) {
-	if checked, ok := w.(*checkedWriter); ok {
-		w = checked.Writer
+	switch within := w.(type) {
+	case *checkedWriter:
+		w = within.Writer
+	case talk:
+		w = within.Writer
 	}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -194,7 +197,11 @@ func terminal(w io.Writer) (width int, isTerminal bool) {
 	return defaultWidth, true
 }
 
+// newLive returns a picture on standard error, which commands the terminal.
 func newLive(w io.Writer) *report.Live {
+	if talk, ok := w.(talk); ok {
+		w = talk.Writer
+	}
 	_, isTerminal := terminal(w)
 	return report.NewLive(w, isTerminal, func() int {
 		width, _ := terminal(w)
