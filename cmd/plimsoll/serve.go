@@ -34,6 +34,8 @@ func (c *serveCommand) Run(con console) error {
 		}
 		o.Certificate = &pair
 	}
+	told, stop := untilTold()
+	defer stop()
 	folder, err := serve.OpenFolder(c.Dir, o)
 	if err != nil {
 		return inputError{err}
@@ -43,7 +45,7 @@ func (c *serveCommand) Run(con console) error {
 	if c.Open {
 		openPage(con, folder.Address())
 	}
-	waitForInterrupt()
+	<-told.Done()
 	return folder.Close()
 }
 

@@ -113,16 +113,12 @@ func (f *uiFlags) end(con console, live *serve.Live, err error) error {
 	var code exitError
 	interrupted := errors.As(err, &code) && code == exitInterrupted
 	if f.UI.stay && shown && !interrupted {
+		told, stop := untilTold()
+		defer stop()
 		fmt.Fprintf(con.err, "the page stays at %s: Ctrl-C ends it\n", live.Address())
-		waitForInterrupt()
+		<-told.Done()
 	}
 	return errors.Join(err, live.Close())
-}
-
-func waitForInterrupt() {
-	ctx, stop := untilTold()
-	defer stop()
-	<-ctx.Done()
 }
 
 // pageOf renders the report of directories, as plimsoll report -f html does.
