@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/fleet"
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
@@ -50,7 +51,7 @@ type crew struct {
 	pair        bool
 	workers     int
 	local       []*process.Server
-	folder      string // of the join token and the local workers' logs
+	folder      *leftover.Made // of the join token and the local workers' logs
 }
 
 // hired opens the fleet of the flags, waits for its workers, gives the fleet to the jobs, calls
@@ -106,7 +107,7 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 	if c.coordinator, err = fleet.Listen(o); err != nil {
 		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
 	}
-	if c.folder, err = os.MkdirTemp("", "plimsoll-fleet-"); err != nil {
+	if c.folder, err = leftover.Dir("", "plimsoll-fleet-"); err != nil {
 		return fmt.Errorf("making the fleet's folder: %w", err)
 	}
 	switch {
@@ -183,7 +184,7 @@ func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 
 // invite writes the join token to a file and prints how workers join.
 func (c *crew) invite(con console) error {
-	path := filepath.Join(c.folder, "join-token")
+	path := filepath.Join(c.folder.Path, "join-token")
 	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the join token: %w", err)
 	}
@@ -201,10 +202,10 @@ func (c *crew) start(n int) error {
 	for i := range n {
 		name := fmt.Sprintf("local-%d", i+1)
 		server, err := process.Start(process.Spec{
-			Name: "worker " + name, Path: program, Dir: c.folder, Env: os.Environ(),
+			Name: "worker " + name, Path: program, Dir: c.folder.Path, Env: os.Environ(),
 			Args: []string{"worker", "--join", c.coordinator.Address(), "--name", name,
 				"--token-file", "-"},
-			Log:   filepath.Join(c.folder, name+".log"),
+			Log:   filepath.Join(c.folder.Path, name+".log"),
 			Input: []byte(c.coordinator.Token().Text()),
 		})
 		if err != nil {
@@ -231,7 +232,7 @@ func (c *crew) end(con console) {
 			fmt.Fprintln(con.err, "warning:", err)
 		}
 	}
-	if c.folder != "" {
-		_ = os.RemoveAll(c.folder)
+	if c.folder != nil {
+		_ = c.folder.Remove()
 	}
 }

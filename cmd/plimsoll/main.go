@@ -14,7 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
@@ -111,6 +113,10 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintf(errOut, "plimsoll: %v: see 'plimsoll --help'\n", err)
 		return exitUsage
 	}
+	if sweeps(parsed) {
+		leftover.Sweep(testbed.Removers(),
+			func(sentence string) { fmt.Fprintln(errOut, sentence) })
+	}
 	checked := &checkedWriter{Writer: out}
 	err = parsed.Run(console{out: checked, err: errOut})
 	if err == nil && checked.failed != nil {
@@ -129,6 +135,17 @@ func helping(args []string) []string {
 		return append(slices.Clone(args[1:]), "--help")
 	}
 	return args
+}
+
+// sweeps reports whether a command begins with the removal of what killed processes left. Commands
+// that only plimsoll itself calls do not.
+func sweeps(parsed *kong.Context) bool {
+	for n := parsed.Selected(); n != nil; n = n.Parent {
+		if n.Hidden {
+			return false
+		}
+	}
+	return true
 }
 
 // talk is standard error. What it says may name files and quote other machines, whose control

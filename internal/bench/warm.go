@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -72,12 +73,12 @@ func passing(ctx context.Context, job *Job) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
-	dir, err := os.MkdirTemp(job.Runs, ".warm-")
+	made, err := leftover.Dir(job.Runs, ".warm-")
 	if err != nil {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	job.Runs, job.Late, job.Idle = dir, warmLate, warmLate
+	defer func() { _ = made.Remove() }()
+	job.Runs, job.Late, job.Idle = made.Path, warmLate, warmLate
 	if err := job.Check(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 )
 
 const (
@@ -293,11 +296,20 @@ func Check(ctx context.Context, base string) (err error) {
 	if err := releaseChecks(base); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(base, checkName)
-	if err != nil {
+	if base, err = filepath.Abs(base); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, Release(dir), os.RemoveAll(dir)) }()
+	dir := filepath.Join(base, checkName+rand.Text())
+	claim := leftover.Own(Trial, dir)
+	defer func() {
+		removed := errors.Join(Release(dir), os.RemoveAll(dir))
+		if err = errors.Join(err, removed); removed == nil {
+			claim.Release()
+		}
+	}()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
 	d, err := Make(ctx, filepath.Join(dir, "image"), filepath.Join(dir, "mount"), checkBytes)
 	if err == nil {
 		err = d.Cut()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 )
 
 // browsers are the programs that can turn a picture into pixels, by their names on the PATH.
@@ -34,11 +36,12 @@ func (p *Poster) PNG(ctx context.Context) ([]byte, error) {
 }
 
 func (p *Poster) drawnBy(ctx context.Context, browser string) (png []byte, err error) {
-	dir, err := os.MkdirTemp("", "plimsoll-card-")
+	made, err := leftover.Dir("", "plimsoll-card-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the browser: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, made.Remove()) }()
+	dir := made.Path
 	in, out := filepath.Join(dir, "card.svg"), filepath.Join(dir, "card.png")
 	if err := os.WriteFile(in, []byte(p.SVG()), 0o600); err != nil {
 		return nil, fmt.Errorf("write the card for the browser: %w", err)

@@ -11,6 +11,8 @@ import (
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
+
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 )
 
 // elementsAtOnce keeps a message to the kernel below its bound of 64 KB.
@@ -216,6 +218,8 @@ func Check() error {
 	unused := netip.AddrFrom4([4]byte{127, 255, 255, 254})
 	nobody := Member{Group: 1 << 30, Hosts: []netip.Addr{unused}}
 	table := "plimsoll-check-" + strconv.Itoa(os.Getpid())
+	claim := leftover.Own(Table, table)
+	defer claim.Release()
 	err := errors.Join(Enclose(table, []Member{nobody}, []int{nobody.Group}), Remove(table))
 	if err != nil {
 		return fmt.Errorf("the kernel refuses a firewall between nodes: "+

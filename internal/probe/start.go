@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"os"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -146,7 +146,7 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 			return nil, err
 		}
 	}
-	logs, err := os.MkdirTemp("", "plimsoll-probe-")
+	logs, err := leftover.Dir("", "plimsoll-probe-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the logs: %w", err)
 	}
@@ -158,10 +158,11 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 	}
 	bed, err := testbed.Up(starting, testbed.Options{
 		Base: base, Provisioner: provisioner, Progress: say,
-		Provision: j.provision(logs),
+		Provision: j.provision(logs.Path),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w (logs: %s)", err, logs)
+		logs.Keep()
+		return nil, fmt.Errorf("%w (logs: %s)", err, logs.Path)
 	}
 	cluster := bed.Cluster()
 	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
@@ -171,6 +172,6 @@ func (j *Job) start(ctx context.Context, o *system.Options, say func(string)) (e
 		if err := bed.Close(stopping); err != nil {
 			return fmt.Errorf("end %s: %w", j.Name(), err)
 		}
-		return os.RemoveAll(logs)
+		return logs.Remove()
 	}, nil
 }

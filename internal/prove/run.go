@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -101,13 +101,13 @@ func try(ctx context.Context, t Truth, o Options) (*Tried, error) {
 	if o.Tell != nil {
 		o.Tell(t)
 	}
-	runs, err := os.MkdirTemp("", "plimsoll-prove-")
+	made, err := leftover.Dir("", "plimsoll-prove-")
 	if err != nil {
 		return nil, fmt.Errorf("prove %s: %w", t.Name, err)
 	}
-	defer func() { _ = os.RemoveAll(runs) }()
+	defer func() { _ = made.Remove() }()
 	began := time.Now()
-	e, err := gather(ctx, t, runs, o)
+	e, err := gather(ctx, t, made.Path, o)
 	if ctx.Err() != nil {
 		return nil, nil //nolint:nilnil // interrupted: the truth was not tried
 	}

@@ -10,8 +10,9 @@
 // that are processes.
 //
 // It promises that nothing survives Close and Down, that an interrupted Detach leaves
-// nothing, and that the next Up, Detach, List or Down on the same base directory
-// removes what a killed owner left behind, and nothing else. It knows no system.
+// nothing, and that the next Up, Detach, List or Down on the same base directory, and
+// the next Sweep of any, removes what a killed owner left behind, and nothing else. It
+// knows no system.
 // internal/process ends the servers of a killed owner.
 //
 // A base directory holds

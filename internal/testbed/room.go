@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -44,6 +45,9 @@ func openRoom(ctx context.Context, base, name string) (*room, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, result.InFolder(base, "making the data directory", err)
+	}
+	if absolute, err := filepath.Abs(base); err == nil {
+		leftover.Watch(Base, absolute)
 	}
 	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
 	if err != nil {
