@@ -121,3 +121,10 @@ func (s *Span) Since(ns int64) {
 		*t -= ns
 	}
 }
+
+// ServerEnd is the end of a server, in nanoseconds since the run started, as it was noticed.
+type ServerEnd struct {
+	Node string `json:"node"`
+	PID  int    `json:"pid"`
+	AtNs int64  `json:"at_ns"`
+}

@@ -69,7 +69,10 @@ type Run struct {
 	// Faults are the faults injected on purpose, in order. Impact is their effect on the
 	// figures, as internal/verdict finds it.
 	Faults []Fault `json:"faults,omitempty"`
-	Impact *Impact `json:"fault_impact,omitempty"`
+	// Ended are the servers that ended during the run, without a fault of the workload that hit
+	// them.
+	Ended  []ServerEnd `json:"servers_ended,omitempty"`
+	Impact *Impact     `json:"fault_impact,omitempty"`
 	// Rolling is the rolling restart among the faults; nil: there is none.
 	Rolling *Rolling `json:"rolling_restart,omitempty"`
 	// Scaling has the effect of each change of the number of consumers; the first entry is the

@@ -68,12 +68,16 @@ func (c *peakCommand) Run(con console) error {
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))
 		}
-		return exitOf(ctx, failed, !slices.ContainsFunc(found, noPeak))
+		return exitOf(ctx, failed, !slices.ContainsFunc(found, failing))
 	})
 }
 
-// noPeak reports whether a search found no stable rate.
-func noPeak(s *peak.Saved) bool { return s.Bracket.StableRate == 0 }
+// failing reports whether a search found no stable rate, or whether the system broke a promise or
+// lost a server meanwhile.
+func failing(s *peak.Saved) bool {
+	return s.Bracket.StableRate == 0 ||
+		slices.ContainsFunc(s.Trials, func(t peak.Trial) bool { return t.Unsound })
+}
 
 // options turns the flags into checked searches, one for each target.
 func (c *peakCommand) options(con console) ([]peak.Options, error) {

@@ -137,7 +137,7 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(crew),
 		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
-	err := c.show(con, s, folder)
+	measured, err := c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
 		only := ""
@@ -150,7 +150,7 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
-	case folder.Saved.Left() > 0:
+	case folder.Saved.Left() > 0 || slices.ContainsFunc(measured, unsoundCell):
 		return exitError(exitFailed)
 	}
 	return nil
@@ -224,12 +224,19 @@ func studyCost(p *study.Plan, e study.Estimate) (all facts) {
 	return all
 }
 
-// show prints a study's figures and writes its report.
-func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error {
+// unsoundCell reports whether the system broke a promise in a cell, or lost a server.
+func unsoundCell(m study.Measured) bool {
+	return m.Run != nil && isUnsound(m.Run) || m.Search != nil &&
+		slices.ContainsFunc(m.Search.Trials, func(t peak.Trial) bool { return t.Unsound })
+}
+
+// show prints a study's figures and writes its report. It returns what was measured.
+func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]study.Measured,
+	error) {
 	measured := study.Measurements(folder.Dir(), folder.Saved)
 	r, err := report.NewStudyResult(s, folder.Saved, measured)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range measured {
 		if m.Search != nil {
@@ -240,9 +247,9 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) error
 	all := report.Studies([]report.StudyResult{r})
 	path, failed := writePage(folder.Dir(), all.Page)
 	if err := errors.Join(err, failed); err != nil {
-		return err
+		return nil, err
 	}
-	return con.print(all, c.JSON, path)
+	return measured, con.print(all, c.JSON, path)
 }
 
 // studyWatch shows a study: the number of the cell, and the cell's progress.

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -109,6 +111,9 @@ func (s *session) spent(phase result.PhaseName) error {
 	}
 	for _, p := range ended {
 		tell("node %s (pid %d) ended", p)
+		if len(s.ended) < mostEnds {
+			s.ended = append(s.ended, result.ServerEnd{Node: p.Name, PID: p.PID, AtNs: r.EndNs})
+		}
 	}
 	for _, p := range back {
 		tell("node %s is back (pid %d)", p)
@@ -121,4 +126,23 @@ func (s *session) spent(phase result.PhaseName) error {
 		s.run.Observation.Add(r)
 	}
 	return errors.Join(append(errs, s.writer.Resources(r))...)
+}
+
+const (
+	// mostEnds bounds the ends of servers that a run keeps: one may be started again and again.
+	mostEnds = 1000
+	// afterFault is how long after its heal a fault may still end a server that it hit.
+	afterFault = 10 * time.Second
+)
+
+// unasked returns the ends of servers that no fault hit at that time. A fault whose servers are
+// unknown may have hit any of them.
+func unasked(ended []result.ServerEnd, faults []result.Fault) []result.ServerEnd {
+	return slices.DeleteFunc(slices.Clone(ended), func(e result.ServerEnd) bool {
+		return slices.ContainsFunc(faults, func(f result.Fault) bool {
+			return e.AtNs >= f.StartNs &&
+				(f.HealedNs == 0 || e.AtNs <= f.HealedNs+int64(afterFault)) &&
+				(len(f.Nodes) == 0 || slices.Contains(f.Nodes, e.Node))
+		})
+	})
 }

@@ -45,6 +45,7 @@ type session struct {
 
 	observer   *observe.Observer
 	observedNs int64 // time of the last reading
+	ended      []result.ServerEnd
 	unlimited  error // why the machine's limits are unknown
 	gauges     *gauges
 }
@@ -182,6 +183,7 @@ func (s *session) finish(interrupted bool, err error) {
 	if n := len(s.run.Phases); n > 0 {
 		s.run.Phases[n-1].EndNs = s.sinceBegan()
 	}
+	s.run.Ended = unasked(s.ended, s.run.Faults)
 	switch {
 	case err != nil:
 		s.run.State, s.run.StateReason = result.Failed, err.Error()

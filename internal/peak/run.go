@@ -291,6 +291,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		ReceivedRate:  r.Summary.ReceivedRate,
 		WindowSeconds: float64(r.Summary.WindowNs) / 1e9, Latency: r.Summary.Latency,
 		LeftMsgs: r.Counters.Unknown + r.Warmup.Unknown, Verdict: verdict.Stable(run, f.Objectives),
+		Unsound: !verdict.Sound(r),
 	}
 	for _, l := range r.Ledger.Subscriptions {
 		p.LeftMsgs += l.Lost + l.Unread

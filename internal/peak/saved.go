@@ -54,6 +54,8 @@ type Trial struct {
 	ReceivedRate  float64          `json:"received_rate_msgs_per_s"`
 	WindowSeconds float64          `json:"window_seconds"`
 	Latency       []result.Latency `json:"latency"`
+	// Unsound: the system broke a promise, or a server ended.
+	Unsound bool `json:"unsound,omitempty"`
 	// LeftMsgs counts the messages that were still in the system, or waited for it, when the
 	// trial's drain ended.
 	LeftMsgs int64 `json:"left_msgs"`

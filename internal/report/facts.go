@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -65,6 +66,9 @@ func stateSentence(r *result.Run) string {
 	}[r.State]
 	if words == "" {
 		words = "in an unknown state"
+	}
+	if ended := clean(verdict.EndedServers(r)); ended != "" && r.State == result.Complete {
+		return "over: " + ended + " ended meanwhile, which no fault of the workload asked for"
 	}
 	if reason := clean(r.StateReason); reason != "" && r.State != result.Complete {
 		return words + ": " + reason

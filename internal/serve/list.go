@@ -146,6 +146,8 @@ func (e *entry) ofRun(r *result.Run) {
 	e.P99Ns, _ = r.Summary.Series(result.Publish).At(99)
 	switch {
 	case r.State == result.Running:
+	case len(r.Ended) > 0:
+		e.Remark, e.Bad = verdict.EndedServers(r)+" ended meanwhile", true
 	case !verdict.Sound(r):
 		e.Remark, e.Bad = "broke a promise", true
 	case r.Summary.Generator.Limited:

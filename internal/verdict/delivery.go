@@ -3,6 +3,8 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -258,4 +260,30 @@ func counts(r *result.Run) result.Verdict {
 	return say(Counts, result.Holds,
 		"counters, latencies and sequence numbers agree: %s acknowledged, %s received",
 		quantity.Count(c.Acked+warm.Acked), quantity.Count(received+copies))
+}
+
+// servers judges the ends of servers that no fault of the workload asked for. There is one.
+func servers(r *result.Run) result.Verdict {
+	first, named := r.Ended[0], EndedServers(r)
+	return say(Servers, result.Broken,
+		"%s ended, the first %s after the run started, and no fault of the workload asked for "+
+			"that: see the logs of the servers", named, quantity.Duration(first.AtNs))
+}
+
+// EndedServers names the servers that ended without a fault of the workload; empty: none did.
+func EndedServers(r *result.Run) string {
+	const most = 5
+	var names []string
+	for _, e := range r.Ended {
+		if !slices.Contains(names, e.Node) {
+			names = append(names, e.Node)
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

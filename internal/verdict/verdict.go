@@ -63,6 +63,9 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 		r.Verdicts = append(r.Verdicts, accounted(Redelivery, r, redelivery))
 	}
 	r.Verdicts = append(r.Verdicts, failures(r), durability(r), counts(r))
+	if len(r.Ended) > 0 {
+		r.Verdicts = append(r.Verdicts, servers(r))
+	}
 	if r.Rolling != nil {
 		r.Verdicts = append(r.Verdicts, rolling(r))
 	}
@@ -78,13 +81,14 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 
 // Sound reports whether the system kept its promises: it lost or damaged no acknowledged
 // message, delivered none twice where it promised exactly once, delivered again what consumers
-// gave back, had the requested durability level, let its readers catch up with a backlog, and
-// acknowledged at least one message. Refused messages break no promise.
+// gave back, had the requested durability level, let its readers catch up with a backlog,
+// acknowledged at least one message, and lost no server without a fault of the workload. Refused
+// messages break no promise.
 func Sound(r *result.Run) bool {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
 		return false
 	}
-	promised := []string{Loss, Durability, CatchUp, Redelivery}
+	promised := []string{Loss, Durability, CatchUp, Redelivery, Servers}
 	if exactlyOnce(r) {
 		promised = append(promised, Duplicates, Aborted, Transactions)
 	}
@@ -106,6 +110,7 @@ const (
 	Redelivery   = "redelivery"   // of runs whose consumers give messages back
 	Failures     = "failures"
 	Durability   = "durability"
+	Servers      = "servers"         // of runs in which one ended by itself
 	Rolling      = "rolling_restart" // of runs with one
 	Trends       = "trends"          // of long windows
 	Counts       = "counts"

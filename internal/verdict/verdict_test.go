@@ -330,3 +330,28 @@ func TestReceiving(t *testing.T) {
 		}
 	}
 }
+
+// A server that ended without a fault breaks a promise, whatever else the run shows.
+func TestServersThatEnded(t *testing.T) {
+	r := &result.Run{State: result.Complete, Counters: result.Counters{Scheduled: 9, Acked: 9}}
+	Judge(r)
+	if !Sound(r) || EndedServers(r) != "" {
+		t.Errorf("%+v", r.Verdicts)
+	}
+	for _, name := range []string{"n1", "n2", "n1", "n3"} {
+		r.Ended = append(r.Ended, result.ServerEnd{Node: name, AtNs: 3_100_000_000})
+	}
+	Judge(r)
+	want := "n1, n2 and n3 ended, the first 3.1s after the run started"
+	if v := last(r); Sound(r) || v.Name != Servers || !strings.HasPrefix(v.Sentence, want) {
+		t.Errorf("sound %t, %+v", Sound(r), v)
+	}
+	for _, name := range []string{"n4", "n5", "n6", "n7"} {
+		r.Ended = append(r.Ended, result.ServerEnd{Node: name})
+	}
+	if got := EndedServers(r); got != "n1, n2, n3, n4, n5 and 2 more" {
+		t.Error(got)
+	}
+}
+
+func last(r *result.Run) result.Verdict { return r.Verdicts[len(r.Verdicts)-1] }

@@ -174,7 +174,7 @@ func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
 	s.Rounds = append(s.Rounds, Round{
 		Number: len(s.Rounds) + 1, Dir: filepath.Base(o.Dir), Seed: r.Seed, State: r.State,
 		Guarantees: Judge(o.Run), Faults: r.Faults, Impact: r.Impact, Counters: r.Counters,
-		Ledger: r.Ledger.Subscriptions,
+		Ledger: r.Ledger.Subscriptions, Ended: r.Ended,
 	})
 	s.Guarantees = together(s.Rounds)
 	if err := v.folder.Save(); err != nil {

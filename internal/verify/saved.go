@@ -45,14 +45,17 @@ type Round struct {
 	Impact     *result.Impact              `json:"fault_impact,omitempty"`
 	Counters   result.Counters             `json:"counters"` // of the window
 	Ledger     []result.SubscriptionLedger `json:"subscriptions"`
+	// Ended are the servers that ended without a fault.
+	Ended []result.ServerEnd `json:"servers_ended,omitempty"`
 }
 
-// Kept reports whether all promised guarantees held in all rounds that were asked for. A
-// promise with an unknown outcome was not kept.
+// Kept reports whether all promised guarantees held in all rounds that were asked for, and whether
+// only faults ended servers. A promise with an unknown outcome was not kept.
 func (s *Saved) Kept() bool {
 	broken := func(g Guarantee) bool { return g.Promised && g.Outcome != result.Holds }
 	return s.State == result.Complete && len(s.Rounds) == s.Wanted && len(s.Guarantees) > 0 &&
-		!slices.ContainsFunc(s.Guarantees, broken)
+		!slices.ContainsFunc(s.Guarantees, broken) &&
+		!slices.ContainsFunc(s.Rounds, func(r Round) bool { return len(r.Ended) > 0 })
 }
 
 // Guarantee returns a guarantee by its name. Without a judgement its outcome is unknown.
