@@ -99,7 +99,8 @@ func FuzzFollowLatency(f *testing.F) {
 			t.Fatal(err)
 		}
 		s := &Saved{Dir: dir}
-		s.readLines(latencyFile, s.readHistogram)
+		b := s.Run.bounds()
+		s.readLines(latencyFile, b.logged(s.readHistogram(b)))
 		n := 0
 		_ = Follow(dir).Latency(nil, func(IntervalLatency) { n++ })
 		if n != len(s.Latency) {

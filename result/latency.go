@@ -28,7 +28,7 @@ func NewHistogram() *hdr.Histogram {
 // NewLike returns an empty histogram with the buckets of a saved one. Merging into finer
 // buckets would move all counts of a wide bucket to its lower end, and with them the
 // percentiles of an earlier run.
-func NewLike(saved *hdr.PackedHistogram) *hdr.Histogram {
+func NewLike(saved Buckets) *hdr.Histogram {
 	return hdr.New(saved.LowestTrackableValue(), HistogramMaxNs, HistogramDigits)
 }
 

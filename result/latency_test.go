@@ -35,7 +35,7 @@ func TestHistogramsOfAnotherRangeAreDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := append([]byte("Tag=publish,0.000,1.000,0.000,"), raw...)
-	if err := (&Saved{}).readHistogram(line); err == nil {
+	if _, err := (&Saved{}).readHistogram(new(bounds))(line); err == nil {
 		t.Error("a histogram of another range was taken")
 	}
 }

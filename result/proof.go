@@ -1,6 +1,9 @@
 package result
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Proof is the result of `plimsoll prove` on a machine: how many printed figures matched the
 // planted truths.
@@ -26,4 +29,14 @@ type ProofError struct {
 	Planted float64 `json:"planted"`
 	Error   float64 `json:"signed_error"` // printed less planted
 	Allowed float64 `json:"allowed_error"`
+}
+
+// Check refuses numbers of truths that no proof has. A nil proof has none.
+func (p *Proof) Check() error {
+	const most = 10_000
+	if p == nil || min(p.Held, p.Missed, p.Unknown) >= 0 &&
+		max(p.Held, p.Missed, p.Unknown) < most {
+		return nil
+	}
+	return fmt.Errorf("%d, %d and %d planted truths cannot be", p.Held, p.Missed, p.Unknown)
 }

@@ -2,14 +2,16 @@ package result
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
-	"strings"
 	"syscall"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -17,7 +19,7 @@ import (
 
 // maxLine bounds a line of a run's files. A histogram line has at most about 300 KB, so
 // plimsoll did not write a longer line.
-const maxLine = 4 << 20
+const maxLine = 1 << 20
 
 // Saved is a run directory that was read.
 type Saved struct {
@@ -36,26 +38,27 @@ type Saved struct {
 
 // IntervalLatency is one series over one interval.
 type IntervalLatency struct {
-	Series  Series
-	Warmup  bool // of messages due before the measured window
-	StartNs int64
-	EndNs   int64
-	// Histogram is packed: a dense one takes 264 KB, and an hour has 20,000.
-	Histogram *hdr.PackedHistogram
+	Series    Series
+	Warmup    bool // of messages due before the measured window
+	StartNs   int64
+	EndNs     int64
+	Histogram Buckets
 }
 
 // Read reads a run directory. Only a missing or unreadable run.json is an error. Damage names
-// torn or foreign lines in the other files; the lines before and after them are kept.
+// torn or foreign lines in the other files; the lines before and after them are kept. A file that
+// holds more than a run of its length can have is read up to there (bounds.go).
 func Read(dir string) (*Saved, error) {
 	s := &Saved{Dir: dir}
 	written, err := readRun(dir, &s.Run)
 	if err != nil {
 		return nil, err
 	}
-	s.readLines(intervalsFile, appendTo(&s.Intervals))
-	s.readLines(eventsFile, appendTo(&s.Events))
-	s.readResources()
-	s.readLines(latencyFile, s.readHistogram)
+	b := s.Run.bounds()
+	s.readLines(intervalsFile, b.lines(b.intervals, appendTo(&s.Intervals)))
+	s.readLines(eventsFile, b.lines(maxEvents, appendTo(&s.Events)))
+	s.readResources(b)
+	s.readLines(latencyFile, b.logged(s.readHistogram(b)))
 	if s.Run.State == Running {
 		if !written {
 			s.markIncomplete()
@@ -98,6 +101,10 @@ func readRun(dir string, r *Run) (written bool, err error) {
 		return false, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
 			RunFile)
 	}
+	if err := cmp.Or(CheckNumbers(r), r.checkCounts()); err != nil {
+		return false, fmt.Errorf("%s is not a file that plimsoll wrote: %w",
+			filepath.Join(dir, RunFile), err)
+	}
 	if r.SchemaVersion > SchemaVersion {
 		return false, fmt.Errorf(
 			"run %s has schema version %d, this plimsoll reads 1 to %d: use a newer plimsoll",
@@ -107,27 +114,32 @@ func readRun(dir string, r *Run) (written bool, err error) {
 }
 
 // readResources reads resources.jsonl, which runs of an earlier plimsoll lack.
-func (s *Saved) readResources() {
+func (s *Saved) readResources(b *bounds) {
 	if _, err := os.Stat(filepath.Join(s.Dir, resourcesFile)); errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	s.readLines(resourcesFile, appendTo(&s.Resources))
+	s.readLines(resourcesFile, b.lines(b.intervals, appendTo(&s.Resources)))
 }
 
-// appendTo returns a function that parses a line of JSON and appends the value.
-func appendTo[T any](all *[]T) func(line []byte) error {
-	return func(line []byte) error {
+// appendTo returns a function that parses a line of JSON, appends the value, and returns the
+// memory that the value takes.
+func appendTo[T any](all *[]T) func(line []byte) (int64, error) {
+	return func(line []byte) (int64, error) {
 		var one T
 		err := json.Unmarshal(line, &one)
-		if err == nil {
-			*all = append(*all, one)
+		if err = cmp.Or(err, CheckNumbers(one)); err != nil {
+			return 0, err
 		}
-		return err
+		*all = append(*all, one)
+		return memoryOf(reflect.ValueOf(&one)), nil
 	}
 }
 
-// maxRun bounds run.json, which has some tens of kilobytes.
-const maxRun = 64 << 20
+// maxRun bounds run.json, which has some tens of kilobytes, and the values in it.
+const (
+	maxRun       = 8 << 20
+	maxRunValues = 500_000
+)
 
 // readWhole reads a regular file of at most the given size.
 func readWhole(path string) ([]byte, error) {
@@ -138,7 +150,11 @@ func readWhole(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxRun {
 		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", RunFile)
 	}
-	return os.ReadFile(path)
+	raw, err := os.ReadFile(path)
+	if err == nil && bytes.Count(raw, []byte(",")) > maxRunValues {
+		return nil, fmt.Errorf("%s has more values than a run can have", RunFile)
+	}
+	return raw, err
 }
 
 // readLines passes the whole lines of a file to parse and notes the lines that fail.
@@ -154,12 +170,19 @@ func (s *Saved) readLines(name string, parse func([]byte) error) {
 		return
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 64<<10)
-	bad := 0
+	in := bufio.NewReaderSize(io.LimitReader(f, maxFile), 64<<10)
+	bad, size := 0, 0
+	var line []byte
 	for number := 1; ; number++ {
-		line, err := readLine(in)
+		var err error
+		line, err = readLine(in, line[:0])
+		size += len(line) + 1
 		if errors.Is(err, io.EOF) {
-			if len(line) > 0 {
+			if size > maxFile {
+				s.Damage = append(s.Damage, fmt.Sprintf(
+					"%s is larger than a run's file can be: it was read up to line %d", name,
+					number-1))
+			} else if len(line) > 0 {
 				s.Damage = append(s.Damage,
 					fmt.Sprintf("%s ends in the middle of line %d", name, number))
 			}
@@ -170,7 +193,14 @@ func (s *Saved) readLines(name string, parse func([]byte) error) {
 				fmt.Sprintf("%s cannot be read from line %d on: %v", name, number, err))
 			break
 		}
-		if parse(line) != nil {
+		err = parse(line)
+		if errors.Is(err, errTooMuch) {
+			s.Damage = append(s.Damage, fmt.Sprintf(
+				"%s holds more than a run of its length can have: it was read up to line %d", name,
+				number-1))
+			break
+		}
+		if err != nil {
 			if bad == 0 {
 				s.Damage = append(s.Damage,
 					fmt.Sprintf("%s holds something else at line %d", name, number))
@@ -183,9 +213,9 @@ func (s *Saved) readLines(name string, parse func([]byte) error) {
 	}
 }
 
-// readLine returns a line without its end. io.EOF comes with the rest after the last line end.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
+// readLine appends a line without its end to line, which is empty. io.EOF comes with the rest after
+// the last line end.
+func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
@@ -201,13 +231,21 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readHistogram adds the histogram of a line of latency.hlog.
-func (s *Saved) readHistogram(line []byte) error {
-	l, err := parseHistogram(line, nil)
-	if l != nil {
+// readHistogram returns a function that adds the histogram of a line of latency.hlog.
+func (s *Saved) readHistogram(b *bounds) func(line []byte) (int64, error) {
+	return func(line []byte) (int64, error) {
+		l, err := parseHistogram(line, nil)
+		if l == nil || err != nil {
+			return 0, err
+		}
+		q := l.Histogram.(*squeezed)
+		if b.inflated += q.inflated; b.inflated > maxInflated {
+			return 0, errTooMuch
+		}
+		q.raw = b.store.keep(q.raw)
 		s.Latency = append(s.Latency, *l)
+		return int64(len(q.raw)) + histogramBytes, nil
 	}
-	return err
 }
 
 // parseHistogram parses a line of the HdrHistogram log format 1.3:
@@ -216,41 +254,45 @@ func (s *Saved) readHistogram(line []byte) error {
 func parseHistogram(
 	line []byte, wanted func(series Series, warmup bool) bool,
 ) (*IntervalLatency, error) {
-	text := string(line)
-	if text == "" || text[0] == '#' || text[0] == '"' {
+	if len(line) == 0 || line[0] == '#' || line[0] == '"' {
 		return nil, nil
 	}
-	fields := strings.SplitN(text, ",", 5)
-	if len(fields) != 5 || !strings.HasPrefix(fields[0], "Tag=") {
+	fields := bytes.SplitN(line, []byte(","), 5)
+	tag, tagged := bytes.CutPrefix(fields[0], []byte("Tag="))
+	if len(fields) != 5 || !tagged {
 		return nil, errors.New("not a tagged histogram line")
 	}
-	series, warmup := strings.CutPrefix(strings.TrimPrefix(fields[0], "Tag="), WarmupPrefix)
-	if wanted != nil && !wanted(Series(series), warmup) {
+	series, warmup := seriesOf(tag)
+	if wanted != nil && !wanted(series, warmup) {
 		return nil, nil
 	}
-	start, err := strconv.ParseFloat(fields[1], 64)
+	start, err := seconds(fields[1])
 	if err != nil {
 		return nil, err
 	}
-	length, err := strconv.ParseFloat(fields[2], 64)
+	length, err := seconds(fields[2])
 	if err != nil {
 		return nil, err
 	}
-	h, err := hdr.DecodePacked([]byte(fields[4]))
+	q, err := squeeze(fields[4])
 	if err != nil {
 		return nil, err
-	}
-	least := h.LowestTrackableValue()
-	if least != HistogramMinNs && least != coarseMinNs ||
-		h.HighestTrackableValue() != HistogramMaxNs ||
-		h.SignificantFigures() != HistogramDigits {
-		return nil, errors.New("a histogram of another range")
 	}
 	return &IntervalLatency{
-		Series: Series(series), Warmup: warmup,
+		Series: series, Warmup: warmup,
 		StartNs: int64(start * 1e9), EndNs: int64((start + length) * 1e9),
-		Histogram: h,
+		Histogram: q,
 	}, nil
+}
+
+// seconds reads a time of a histogram line.
+func seconds(text []byte) (float64, error) {
+	const most = 1e9
+	s, err := strconv.ParseFloat(string(text), 64)
+	if err == nil && !(s >= -most && s <= most) {
+		err = errors.New("a time that no run has")
+	}
+	return s, err
 }
 
 // beingWritten reports whether a process holds the run's lock.
@@ -343,8 +385,10 @@ func (f *Follower) read(name string, offset *int64, parse func(line []byte) erro
 	}
 	in := bufio.NewReaderSize(file, 64<<10)
 	var first error
+	var line []byte
 	for {
-		line, err := readLine(in)
+		var err error
+		line, err = readLine(in, line[:0])
 		if errors.Is(err, io.EOF) {
 			return first // the rest of a line may follow
 		}

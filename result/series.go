@@ -1,5 +1,10 @@
 package result
 
+import (
+	"bytes"
+	"slices"
+)
+
 // Series names a latency series; it is also its tag in latency.hlog.
 type Series string
 
@@ -57,4 +62,22 @@ func (l Load) Series() []Series {
 		return []Series{SendCall, Publish, EndToEnd, Send, Lag, Hiccup}
 	}
 	return AllSeries
+}
+
+// byTag are all series by their tags, so that a series read from a log takes no memory of its own.
+var byTag = func() map[string]Series {
+	all := make(map[string]Series)
+	for _, s := range slices.Concat(AllSeries, Beside, []Series{SendCall}) {
+		all[string(s)] = s
+	}
+	return all
+}()
+
+// seriesOf returns the series of a tag, and whether it is of the warm-up.
+func seriesOf(tag []byte) (s Series, warmup bool) {
+	tag, warmup = bytes.CutPrefix(tag, []byte(WarmupPrefix))
+	if s, is := byTag[string(tag)]; is {
+		return s, warmup
+	}
+	return Series(tag), warmup
 }

@@ -27,23 +27,80 @@ type tied struct {
 // have none: those lie above every latency, or above the time for which they were waited. Events
 // after the window count to its last interval.
 func partsOf(s *result.Saved, series result.Series) *parts {
-	var intervals []map[int64]int64
 	var starts []int64
 	end := endOfWindow(&s.Run)
-	for _, l := range s.Latency {
-		if l.Series != series || l.Warmup {
-			continue
-		}
-		if n := len(starts); n == 0 || (l.StartNs != starts[n-1] && l.StartNs < end) {
-			intervals, starts = append(intervals, map[int64]int64{}), append(starts, l.StartNs)
-		}
-		into := intervals[len(intervals)-1]
-		for value, count := range l.Histogram.ForEachBucket {
-			into[value] += count
+	of := func(each func(l result.IntervalLatency, fresh bool)) {
+		last, some := int64(0), false
+		for _, l := range s.Latency {
+			if l.Series != series || l.Warmup {
+				continue
+			}
+			fresh := !some || (l.StartNs != last && l.StartNs < end)
+			if fresh {
+				last, some = l.StartNs, true
+			}
+			each(l, fresh)
 		}
 	}
-	bound := addMissing(s, series, intervals, starts)
-	return newParts(thinned(intervals), bound)
+	of(func(l result.IntervalLatency, fresh bool) {
+		if fresh {
+			starts = append(starts, l.StartNs)
+		}
+	})
+	g, at := newGroups(len(starts)), -1
+	of(func(l result.IntervalLatency, fresh bool) {
+		if fresh {
+			at++
+		}
+		for value, count := range l.Histogram.ForEachBucket {
+			g.add(at, value, count)
+		}
+	})
+	bound := addMissing(s, series, g, starts)
+	return newParts(g.all, bound)
+}
+
+// groups holds the values of intervals. A long run, or one of very many different values, has
+// several neighbours in one group.
+type groups struct {
+	each    int // intervals
+	all     []map[int64]int64
+	entries int
+}
+
+func newGroups(intervals int) *groups {
+	g := &groups{each: max(1, (intervals+mostIntervals-1)/mostIntervals)}
+	for range (intervals + g.each - 1) / g.each {
+		g.all = append(g.all, map[int64]int64{})
+	}
+	return g
+}
+
+// add adds a value to an interval.
+func (g *groups) add(interval int, value, count int64) {
+	into := g.all[interval/g.each]
+	before := len(into)
+	into[value] += count
+	g.entries += len(into) - before
+	if g.entries > mostEntries && len(g.all) > 1 {
+		g.halve()
+	}
+}
+
+// halve merges every two groups.
+func (g *groups) halve() {
+	g.each, g.entries = 2*g.each, 0
+	var merged []map[int64]int64
+	for pair := range slices.Chunk(g.all, 2) {
+		for _, more := range pair[1:] {
+			for value, count := range more {
+				pair[0][value] += count
+			}
+		}
+		g.entries += len(pair[0])
+		merged = append(merged, pair[0])
+	}
+	g.all = merged
 }
 
 // newParts orders the values of the intervals. Values from bound on are lower bounds.
@@ -82,24 +139,6 @@ func endOfWindow(r *result.Run) int64 {
 		}
 	}
 	return math.MaxInt64
-}
-
-// thinned merges neighbours until there are no more than mostIntervals.
-func thinned(intervals []map[int64]int64) []map[int64]int64 {
-	each := (len(intervals) + mostIntervals - 1) / mostIntervals
-	if each <= 1 {
-		return intervals
-	}
-	var out []map[int64]int64
-	for i, from := range intervals {
-		if i%each == 0 {
-			out = append(out, map[int64]int64{})
-		}
-		for v, n := range from {
-			out[len(out)-1][v] += n
-		}
-	}
-	return out
 }
 
 // percentile returns the percentile of all intervals together, each with its weight.
@@ -171,26 +210,26 @@ func (p *parts) each(percentile float64) []float64 {
 // failed, if known, and otherwise evenly to all. It returns the value from which on values are
 // lower bounds.
 func addMissing(
-	s *result.Saved, series result.Series, intervals []map[int64]int64, starts []int64,
+	s *result.Saved, series result.Series, g *groups, starts []int64,
 ) (bound int64) {
 	missing := s.Run.Summary.Series(series).Missing
-	if missing.Total() == 0 || len(intervals) == 0 {
+	if missing.Total() == 0 || len(starts) == 0 {
 		return math.MaxInt64
 	}
 	endless := missing.Unanswered + missing.NotReceived
 	bound = math.MaxInt64
 	if series == result.Publish {
-		least, counted := addWaited(s, intervals, starts)
+		least, counted := addWaited(s, g, starts)
 		bound, endless = least, endless-min(missing.Unanswered, counted)
 	}
 	above := int64(0) // every latency and every bound
-	for _, i := range intervals {
+	for _, i := range g.all {
 		for v := range i {
 			above = max(above, v+1)
 		}
 	}
 	weights := func(count func(result.Interval) int64) []int64 {
-		out := make([]int64, len(intervals))
+		out := make([]int64, len(starts))
 		for _, i := range s.Intervals {
 			if i.Phase == result.PhaseMeasure {
 				out[placeOf(starts, i.StartNs)] += max(0, count(i))
@@ -204,11 +243,11 @@ func addMissing(
 	}{
 		{missing.Refused, weights(func(i result.Interval) int64 { return i.Failed })},
 		{missing.Unsent, weights(func(i result.Interval) int64 { return i.Scheduled - i.Sent })},
-		{endless, make([]int64, len(intervals))},
+		{endless, make([]int64, len(starts))},
 	} {
 		for at, n := range dealt(kind.n, kind.weights) {
 			if n > 0 {
-				intervals[at][above] += n
+				g.add(at, above, n)
 			}
 		}
 	}
@@ -218,7 +257,7 @@ func addMissing(
 // addWaited adds the times for which unanswered messages were waited, and returns the least of
 // these bounds and their number. Times recorded after the window count to the interval in which
 // the message was due.
-func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (least, count int64) {
+func addWaited(s *result.Saved, g *groups, starts []int64) (least, count int64) {
 	end := endOfWindow(&s.Run)
 	least = math.MaxInt64
 	for _, l := range s.Latency {
@@ -230,7 +269,7 @@ func addWaited(s *result.Saved, intervals []map[int64]int64, starts []int64) (le
 			if at >= end {
 				at = l.EndNs - value
 			}
-			intervals[placeOf(starts, at)][value] += n
+			g.add(placeOf(starts, at), value, n)
 			least, count = min(least, value), count+n
 		}
 	}

@@ -19,6 +19,8 @@ const (
 	// mostIntervals bounds the work for a long run: more intervals are first merged with their
 	// neighbours.
 	mostIntervals = 240
+	// mostEntries bounds the memory for values, of which each interval has its own.
+	mostEntries = 2_000_000
 	// resolution is the relative resolution of figures: that of the histograms.
 	resolution = 0.001
 )

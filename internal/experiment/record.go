@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,7 +89,7 @@ func decode(path string, into any, r *Record) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
+	if err := cmp.Or(json.Unmarshal(raw, into), result.CheckNumbers(into)); err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if r.SchemaVersion < 1 || r.SchemaVersion > SchemaVersion {

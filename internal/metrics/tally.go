@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 const (
@@ -48,7 +48,7 @@ func newTally() *tally {
 
 // add adds the counts of a histogram of nanoseconds. Each of its buckets counts as its middle,
 // which is at most a 2,000th away from every value in it.
-func (t *tally) add(h *hdr.PackedHistogram) {
+func (t *tally) add(h result.Buckets) {
 	for value, n := range h.ForEachBucket {
 		width := int64(1) << max(0, bits.Len64(uint64(value))-11)
 		seconds := (float64(value) + float64(width-1)/2) / 1e9

@@ -42,7 +42,8 @@ func StoredProof() *result.Proof {
 	}
 	var kept storedProof
 	if err := json.Unmarshal(raw, &kept); err != nil || kept.SchemaVersion != storedVersion ||
-		kept.Machine != machine() || kept.Proof.Cores != runtime.NumCPU() {
+		kept.Machine != machine() || kept.Proof.Cores != runtime.NumCPU() ||
+		kept.Proof.Check() != nil {
 		return nil
 	}
 	return &kept.Proof

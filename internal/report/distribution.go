@@ -32,7 +32,7 @@ type heat struct {
 // was recorded. A column is an interval, or as many neighbours as keep the
 // map within bounds.
 func newHeat(s *result.Saved, series result.Series) *heat {
-	byStart, ends := map[int64][]*hdr.PackedHistogram{}, map[int64]int64{}
+	byStart, ends := map[int64][]result.Buckets{}, map[int64]int64{}
 	for _, l := range s.Latency {
 		if l.Series == series && l.EndNs > l.StartNs {
 			byStart[l.StartNs] = append(byStart[l.StartNs], l.Histogram)
@@ -45,7 +45,7 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 	out := &heat{PerTen: heatRows}
 	size := (len(byStart) + heatColumns - 1) / heatColumns
 	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
-		var histograms []*hdr.PackedHistogram
+		var histograms []result.Buckets
 		for _, start := range column {
 			histograms = append(histograms, byStart[start]...)
 		}
@@ -57,7 +57,7 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 }
 
 // column adds column c with the counts of histograms. The middle of a bucket decides its row.
-func (m *heat) column(c int, histograms []*hdr.PackedHistogram) {
+func (m *heat) column(c int, histograms []result.Buckets) {
 	counts, top := map[int]int64{}, 0
 	for _, h := range histograms {
 		unitBits := bits.Len64(uint64(h.LowestTrackableValue())) - 1

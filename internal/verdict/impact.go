@@ -21,7 +21,7 @@ const (
 // piece is an interval and the latencies of measured messages in it.
 type piece struct {
 	result.Interval
-	latency map[result.Series][]*hdr.PackedHistogram
+	latency map[result.Series][]result.Buckets
 }
 
 // faultyRun is a run with faults and its figures before the first fault.
@@ -73,7 +73,7 @@ func piecesOf(s *result.Saved) []piece {
 	for _, i := range s.Intervals {
 		if i.Phase == result.PhaseMeasure || i.Phase == result.PhaseDrain {
 			at[i.StartNs/1e6] = len(all)
-			all = append(all, piece{i, map[result.Series][]*hdr.PackedHistogram{}})
+			all = append(all, piece{i, map[result.Series][]result.Buckets{}})
 		}
 	}
 	for _, l := range s.Latency {
