@@ -58,6 +58,10 @@ func CheckEvent(e *Event) error {
 // CheckReadiness refuses proofs from another process that do not fit the plan.
 func (p *Plan) CheckReadiness(r *Readiness) error {
 	w := &p.Workload
+	const connections = 1 << 32 // far more than a machine can have
+	if r.Connections < 0 || r.Connections > connections {
+		return fmt.Errorf("%d connections cannot be", r.Connections)
+	}
 	if r.Messages < 0 || r.Messages > sumMost || len(r.Received) > w.AllSubscriptions() {
 		return fmt.Errorf("%d messages prove the partitions of %d subscriptions, which cannot be",
 			r.Messages, len(r.Received))

@@ -148,6 +148,7 @@ func TestLyingAccounts(t *testing.T) {
 		},
 		"consumer 1 of":               func(a account) { a.Arrived = slices.Repeat(a.Arrived, 2) },
 		"consumer with a count of -1": func(a account) { a.Arrived[0].Duplicate = -1 },
+		"a message that arrived at":   func(a account) { a.Arrived[0].Lanes[0].LastNs = math.MaxInt64 },
 		"lane 6 after 0":              func(a account) { a.Arrived[0].Lanes[1].Lane = 6 },
 		"beyond the 12250 of":         func(a account) { a.Arrived[0].Lanes[0].Seen = far() },
 		"transaction of -2 messages": func(a account) {
@@ -168,7 +169,8 @@ func TestLyingAccounts(t *testing.T) {
 
 func TestLyingReadinessAndEvents(t *testing.T) {
 	p, _, _ := honest()
-	for _, r := range []Readiness{{Messages: -1}, {Received: []measure.Set{far()}},
+	for _, r := range []Readiness{{Messages: -1}, {Connections: -1}, {Connections: math.MaxInt64},
+		{Received: []measure.Set{far()}},
 		{Received: make([]measure.Set, 3)}} {
 		if p.CheckReadiness(&r) == nil {
 			t.Errorf("%+v is accepted", r)

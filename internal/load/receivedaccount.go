@@ -143,8 +143,11 @@ func (p *Plan) checkSent(all []measure.SentAccount) error {
 	return nil
 }
 
+// timeMost bounds a time on the clock.
+const timeMost = int64(100 * 365 * 24 * time.Hour)
+
 func checkMoments(all []measure.Moment) error {
-	const most = int64(100 * 365 * 24 * time.Hour)
+	const most = timeMost
 	for _, m := range all {
 		if max(m.DueNs, m.AckNs) > most || min(m.DueNs, m.AckNs) < -most {
 			return fmt.Errorf("an account has a message due at %d ns", m.DueNs)
@@ -196,6 +199,9 @@ func (p *Plan) checkLanes(c *measure.ArrivedAccount) error {
 				before, lanes)
 		}
 		before = l.Lane
+		if l.LastNs > timeMost || l.LastNs < -timeMost {
+			return fmt.Errorf("an account has a message that arrived at %d ns", l.LastNs)
+		}
 		if received += l.Seen.End(); received > most {
 			return fmt.Errorf("an account has messages beyond the %d of the plan", most)
 		}
