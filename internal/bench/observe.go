@@ -97,8 +97,9 @@ func (s *session) methods() []string {
 
 // spent writes the resource use since the last call, and the processes that ended.
 func (s *session) spent(phase result.PhaseName) error {
-	r, ended, back := s.observer.Read()
+	// The time is that of the host's counters, which are read first: all others may take long.
 	now := s.job.Clock.Now()
+	r, ended, back := s.observer.Read()
 	r.Gauges = s.gauges.take()
 	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
 	s.observedNs = now

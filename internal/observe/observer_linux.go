@@ -100,8 +100,8 @@ func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }
 // Read returns the use since the last Read, the servers that have ended since, and the
 // servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
-	back = o.welcome()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
+	back = o.welcome()
 	mayBeNew := o.host.forked || len(back) > 0
 	if mayBeNew {
 		o.findDescendants()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -146,10 +147,11 @@ func UsedOf(s result.Share) string {
 }
 
 // hostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
-// false when nothing was observed.
+// false when too little was observed, or on virtual time, of which CPU time is no share.
 func hostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
-	whole := float64(r.Observation.WindowNs) / 1e9 * float64(r.Environment.Cores)
-	if whole <= 0 {
+	window := r.Observation.WindowNs
+	whole := float64(window) / 1e9 * float64(r.Environment.Cores)
+	if whole <= 0 || window < leastObservedNs || r.Environment.Clock == clock.VirtualName {
 		return 0, false
 	}
 	return cpuSeconds / whole, finite(cpuSeconds)

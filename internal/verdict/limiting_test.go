@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -131,6 +132,15 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 		"a server not seen": {func(r *result.Run) {
 			r.Observation.Servers, r.Observation.Host.CPUSeconds = append(r.Observation.Servers,
 				"n4"), 30
+		}, ""},
+		// A few steps of the kernel's CPU time are many times such a window.
+		"a window of milliseconds": {func(r *result.Run) {
+			r.Observation.WindowNs, r.Observation.Host.CPUSeconds = 3e6, 0.1
+			r.Observation.Host.StealSeconds, r.Observation.Processes = 0.05, nil
+			r.Observation.Servers, r.System.SharesHost = nil, false
+		}, ""},
+		"virtual time": {func(r *result.Run) {
+			r.Environment.Clock, r.Observation.Host.CPUSeconds = clock.VirtualName, 99
 		}, ""},
 		"stolen": {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 },
 			"noisy_machine"},

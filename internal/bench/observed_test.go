@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// lateClock is a clock whose reading costs CPU time before it is taken.
+type lateClock struct {
+	clock.Clock
+	busy time.Duration
+}
+
+func (c *lateClock) Now() int64 {
+	for end := c.Clock.Now() + int64(c.busy); c.Clock.Now() < end; {
+	}
+	return c.Clock.Now()
+}
+
+// An interval covers the same time as its counters, however long the machine takes to read them.
+func TestAnIntervalHasTheTimeOfItsCounters(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what a run costs is observed on Linux only")
+	}
+	late := &lateClock{Clock: clock.Precise(), busy: 300 * time.Millisecond}
+	s := &session{job: &Job{Clock: late}}
+	var err error
+	if s.writer, err = result.Create(t.TempDir(), &s.run); err != nil {
+		t.Fatal(err)
+	}
+	defer s.writer.Discard()
+	if s.observer, err = observe.New(nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.observer.Close()
+	if err := s.spent(result.PhaseWarmup); err != nil {
+		t.Fatal(err)
+	}
+	late.busy = 0
+	if err := s.spent(result.PhaseMeasure); err != nil {
+		t.Fatal(err)
+	}
+	o := s.run.Observation
+	if own := o.Own(); own == nil || own.CPUSeconds > float64(o.WindowNs)/1e9+0.1 {
+		t.Errorf("%+v in %v", own, time.Duration(o.WindowNs))
+	}
+}
