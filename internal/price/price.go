@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	gigabyte     = 1e9 // bytes
+	gigabyte     = 1e9 // bytes, as clouds bill; no size is printed in this unit
 	hour         = 3600.0
 	month        = 30 * 24 * hour // seconds
 	million      = 1e6
 	unknownBytes = "%s is not known for every server"
 )
 
-// Of returns the price of a run by the list, per million acknowledged messages and per GB of
-// acknowledged payload, at the measured rate.
+// Of returns the price of a run by the list, per million acknowledged messages and per 10^9 bytes
+// of acknowledged payload, at the measured rate.
 func (l *List) Of(r *result.Run) *result.Price {
 	p := &result.Price{Currency: string(l.Currency), Date: string(l.Date),
 		Parts: []result.PricePart{}}
@@ -106,7 +106,7 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 		bytes += float64(p.RSSBytes)
 	}
 	part.PerMillion = bytes / gigabyte * u.seconds / hour * *l.MemoryGBHour
-	part.Used = Number(bytes/gigabyte) + " GB of the servers at their peak"
+	part.Used = Number(bytes/gigabyte) + " × 10^9 bytes of the servers at their peak"
 	return part, ""
 }
 

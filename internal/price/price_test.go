@@ -66,6 +66,11 @@ func TestPriceByHand(t *testing.T) {
 			t.Errorf("%q lacks %q", s, part)
 		}
 	}
+	// GB has one meaning in every output, and it is not that of prices.
+	if s := Sentence(p); strings.Contains(s, "GB") ||
+		!strings.Contains(s, "per 10^9 bytes published") {
+		t.Error(s)
+	}
 }
 
 // An unknown part is left out with its reason, and the rest is a lower bound.

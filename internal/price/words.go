@@ -25,8 +25,8 @@ func Sentence(p *result.Price) string {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", part.Resource, Number(part.PerMillion),
 			part.Used))
 	}
-	out := fmt.Sprintf("%s%s %s per million messages, %s per GB published, at prices of %s: %s",
-		least, Number(p.PerMillion), p.Currency, Number(p.PerGB), p.Date,
+	out := fmt.Sprintf("%s%s %s per million messages, %s per 10^9 bytes published, at prices of "+
+		"%s: %s", least, Number(p.PerMillion), p.Currency, Number(p.PerGB), p.Date,
 		strings.Join(parts, ", "))
 	if left != "" {
 		out += "; not in it: " + left

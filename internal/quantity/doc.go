@@ -1,7 +1,7 @@
 // Package quantity reads and writes quantities as people spell them: 1KB,
 // 10ms, 200k/s, 1M, 50%.
 //
-// Byte units are powers of 1,024 (1KB = 1KiB = 1,024 bytes, as the studies of
+// Byte units are powers of 1,024, read and printed (1KB = 1KiB = 1,024 bytes, as the studies of
 // this field use them); counts and rates are powers of 1,000. Reading is exact: a value that is
 // not a whole number of bytes or nanoseconds is refused.
 //

@@ -283,3 +283,48 @@ func FuzzPrint(f *testing.F) {
 		}
 	})
 }
+
+// Rounding never makes a value look like a bound that it misses.
+func TestBesideABound(t *testing.T) {
+	for got, want := range map[string]string{
+		PercentBeside(0.9896, 0.99):            "98.96%",
+		PercentBeside(0.98, 0.99):              "98.0%",
+		PercentBeside(0.99, 0.99):              "99.0%",
+		PercentBeside(0.989999, 0.99):          "98.9999%",
+		RateBeside(949.996, 950):               "949.996/s",
+		RateBeside(949.9, 950):                 "949.9/s",
+		RateBeside(950, 950):                   "950/s",
+		DurationBeside(20_000_001, 20_000_000): "20.000001ms",
+		DurationBeside(21_000_000, 20_000_000): "21ms",
+		DurationBeside(20_000_000, 20_000_000): "20ms",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v, bound := rapid.Float64Range(0, 2).Draw(t, "v"), rapid.Float64Range(0, 2).Draw(t, "bound")
+		if far := math.Abs(v-bound) > 1e-12; far && PercentBeside(v, bound) ==
+			PercentBeside(bound, bound) {
+			t.Fatalf("%v and %v both print %s", v, bound, PercentBeside(v, bound))
+		}
+	})
+}
+
+// A unit of bytes means the same in every input and every output.
+func TestAByteUnitHasOneMeaning(t *testing.T) {
+	for power, name := range byteNames {
+		size := int64(1) << (10 * power)
+		if Bytes(size) != "1"+name || ExactBytes(size) != "1"+name {
+			t.Errorf("%d bytes print as %s and %s", size, Bytes(size), ExactBytes(size))
+		}
+		for _, text := range []string{"1" + name, "1" + strings.Replace(name, "B", "iB", 1)} {
+			if power == 0 {
+				text = "1B"
+			}
+			if got, err := ParseBytes(text); err != nil || got != size {
+				t.Errorf("%s reads as %d, %v", text, got, err)
+			}
+		}
+	}
+}
