@@ -17,8 +17,8 @@ import (
 type compareCommand struct {
 	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials: its two targets are compared."`
 	Primary  string   `default:"publish.p99,e2e.p99" placeholder:"FIGURES" help:"The figures that decide, with commas between: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
-	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0'; may be repeated."`
-	Anyway   bool     `help:"Compare runs that are not comparable: of different loads or durability, or limited by plimsoll itself. The output says so."`
+	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds, or when B broke a promise: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0'; may be repeated."`
+	Anyway   bool     `help:"Compare runs that are not comparable: of different loads or durability, limited by plimsoll itself, or of latencies under overload. The output says so."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`
 	Markdown bool     `xor:"form" help:"Print Markdown instead of a table."`
 }
@@ -33,25 +33,75 @@ func (c *compareCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
-	v := report.Versus{Objections: compare.Objections(a, b), Notes: append(notes, unsound(a, b)...)}
-	if len(v.Objections) > 0 && !c.Anyway {
-		return inputError{
-			fmt.Errorf("%s; --anyway compares them nevertheless", strings.Join(v.Objections, "; "))}
+	v := report.Versus{Notes: append(notes, unsound(a, b)...)}
+	objections := compare.Objects(a, b)
+	against := objections.To(c.question(primary, gates))
+	if len(gates) > 0 {
+		v.Rulings = compare.BrokenPromises(gates, b.Runs)
 	}
-	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
+	switch {
+	case len(objections) == 0:
+		v.Comparison, err = compare.New(a, b, primary...)
+	case c.Anyway:
+		v.Objections = objections.Sentences()
+		v.Comparison, err = compare.New(a, b, primary...)
+	default:
+		v.OnlyRates = objections.Sentences()
+		v.Comparison, err = compare.NewRates(a, b, primary...)
+	}
+	if err != nil {
 		return inputError{err}
 	}
-	if v.Rulings, err = v.Rule(gates); err != nil {
+	if len(against) > 0 && !c.Anyway {
+		return c.refuse(con, v, gates, against)
+	}
+	ruled, err := v.Rule(gates)
+	if err != nil {
 		return inputError{err}
 	}
+	v.Rulings = append(ruled, v.Rulings...)
 	if err := c.write(con, v); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(v.Rulings, func(r compare.Ruling) bool { return r.Fails }) {
+	if slices.ContainsFunc(v.Rulings, fails) {
 		return exitError(exitFailed)
 	}
 	return nil
 }
+
+// question returns the figures that the command asks about: those of the gates, or else the
+// primary ones.
+func (c *compareCommand) question(primary []compare.Figure, gates []compare.Gate) []compare.Figure {
+	if len(gates) == 0 {
+		return primary
+	}
+	var out []compare.Figure
+	for _, g := range gates {
+		out = append(out, g.Figure)
+	}
+	return out
+}
+
+// refuse ends a comparison of sets that must not be compared. B may fail its gates nevertheless:
+// by what it lost or left unanswered, for which no comparison is needed.
+func (c *compareCommand) refuse(con console, v report.Versus, gates []compare.Gate,
+	against compare.Objections) error {
+	v.Rulings = append(v.Counts(gates), v.Rulings...)
+	if !slices.ContainsFunc(v.Rulings, fails) {
+		way := "--anyway compares them nevertheless"
+		if len(against.To(nil)) == 0 {
+			way = "--primary rate compares their rates, and --anyway all figures"
+		}
+		return inputError{fmt.Errorf("%s; %s", against, way)}
+	}
+	v.Refused, v.OnlyRates = against.Sentences(), nil
+	if err := c.write(con, v); err != nil {
+		return err
+	}
+	return exitError(exitFailed)
+}
+
+func fails(r compare.Ruling) bool { return r.Fails }
 
 // asked reads the flags; the error names all mistakes in the gates.
 func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate, err error) {
@@ -59,15 +109,21 @@ func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate
 	if err != nil {
 		return primary, nil, fmt.Errorf("--primary: %w", err)
 	}
+	gates, err = parseGates(c.FailIf)
+	return primary, gates, err
+}
+
+// parseGates reads the conditions of --fail-if; the error names all mistakes.
+func parseGates(texts []string) (gates []compare.Gate, _ error) {
 	var errs []error
-	for _, text := range c.FailIf {
+	for _, text := range texts {
 		g, err := compare.ParseGate(text)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--fail-if: %w", err))
 		}
 		gates = append(gates, g)
 	}
-	return primary, gates, errors.Join(errs...)
+	return gates, errors.Join(errs...)
 }
 
 // unsound names the runs that broke a promise, whatever their figures.
@@ -112,16 +168,23 @@ func showTrials(con console, runs []*result.Saved) error {
 	case len(all) == 1:
 		blocks = append(blocks, report.Medians(all[0].Runs)...)
 	case len(all) == 2:
-		if why := compare.Objections(all[0], all[1]); len(why) > 0 {
-			next = "not compared: " + strings.Join(why, "; ") + "\n"
-			break
-		}
 		primary, err := compare.FindPrimary(compare.Primary)
 		if err != nil {
 			return err
 		}
 		v := report.Versus{Notes: append(notes, unsound(all...)...)}
-		if v.Comparison, err = compare.New(all[0], all[1], primary...); err != nil {
+		objections := compare.Objects(all[0], all[1])
+		if why := objections.To(nil); len(why) > 0 {
+			next = "not compared: " + why.String() + "\n"
+			break
+		}
+		v.OnlyRates = objections.Sentences()
+		if len(objections) > 0 {
+			v.Comparison, err = compare.NewRates(all[0], all[1], primary...)
+		} else {
+			v.Comparison, err = compare.New(all[0], all[1], primary...)
+		}
+		if err != nil {
 			return err
 		}
 		blocks = append(blocks, v.Document().Blocks...)

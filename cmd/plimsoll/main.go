@@ -63,7 +63,8 @@ type commands struct {
 }
 
 const description = "plimsoll measures messaging systems at equal guarantees: how much they " +
-	"carry, how fast,\nhow much of it arrives, and what their acknowledgement is worth."
+	"carry, how fast,\nhow much of it arrives, and what their acknowledgement is worth.\n\n" +
+	"Sizes have powers of 1,024: 1KB is 1,024 bytes. Counts and rates have powers of 1,000."
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))

@@ -48,8 +48,8 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 			names = append(names, s.Name)
 		}
 		return a, b, nil, fmt.Errorf(
-			"%d runs of %d targets (%s) are not two sets: write plimsoll compare A B, each a "+
-				"run, a folder of runs, a quoted pattern, or several of these with commas between",
+			"%d runs of %d targets (%s) cannot be split into A and B: name both, each a run, a "+
+				"folder of runs, a quoted pattern, or several of these with commas between",
 			len(runs), len(all), strings.Join(names, ", "))
 	}
 	return all[0], all[1], notes, nil

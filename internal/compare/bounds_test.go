@@ -127,7 +127,7 @@ func figureOf(t *testing.T, c *Comparison, name string) Effect {
 func TestRefusalsDoNotImproveATail(t *testing.T) {
 	for _, runs := range []int{1, 2, 3, 5} {
 		a, b := fates{slow: 15}.side("A", runs), fates{refused: 15}.side("B", runs)
-		got := strings.Join(Objections(a, b), "; ")
+		got := Objects(a, b).String()
 		for _, want := range []string{
 			"shares of messages without a publish latency: 0 of 30,000 in A, 450 of 30,000, 1.5% " +
 				"(450 " +
@@ -257,7 +257,7 @@ func TestSharesOfMessagesWithoutLatency(t *testing.T) {
 		"not the same": {fates{refused: 2}, fates{refused: 3}, true, false},
 	} {
 		a, b := c.a.side("A", 2), c.b.side("B", 2)
-		objections := strings.Join(Objections(a, b), "; ")
+		objections := Objects(a, b).String()
 		hints := strings.Join(mustCompare(t, a, b).Hints, "; ")
 		const said = "without a publish latency"
 		if strings.Contains(objections, said) != c.objects ||
@@ -267,7 +267,7 @@ func TestSharesOfMessagesWithoutLatency(t *testing.T) {
 	}
 	older := fates{}.side("B", 1)
 	older.Runs[0].Run.SchemaVersion, older.Runs[0].Run.Counters.Failed = 1, 450
-	got := strings.Join(Objections(fates{}.side("A", 1), older), "; ")
+	got := Objects(fates{}.side("A", 1), older).String()
 	if !strings.Contains(got, "450 refused") {
 		t.Errorf("an older run, whose percentiles leave refusals out: %q", got)
 	}

@@ -72,9 +72,27 @@ func (e Effect) Bounded() bool {
 	return !e.A.Median.Exact() || !e.B.Median.Exact() || !e.Times.Exact()
 }
 
-// New compares two sets of runs, which must not be empty. Objections says whether the sets may be
+// New compares two sets of runs, which must not be empty. Objects says whether the sets may be
 // compared.
 func New(a, b Side, primary ...Figure) (*Comparison, error) {
+	return compareBy(all(), a, b, primary)
+}
+
+// NewRates is New without latencies, for sets with an objection to those only. rate takes the
+// place of primary figures that are latencies.
+func NewRates(a, b Side, primary ...Figure) (*Comparison, error) {
+	primary = slices.DeleteFunc(slices.Clone(primary), Figure.IsLatency)
+	if len(primary) == 0 {
+		rate, err := Find(achieved)
+		if err != nil {
+			return nil, err
+		}
+		primary = append(primary, rate)
+	}
+	return compareBy(plain(), a, b, primary)
+}
+
+func compareBy(figures []Figure, a, b Side, primary []Figure) (*Comparison, error) {
 	if len(a.Runs) == 0 || len(b.Runs) == 0 {
 		return nil, errors.New("one of the two sets has no run")
 	}
@@ -93,10 +111,11 @@ func New(a, b Side, primary ...Figure) (*Comparison, error) {
 		}
 	}
 	for _, name := range names {
-		f, err := Find(name)
-		if err != nil {
-			return nil, err
+		at := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == name })
+		if at < 0 {
+			continue
 		}
+		f := figures[at]
 		if e, ok := c.effect(f); ok {
 			c.Figures = append(c.Figures, e)
 		} else if c.primary(f) {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -179,7 +180,7 @@ func TestObjections(t *testing.T) {
 	} {
 		a, b := sideOf("A", 1, 2), sideOf("B", 1, 2)
 		c.change(&b.Runs[1].Run)
-		got := strings.Join(Objections(a, b), "; ")
+		got := Objects(a, b).String()
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -251,4 +252,51 @@ func TestMessagesPerCoreWithinARun(t *testing.T) {
 	if _, ok := Of(s, f); ok {
 		t.Error("a second without resources has no figure")
 	}
+}
+
+// overload makes every run of a side acknowledge less than was offered.
+func overload(s Side) Side {
+	for _, r := range s.Runs {
+		r.Run.Summary.WindowNs, r.Run.Summary.OfferedRate = 1e10, 2700
+		r.Run.Summary.AchievedRate = 2300
+		r.Run.Verdicts = append(r.Run.Verdicts, result.Verdict{Name: verdict.Rate,
+			Outcome: result.Broken, Sentence: "2.7k/s was offered and 2.3k/s acknowledged in time"})
+	}
+	return s
+}
+
+// Of overloaded runs the rates are compared, and the latencies are not.
+func TestOverloadedRunsAreComparedByTheirRatesOnly(t *testing.T) {
+	a, b := overload(sideOf("A", 100, 101, 102, 103, 104)), overload(sideOf("B", 118, 119, 120,
+		121, 122))
+	objections := Objects(a, b)
+	latency, rate := mustFind(t, "publish.p99"), mustFind(t, "rate")
+	if got := objections.To([]Figure{latency, rate}).String(); !strings.Contains(got,
+		"of these 10 runs 10 were overloaded (2.7k/s was offered and 2.3k/s acknowledged") {
+		t.Errorf("latencies: %q", got)
+	}
+	if got := objections.To([]Figure{rate}); len(got) > 0 {
+		t.Errorf("rates: %q", got)
+	}
+	c, err := NewRates(a, b, latency)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Figures) == 0 || c.Figures[0].Figure.Name != "rate" || c.Primary[0] != "rate" {
+		t.Errorf("%v, %+v", c.Primary, c.Figures)
+	}
+	for _, e := range c.Figures {
+		if e.Figure.IsLatency() {
+			t.Errorf("%s is compared", e.Figure.Name)
+		}
+	}
+}
+
+func mustFind(t *testing.T, name string) Figure {
+	t.Helper()
+	f, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

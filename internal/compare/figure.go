@@ -38,8 +38,18 @@ func (f Figure) Value(r *result.Run) (float64, bool) {
 	return v.Least, ok && v.Exact()
 }
 
+// IsLatency reports whether the figure is a percentile of a latency.
+func (f Figure) IsLatency() bool { return f.series != "" }
+
 // Span returns the bounds of the figure of a run, and whether the run has it.
 func (f Figure) Span(r *result.Run) (Span, bool) { return f.of(r) }
+
+// The names of some figures.
+const (
+	achieved = "rate"   // acknowledged messages per second
+	lost     = "lost"   // messages that were acknowledged and never arrived
+	failed   = "failed" // messages that the system refused
+)
 
 // PerCore is the figure of acknowledged messages per second of the servers' CPU time.
 const PerCore = "per_core"
@@ -83,7 +93,7 @@ func plain() []Figure {
 		}}
 	}
 	return []Figure{
-		figure("rate", PerSecond, func(r *result.Run) (float64, bool) {
+		figure(achieved, PerSecond, func(r *result.Run) (float64, bool) {
 			return r.Summary.AchievedRate, r.Summary.WindowNs > 0
 		}),
 		figure("received", PerSecond, func(r *result.Run) (float64, bool) {
@@ -93,16 +103,30 @@ func plain() []Figure {
 		figure(PerCore, PerSecond, func(r *result.Run) (float64, bool) {
 			return r.Observation.MsgsPerCoreSecond, r.Observation.MsgsPerCoreSecond > 0
 		}),
-		figure("lost", Messages, func(r *result.Run) (float64, bool) {
+		figure(lost, Messages, func(r *result.Run) (float64, bool) {
 			unread, _ := ledger(func(l account) int64 { return l.Unread })(r)
 			lost, accounted := ledger(func(l account) int64 { return l.Lost })(r)
 			return lost, accounted && (unread == 0 || lost > 0) // at least these
 		}),
 		figure("duplicate", Messages, ledger(func(l account) int64 { return l.Duplicate })),
 		figure("reordered", Messages, ledger(func(l account) int64 { return l.Reordered })),
-		figure("failed", Messages, func(r *result.Run) (float64, bool) {
-			return float64(r.Counters.Failed), r.Counters.Scheduled > 0
-		}),
+		figure(failed, Messages, counter(result.RecordedRefused,
+			func(c result.Counters) int64 { return c.Failed })),
+		figure("unknown", Messages,
+			counter("", func(c result.Counters) int64 { return c.Unknown })),
+		figure("unsent", Messages, counter("", func(c result.Counters) int64 { return c.Unsent })),
+	}
+}
+
+// counter takes a count of the scheduled messages. Of another tool's run it is known if that
+// recorded it.
+func counter(recorded string, of func(result.Counters) int64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
+		known := r.Counters.Scheduled > 0
+		if r.Imported != nil {
+			known = r.Imported.Knows(recorded)
+		}
+		return float64(of(r.Counters)), known
 	}
 }
 
@@ -170,7 +194,8 @@ func Find(name string) (Figure, error) {
 		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", shorten(name), near)
 	}
 	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, "+
-		"rate, received, cpu, per_core, lost, duplicate, reordered or failed", shorten(name))
+		"rate, received, cpu, per_core, lost, duplicate, reordered, failed, unknown or unsent",
+		shorten(name))
 }
 
 // FindPrimary returns the primary figures of a list of names with commas between. A count cannot

@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Gate is a condition under which B fails.
@@ -119,7 +118,7 @@ func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
 
 func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	if g.Figure.Unit == Messages {
-		return c.ruleCount(g)
+		return g.count(c.B.Runs)
 	}
 	e, err := c.estimate(g, tail)
 	if err != nil {
@@ -221,17 +220,27 @@ func (c *Comparison) bounded(g Gate, e estimate) string {
 	return fmt.Sprintf("%s: messages without a latency: %v in A, %v in B", out, ofA, ofB)
 }
 
+// print prints a value of the gate's figure, which never looks like the bound that it misses.
 func (g Gate) print(v float64) string {
-	if g.Relative {
-		return strconv.FormatFloat(v, 'f', 3, 64) + "x"
+	switch {
+	case g.Relative:
+		return quantity.TimesBeside(v, g.Bound)
+	case unprintable(v):
+		return Print(g.Figure.Unit, v)
+	case g.Figure.Unit == PerSecond:
+		return quantity.RateBeside(v, g.Bound)
+	case g.Figure.Unit == Nanoseconds:
+		return quantity.DurationBeside(int64(math.Round(v)), int64(g.Bound))
 	}
 	return Print(g.Figure.Unit, v)
 }
 
+func unprintable(v float64) bool { return math.IsNaN(v) || math.Abs(v) > 1<<62 }
+
 // Print writes a value with its unit.
 func Print(u Unit, v float64) string {
 	switch {
-	case math.IsNaN(v) || math.Abs(v) > 1<<62:
+	case unprintable(v):
 		return "–"
 	case u == PerSecond:
 		return quantity.Rate(v)
@@ -270,9 +279,8 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		if !exact {
 			return unsure(g, a, b), nil
 		}
-		return estimate{}, fmt.Errorf("%d runs against %d cannot fail this gate, however bad they "+
-			"are: take at least %d of each (plimsoll run --trials %[3]d)",
-			len(a), len(b), stats.Evenly(2*tail))
+		return estimate{}, fmt.Errorf("%d runs against %d are too few for this gate: it needs %d "+
+			"on each side (plimsoll run --trials %[3]d)", len(a), len(b), stats.Evenly(2*tail))
 	}
 	return estimateMedian(g, b, tail)
 }
@@ -287,8 +295,8 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 	case !b.exact():
 		return unsure(g, nil, b), nil
 	}
-	return estimate{}, fmt.Errorf("%d runs cannot fail this gate, however bad they are: take at "+
-		"least %d (plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
+	return estimate{}, fmt.Errorf("%d runs are too few for this gate: it needs %d "+
+		"(plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
 // unsure returns an estimate from too few runs for an interval, some of which have only a bound.
@@ -333,31 +341,3 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	}
 	return estimate{exactly(value), exactly(low), exactly(high)}, nil
 }
-
-// ruleCount judges a count in each run of B, because a count is exact.
-func (c *Comparison) ruleCount(g Gate) (Ruling, error) {
-	worst, at := math.NaN(), ""
-	for _, s := range c.B.Runs {
-		v, ok := g.Figure.Value(&s.Run) // a count has no bound
-		if !ok {
-			return Ruling{}, fmt.Errorf(
-				"%s: run %s has no account, or ended with unread messages: leave it "+
-					"out, or measure again", g.Text, s.Run.ID)
-		}
-		if math.IsNaN(worst) || (v > worst) == g.Above {
-			worst, at = v, runName(s)
-		}
-	}
-	r := Ruling{Gate: g.Text, Fails: worst > g.Bound}
-	if !g.Above {
-		r.Fails = worst < g.Bound
-	}
-	word := "holds"
-	if r.Fails {
-		word = "fails"
-	}
-	r.Sentence = fmt.Sprintf("%s: %s is %s in %s", word, g.Figure.Name, Print(Messages, worst), at)
-	return r, nil
-}
-
-func runName(s *result.Saved) string { return "run " + s.Run.ID }

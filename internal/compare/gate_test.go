@@ -3,6 +3,9 @@ package compare
 import (
 	"strings"
 	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 func TestGatesAreRead(t *testing.T) {
@@ -145,9 +148,9 @@ func TestGatesFailOnlyBeyondDoubt(t *testing.T) {
 func TestGatesThatCannotFailAreRefused(t *testing.T) {
 	a, b := sideOf("A", 1, 2), sideOf("B", 10, 20)
 	for gate, want := range map[string]string{
-		"publish.p99 > 1.10x": "2 runs against 2 cannot fail this gate, however bad they are: " +
-			"take at least 3 of each",
-		"publish.p99 > 1us":   "2 runs cannot fail this gate, however bad they are: take at least 5",
+		"publish.p99 > 1.10x": "2 runs against 2 are too few for this gate: it needs 3 on each " +
+			"side",
+		"publish.p99 > 1us":   "2 runs are too few for this gate: it needs 5",
 		"publish.p50 > 1.10x": "not every run has this figure",
 		"e2e.p99 > 1ms":       "not every run has this figure",
 	} {
@@ -201,5 +204,107 @@ func TestTruthGatesAreNotFlaky(t *testing.T) {
 			t.Errorf("%d runs, %.2fx planted, %v: fails %d of 1000, want %d to %d of 100", c.runs,
 				c.planted, c.gates, failed, c.atLeast, c.atMost)
 		}
+	}
+}
+
+// A gate sees messages of every fate, and that of refused ones says what it leaves out.
+func TestGatesSeeUnansweredMessages(t *testing.T) {
+	b := sideOf("B", 100, 101)
+	b.Runs[1].Run.Counters = result.Counters{Scheduled: 100, Acked: 95, Unknown: 4, Unsent: 1}
+	for gate, want := range map[string]string{
+		"failed > 0":  "holds: failed is 0 in run B0",
+		"unknown > 0": "fails: unknown is 4 in run B1",
+		"unsent > 0":  "fails: unsent is 1 in run B1",
+		"unsent > 1":  "holds: unsent is 1 in run B1",
+	} {
+		if got, err := rule(t, sideOf("A", 100), b, gate); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", gate, got, err, want)
+		}
+	}
+	b.Runs = b.Runs[1:]
+	got, err := rule(t, sideOf("A", 100), b, "failed > 0")
+	if err != nil || !strings.Contains(got, "leaves out 4 messages that were never answered "+
+		"(unknown) and 1 that were never sent (unsent)") {
+		t.Errorf("%q, %v", got, err)
+	}
+	imported := sideOf("B", 100)
+	imported.Runs[0].Run.Imported = &result.Import{Tool: "another"}
+	if got, err := rule(t, sideOf("A", 100), imported, "unknown > 0"); err == nil {
+		t.Errorf("another tool's unanswered messages are known: %q", got)
+	}
+}
+
+// A printed value that fails a gate never looks like the bound.
+func TestAGatesFigureIsDistinctFromItsBound(t *testing.T) {
+	b := sideOf("B", 0)
+	b.Runs[0].Run.Summary.WindowNs, b.Runs[0].Run.Summary.AchievedRate = 1e10, 949.999
+	g, err := ParseGate("rate < 950/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.each(b.Runs); !got.Fails || !strings.Contains(got.Sentence, "rate is 949.999/s") {
+		t.Errorf("%+v", got)
+	}
+	if g, err = ParseGate("publish.p99 > 1.10x"); err != nil || g.print(1.10004) != "1.10004x" {
+		t.Errorf("%s, %v", g.print(1.10004), err)
+	}
+}
+
+// Runs by themselves pass a gate only if the system was measured: not under overload, not where
+// plimsoll was the limit, and not after a loss.
+func TestRunsByThemselvesPassOrFail(t *testing.T) {
+	broken := func(name string) func(*result.Run) {
+		return func(r *result.Run) {
+			r.Verdicts = append(r.Verdicts, result.Verdict{Name: name, Outcome: result.Broken,
+				Sentence: "because of " + name})
+		}
+	}
+	for name, c := range map[string]struct {
+		gate   string
+		change func(*result.Run)
+		want   string
+	}{
+		"holds": {"publish.p99 > 20ms", func(*result.Run) {}, ""},
+		"fails": {"publish.p99 > 100us", func(*result.Run) {},
+			"publish.p99 > 100us fails: publish.p99 is 200us in run B1"},
+		"not known": {"e2e.p99 > 1s", func(*result.Run) {},
+			"fails: e2e.p99 is not known in run B0"},
+		"a bound": {"publish.p99 > 20ms", func(r *result.Run) {
+			r.Summary.Latency[0].Percentiles[0].Bound = result.AtLeast
+		}, "cannot be decided whether it lies beyond the bound: publish.p99 is ≥ 200us"},
+		"not reached": {"publish.p99 > 20ms", func(r *result.Run) {
+			r.Summary.Latency[0].Percentiles[0].Bound = result.NotReached
+		}, "fails: publish.p99 is not reached in run B1"},
+		"lost":       {"publish.p99 > 20ms", broken(verdict.Loss), "loss fails: because of loss"},
+		"may lose":   {"lost > 3", broken(verdict.Loss), ""},
+		"overloaded": {"publish.p99 > 20ms", broken(verdict.Rate), "rate fails: because of rate"},
+		"behind": {"lost > 0", broken(verdict.Receiving),
+			"receiving fails: because of receiving, in run B1"},
+		"limited": {"publish.p99 > 20ms", func(r *result.Run) {
+			broken(verdict.Generator)(r)
+			r.Summary.Generator.Limited = true
+		}, "generator fails: because of generator"},
+		"stopped": {"lost > 0", func(r *result.Run) { r.State = result.Interrupted },
+			"interrupted fails: interrupted, in run B1"},
+	} {
+		b := sideOf("B", 100, 200)
+		c.change(&b.Runs[1].Run)
+		g, err := ParseGate(c.gate)
+		if err != nil || g.Absolute() != nil {
+			t.Fatal(err, g.Absolute())
+		}
+		var failed []string
+		for _, r := range RuleRuns([]Gate{g}, b.Runs) {
+			if r.Fails {
+				failed = append(failed, r.Gate+" "+r.Sentence)
+			}
+		}
+		got := strings.Join(failed, "; ")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if g, err := ParseGate("publish.p99 > 1.1x"); err != nil || g.Absolute() == nil {
+		t.Errorf("a multiple of nothing: %v", err)
 	}
 }

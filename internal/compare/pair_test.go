@@ -114,7 +114,7 @@ func TestSeeds(t *testing.T) {
 		}
 		a, b := side("A", c.a), side("B", c.b)
 		const differ = "the seeds of the sides differ"
-		objects := strings.Contains(strings.Join(Objections(a, b), "; "), differ)
+		objects := strings.Contains(Objects(a, b).String(), differ)
 		hinted := strings.Contains(strings.Join(mustCompare(t, a, b).Hints, "; "), differ)
 		if objects != c.objects || hinted != c.hinted {
 			t.Errorf("%s: objection %v, hint %v", name, objects, hinted)

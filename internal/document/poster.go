@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,10 @@ type Poster struct {
 	Circumstances string   // durability level, rate, size, in a few words
 	Systems       []string // in the order of the colours
 	Figures       []Figure // the first three are on the picture; the text has them all
-	Chart         *Chart
+	// Faults are counts that a reader must not miss, such as lost messages. The picture and the
+	// text have them all.
+	Faults []Figure
+	Chart  *Chart
 	// Grid has the figures as the rows of a table over the whole width, a column for each system,
 	// and no chart.
 	Grid    bool
@@ -35,6 +39,8 @@ const (
 	posterColumn = 400.0 // of the figures
 	postedAtMost = 3     // figures on the picture
 	namedAtMost  = 4     // systems on the picture
+	faultsAtMost = 3     // kinds of faults on the picture
+	faultLine    = 24.0  // height of the line of a fault
 
 	bold = 1.16 // how much wider bold words are
 )
@@ -47,6 +53,7 @@ const posterRules = `.question { font-size: 34px; font-weight: 650; fill: var(--
 .big { font-size: 40px; font-weight: 650; fill: var(--text); }
 .value { font-size: 20px; font-weight: 600; fill: var(--text); }
 .name { font-size: 16px; fill: var(--text); }
+.fault { font-size: 17px; font-weight: 650; fill: var(--bad); }
 .limit { font-size: 16px; fill: var(--text); }
 .command { font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   font-size: 15px; fill: var(--text); }
@@ -103,14 +110,29 @@ func (p *Poster) head(d *pen) (bottom float64) {
 	return y + 34
 }
 
-// figures writes the first figures: large for one system, a row for each of several.
+// figures writes the faults, and the first figures: large for one system, a row for each of
+// several.
 func (p *Poster) figures(d *pen, top, bottom float64) {
-	const block, gap, more = 98.0, 30.0, 16.0
+	const gap, more = 30.0, 16.0
+	faults := p.Faults[:min(len(p.Faults), faultsAtMost)]
+	posted := postedAtMost
+	if len(faults) > 0 && len(p.Systems) > 1 {
+		posted--
+	}
+	room := bottom - top - faultLine*float64(len(faults))
+	block := 98.0
+	if len(faults) > 0 {
+		block = min(block, room/postedAtMost)
+	}
 	// Four systems below a question of two lines leave less room for each.
-	rows := float64(postedAtMost * max(min(len(p.Systems), namedAtMost), 1))
-	room := (bottom - top - postedAtMost*gap - more) / rows
-	row, y := min(25, room), top+8
-	for _, f := range p.Figures[:min(len(p.Figures), postedAtMost)] {
+	rows := float64(posted * max(min(len(p.Systems), namedAtMost), 1))
+	row, y := min(25, (room-float64(posted)*gap-more)/rows), top+8
+	for _, f := range faults {
+		d.put(`<text class="fault" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
+			escape(shortenTo(f.Name+" "+p.faulty(f), 17*bold, posterColumn-20)))
+		y += faultLine
+	}
+	for _, f := range p.Figures[:min(len(p.Figures), posted)] {
 		d.put(`<text class="label" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
 			escape(shortenTo(f.Name, 16, posterColumn)))
 		if len(f.Values) == 1 {
@@ -137,6 +159,20 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 		d.put(`<text class="label" x="%s" y="%s">and %d more</text>`, number(posterRim),
 			number(y-12), left)
 	}
+}
+
+// faulty returns a fault's count of the only system, or the counts of those that have any.
+func (p *Poster) faulty(f Figure) string {
+	if len(f.Values) == 1 {
+		return f.Values[0]
+	}
+	var out []string
+	for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
+		if v != "0" && v != None {
+			out = append(out, p.Systems[i]+" "+v)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // foot writes the limits of the claim, the command and the source, and returns the y at which they
@@ -216,7 +252,9 @@ func (p *Poster) Post() string {
 		tail += "\n```\n" + fence + "\n```\n"
 	}
 	tail += plain(p.Source, 80) + "\n"
-	for _, f := range p.Figures[:min(len(p.Figures), figures)] {
+	first := min(len(p.Figures), 1)
+	all := slices.Concat(p.Figures[:first], p.Faults, p.Figures[first:])
+	for _, f := range all[:min(len(all), figures)] {
 		row := "| " + plain(f.Name, 40) + " |"
 		for _, v := range f.Values[:min(len(f.Values), shown)] {
 			row += " " + plain(v, 24) + " |"

@@ -25,6 +25,11 @@ func TestAPosterIsDrawnAsBefore(t *testing.T) {
 	_, content, _ := strings.Cut(posted().SVG(), "</style>")
 	goldenChart(t, "poster.svg", content)
 	goldenChart(t, "poster.md", posted().Post())
+	p := posted()
+	p.Faults = []Figure{{"Lost", []string{"0", "20"}}, {"Unanswered", []string{"3", "42"}}}
+	_, content, _ = strings.Cut(p.SVG(), "</style>")
+	goldenChart(t, "poster-faults.svg", content)
+	goldenChart(t, "poster-faults.md", p.Post())
 }
 
 // Whatever a poster holds, its picture is well-formed and its text short.

@@ -1,11 +1,14 @@
 package document
 
+import "slices"
+
 // griddedAtMost bounds the rows of a poster's table; the text has the others.
 const griddedAtMost = 12
 
 // grid writes the figures as a table: a row for each, and a column for each system.
 func (p *Poster) grid(d *pen, top, bottom float64) {
-	rows := p.Figures[:min(len(p.Figures), griddedAtMost)]
+	rows := append(slices.Clone(p.Faults),
+		p.Figures[:min(len(p.Figures), griddedAtMost-min(len(p.Faults), faultsAtMost))]...)
 	const highest = 34.0
 	row := min(highest, (bottom-top)/float64(len(rows)+1))
 	wide := (posterWidth - 2*posterRim - gridName) / float64(max(len(p.Systems), 1))

@@ -24,6 +24,9 @@ type Figure struct {
 	ofRun compare.Figure // of a run
 }
 
+// latency reports whether the figure is a latency of runs.
+func (f Figure) latency() bool { return f.ofRun.IsLatency() }
+
 // peak reports whether the figure belongs to searches.
 func (f Figure) peak() bool { return f.Name == PeakFigure }
 

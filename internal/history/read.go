@@ -130,14 +130,13 @@ func (r *reader) run(dir string) {
 	case err != nil:
 		r.left["a run.json that cannot be read"]++
 		return
-	case run.State != result.Complete:
-		r.left[string(run.State)]++
+	}
+	switch ranked, why := verdict.RankingOf(run); {
+	case ranked == verdict.Unranked:
+		r.left[why.Sentence]++
 		return
-	case run.Imported != nil:
-		r.left["measured by another tool"]++
-		return
-	case run.Summary.Generator.Limited:
-		r.left["limited by plimsoll itself"]++
+	case ranked == verdict.RatesRanked && slices.ContainsFunc(r.Figures, Figure.latency):
+		r.left["overloaded"]++
 		return
 	}
 	p := Point{ID: run.ID, Dir: dir, At: run.StartedAt, Plimsoll: build(run.Plimsoll),

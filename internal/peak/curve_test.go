@@ -3,6 +3,7 @@ package peak_test
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,9 @@ func curve(s *peak.Saved) (trials []peak.Trial) {
 
 // missing reports whether a search says that a part of its curve is missing.
 func missing(s *peak.Saved) bool {
-	return strings.Contains(strings.Join(s.Caveats(), "; "), "trials of the curve were made")
+	return slices.ContainsFunc(s.Caveats(), func(w result.Warning) bool {
+		return strings.Contains(w.Sentence, "trials of the curve were made")
+	})
 }
 
 var slowSystem = map[string]string{"capacity": "2k/s"}

@@ -29,7 +29,9 @@ func (s *Saved) Ends() (stable, unstable *Trial) {
 	return stable, unstable
 }
 
-// explain records why the bracket ends where it does, and the side that limited.
+// explain records why the bracket ends where it does, and the side that limited. If no rate was
+// stable, the gravest cause of all trials comes first: the lowest rate may be unstable only because
+// it offered too few messages to lose one, or to be judged.
 func (f *finder) explain() {
 	s := f.saved
 	stable, unstable := s.Ends()
@@ -37,23 +39,71 @@ func (f *finder) explain() {
 	if unstable == nil {
 		return
 	}
-	var why []string
-	for _, c := range unstable.Verdict.Clauses {
-		if c.Outcome == result.Broken {
-			why = append(why, c.Sentence)
-		}
-	}
-	if c, broken := unstable.Verdict.Broken(); broken && len(why) == 0 {
-		why = append(why, c.Sentence)
-	}
-	s.Reason = fmt.Sprintf("at %s: %s", rate(unstable.TargetRate), strings.Join(why, "; "))
+	s.Reason = unstable.reason()
 	below := f.runs[0]
 	if stable != nil {
 		below = f.runs[stable.Number]
+	} else if first := s.cause(unstable); first != nil && first != unstable {
+		s.Reason = first.reason() + "; " + s.Reason
+		unstable = first
 	}
 	side := verdict.LimitingSide(f.runs[unstable.Number], below, unstable.Verdict)
 	s.Side = &side
 }
+
+// reason says why a trial was unstable, and at which rate.
+func (p *Trial) reason() string {
+	var why []string
+	for _, c := range p.Verdict.Clauses {
+		if c.Outcome == result.Broken {
+			why = append(why, c.Sentence)
+		}
+	}
+	if c, broken := p.Verdict.Broken(); broken && len(why) == 0 {
+		why = append(why, c.Sentence)
+	}
+	return fmt.Sprintf("at %s: %s", rate(p.TargetRate), strings.Join(why, "; "))
+}
+
+// causes are the clauses of a stable rate, the gravest first.
+var causes = []string{verdict.ClauseFailures, verdict.ClauseSLO, verdict.ClauseAchieved,
+	verdict.ClauseBacklog, verdict.ClauseLag, verdict.ClauseGenerator, verdict.ClauseWhole}
+
+// cause returns the trial that shows why no rate was stable: the first that lost messages, or else
+// the one at the unstable end, or, where that breaks no clause, the first with the gravest broken
+// clause; nil: no trial breaks a clause.
+func (s *Saved) cause(end *Trial) *Trial {
+	first := func(shows func(p *Trial) bool) *Trial {
+		for i := range s.Trials {
+			if p := &s.Trials[i]; p.Judged && !p.Repeated && shows(p) {
+				return p
+			}
+		}
+		return nil
+	}
+	if p := first(func(p *Trial) bool { return p.Lost > 0 && p.breaks(causes[0]) }); p != nil {
+		return p
+	}
+	for _, name := range causes {
+		if end.breaks(name) {
+			return end
+		}
+	}
+	for _, name := range causes {
+		if p := first(func(p *Trial) bool { return p.breaks(name) }); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// breaks reports whether a clause of the trial is broken.
+func (p *Trial) breaks(clause string) bool {
+	return p.Verdict.Clause(clause).Outcome == result.Broken
+}
+
+// ownLimit reports whether plimsoll itself limited the trials at the unstable end.
+func (s *Saved) ownLimit() bool { return s.Side != nil && s.Side.Name == verdict.SideGenerator }
 
 // Sentence returns the search's result in words.
 func (s *Saved) Sentence() string {
@@ -62,7 +112,7 @@ func (s *Saved) Sentence() string {
 	case b.StableRate == 0 && b.UnstableRate == 0:
 		return "nothing was found"
 	case b.StableRate == 0:
-		return fmt.Sprintf("no rate was stable, down to %s", rate(b.UnstableRate))
+		return s.noneStable()
 	}
 	sentence := rate(b.StableRate) + " was stable"
 	switch {
@@ -73,14 +123,34 @@ func (s *Saved) Sentence() string {
 		sentence += " in a short run, and was not confirmed in a longer one"
 	}
 	sentence += s.arrivals()
-	if b.UnstableRate == 0 {
+	switch {
+	case b.UnstableRate == 0:
 		return sentence + "; no unstable rate was found above it"
+	case s.ownLimit():
+		sentence += fmt.Sprintf("; above it nothing is decided: plimsoll was the limit at %s "+
+			"(%.1f%% above", rate(b.UnstableRate), b.Width()*100)
+	default:
+		sentence += fmt.Sprintf("; %s was unstable (%.1f%% above", rate(b.UnstableRate),
+			b.Width()*100)
 	}
-	sentence += fmt.Sprintf("; %s was unstable (%.1f%% above", rate(b.UnstableRate), b.Width()*100)
 	if b.UnstableRuns > 1 {
 		sentence += ", " + times(b.UnstableRuns, "run")
 	}
 	return sentence + ")"
+}
+
+// noneStable returns the result of a search without a stable rate in words. It is the system's only
+// if the system was the limit.
+func (s *Saved) noneStable() string {
+	down := "down to " + rate(s.Bracket.UnstableRate)
+	_, end := s.Ends()
+	switch {
+	case s.ownLimit() && s.lost() == 0:
+		return "not decided: plimsoll was the limit, " + down
+	case end != nil && s.cause(end) == nil:
+		return "not decided, " + down + ": too little was measured to judge a trial"
+	}
+	return "no rate was stable, " + down
 }
 
 // arrivals names the workload's arrivals.
@@ -115,62 +185,93 @@ func (s *Saved) confirmedSeconds() float64 {
 
 func times(n int, what string) string { return quantity.Plural(n, what, what+"s") }
 
-// Caveats returns what a reader must know about the search's result; none if the search succeeded
-// fully.
-func (s *Saved) Caveats() []string {
+// Caveats returns what a reader must know about the search's result, the gravest first; none if the
+// search succeeded fully. Most have the code of no verdict.
+func (s *Saved) Caveats() []result.Warning {
 	var all caveats
+	if n := s.lost(); n > 0 {
+		all.add(verdict.Loss, "%s never arrived: see the trials",
+			quantity.Plural(n, "acknowledged message", "acknowledged messages"))
+	}
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
 		wide = fmt.Sprintf(": the bracket is %.1f%% wide, and %.3g%% was asked for", w*100,
 			s.Plan.Tolerance*100)
 	}
-	switch s.End {
-	case UsedUp:
-		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
-			all.add("all %d trials were used up%s", s.Plan.MaxTrials, wide)
-		}
-	case OutOfTime:
-		all = append(all, "the time was used up"+wide)
-	case Stopped, Refused, Unfinished:
-		// The report prints the reason of an incomplete search beside its state.
-		if s.State == result.Complete {
-			all = append(all, s.StateReason+wide)
-		} else if wide != "" {
-			all = append(all, "the search did not finish"+wide)
-		}
-	case NothingLow:
-		all.add("not even %s was stable, and no lower rate is tried", rate(s.Plan.LeastRate))
-	case NoLimit:
-		all.add("%s was stable, and no higher rate is tried", rate(s.Plan.MostRate))
-	}
+	all.ofEnd(s, wide)
 	if b := s.Bracket; b.MixedRate > 0 {
-		all.add("from %s on, a rate was stable in one run and unstable in another: "+
+		all.add(ofSearch, "from %s on, a rate was stable in one run and unstable in another: "+
 			"the bracket is as wide as the system or its machine is unsteady", rate(b.MixedRate))
 	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
-		all.add("the stable end was confirmed %d of %d times", b.Confirmed, s.Plan.Confirmations)
+		all.add(ofSearch, "the stable end was confirmed %d of %d times", b.Confirmed,
+			s.Plan.Confirmations)
 	}
 	if sentence := s.curveCaveat(); sentence != "" {
-		all = append(all, sentence)
+		all.add(ofSearch, "%s", sentence)
 	}
-	if s.Side != nil && s.Side.Name == verdict.SideGenerator {
-		all.add("plimsoll itself was the limit: the system may carry more, so do not rank it by " +
-			"this figure")
+	if s.ownLimit() {
+		all.add(verdict.Generator, "plimsoll itself was the limit: the system may carry more, so "+
+			"do not rank it by this figure")
 	}
 	if workload.Arrivals(s.Load.Arrivals) == workload.ArrivalsConstant {
-		all.add("constant arrivals hide queueing: with random arrivals the same objective holds " +
-			"only up to a lower rate")
+		all.add(ofSearch, "constant arrivals hide queueing: with random arrivals the same "+
+			"objective holds only up to a lower rate")
 	}
-	return append(all, s.trialCaveats()...)
+	s.trialCaveats(&all)
+	verdict.BySeverity(all)
+	return all
+}
+
+// lost returns how many acknowledged messages never arrived, over all trials.
+func (s *Saved) lost() (n int64) {
+	for _, p := range s.Trials {
+		n += p.Lost
+	}
+	return n
 }
 
 // caveats are sentences that a reader must know.
-type caveats []string
+type caveats []result.Warning
 
-func (c *caveats) add(format string, args ...any) { *c = append(*c, fmt.Sprintf(format, args...)) }
+// ofSearch is the code of a caveat about the search itself.
+const ofSearch = "search"
 
-// trialCaveats returns what a reader must know about the trials.
-func (s *Saved) trialCaveats() (all caveats) {
+func (c *caveats) add(code, format string, args ...any) {
+	*c = append(*c, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
+}
+
+// ofEnd adds the caveat of the search's end. wide says how far apart the ends of a bracket are that
+// is wider than asked for.
+func (c *caveats) ofEnd(s *Saved, wide string) {
+	switch s.End {
+	case UsedUp:
+		if b := s.Bracket; wide != "" || b.Confirmed < s.Plan.Confirmations || b.UnstableRate == 0 {
+			c.add(ofSearch, "all %d trials were used up%s", s.Plan.MaxTrials, wide)
+		}
+	case OutOfTime:
+		c.add(ofSearch, "the time was used up%s", wide)
+	case Stopped, Refused, Unfinished:
+		// The report prints the reason of an incomplete search beside its state.
+		if s.State == result.Complete {
+			c.add(ofSearch, "%s%s", s.StateReason, wide)
+		} else if wide != "" {
+			c.add(ofSearch, "the search did not finish%s", wide)
+		}
+	case NothingLow:
+		if s.ownLimit() {
+			c.add(ofSearch, "no rate below %s is tried", rate(s.Plan.LeastRate))
+		} else {
+			c.add(ofSearch, "not even %s was stable, and no lower rate is tried",
+				rate(s.Plan.LeastRate))
+		}
+	case NoLimit:
+		c.add(ofSearch, "%s was stable, and no higher rate is tried", rate(s.Plan.MostRate))
+	}
+}
+
+// trialCaveats adds what a reader must know about the trials.
+func (s *Saved) trialCaveats(all *caveats) {
 	repeated, left, noisy, short := 0, 0, 0, 0
 	for _, p := range s.Trials {
 		if p.Noise != "" {
@@ -187,23 +288,22 @@ func (s *Saved) trialCaveats() (all caveats) {
 		}
 	}
 	if repeated > 0 {
-		all.add("a passing disturbance seems to have failed %s: each was repeated once, and the "+
-			"second outcome counts", times(repeated, "trial"))
+		all.add(ofSearch, "a passing disturbance seems to have failed %s: each was repeated once, "+
+			"and the second outcome counts", times(repeated, "trial"))
 	}
 	if short > 0 {
-		all.add("the system carries its load in pulses, and the window of %s was too short to "+
-			"tell a pulse from growth: each was repeated with a window twice as long, and all "+
-			"later trials kept that length", times(short, "trial"))
+		all.add(ofSearch, "the system carries its load in pulses, and the window of %s was too "+
+			"short to tell a pulse from growth: each was repeated with a window twice as long, "+
+			"and all later trials kept that length", times(short, "trial"))
 	}
 	if noisy > 0 {
-		all.add("the machine was noisy in %d of %s, so a repetition of the search may find "+
-			"another bracket", noisy, times(len(s.Trials), "trial"))
+		all.add(verdict.NoisyMachine, "the machine was noisy in %d of %s, so a repetition of the "+
+			"search may find another bracket", noisy, times(len(s.Trials), "trial"))
 	}
 	if left > 0 {
-		all.add("after %s the backlog was not empty at the end of the drain: the remaining "+
-			"messages were deleted with the topics", times(left, "trial"))
+		all.add(ofSearch, "after %s the backlog was not empty at the end of the drain: the "+
+			"remaining messages were deleted with the topics", times(left, "trial"))
 	}
-	return all
 }
 
 // curveCaveat says which part of a curve is missing after the end of the search.

@@ -293,9 +293,9 @@ func (f *finder) take(step Step, run *result.Saved) {
 		LeftMsgs: r.Counters.Unknown + r.Warmup.Unknown, Verdict: verdict.Stable(run, f.Objectives),
 		Unsound: !verdict.Sound(r),
 	}
-	for _, l := range r.Ledger.Subscriptions {
-		p.LeftMsgs += l.Lost + l.Unread
-	}
+	account := r.Ledger.Total()
+	p.LeftMsgs += account.Lost + account.Unread
+	p.Lost, p.Duplicate, p.Unanswered = account.Lost, account.Duplicate, r.Counters.Unknown
 	for _, w := range r.Warnings {
 		if w.Code == verdict.NoisyMachine {
 			p.Noise = w.Sentence

@@ -59,6 +59,11 @@ type Trial struct {
 	// LeftMsgs counts the messages that were still in the system, or waited for it, when the
 	// trial's drain ended.
 	LeftMsgs int64 `json:"left_msgs"`
+	// Lost, Duplicate and Unanswered count messages of the trial, those of its warm-up only where
+	// they were lost or came twice.
+	Lost       int64 `json:"lost_msgs,omitempty"`
+	Duplicate  int64 `json:"duplicate_msgs,omitempty"`
+	Unanswered int64 `json:"unanswered_msgs,omitempty"`
 	// Noise is the run's warning that other processes used the machine.
 	Noise   string            `json:"noise,omitempty"`
 	Verdict verdict.Stability `json:"verdict"`

@@ -199,7 +199,7 @@ func TestTruthPulse(t *testing.T) {
 	if s.Side == nil || s.Side.Name != verdict.SidePublish {
 		t.Error(story(s))
 	}
-	said := strings.Join(append(s.Caveats(), s.Sentence(), s.Reason), "\n")
+	said := fmt.Sprint(s.Caveats(), s.Sentence(), s.Reason)
 	for _, words := range []string{
 		"carries its load in pulses", "constant arrivals hide queueing",
 		"with constant arrivals", "comes in pulses",
@@ -366,5 +366,45 @@ func TestTruthASearchOutOfTimeConfirmsWhatItHas(t *testing.T) {
 	}
 	if took := s.EndedAt.Sub(s.StartedAt); took > 20*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A system that loses messages has no stable rate, also where a rate is so low that it loses none:
+// the loss comes first, and not that the lowest rates offered too few messages to judge.
+func TestTruthALossIsTheFirstReason(t *testing.T) {
+	s := trial{
+		settings: map[string]string{"lose_per_million": "5000"},
+		change: func(_ *workload.Workload, o *peak.Options) {
+			o.Plan.StartRate = 600
+		},
+	}.run(t)
+	if s.Bracket.StableRate > 0 || !strings.HasPrefix(s.Reason, "at 600/s: ") ||
+		!strings.Contains(strings.SplitN(s.Reason, ";", 2)[0], "never arrived") {
+		t.Error(story(s))
+	}
+	if got := s.Sentence(); !strings.HasPrefix(got, "no rate was stable") {
+		t.Error(got)
+	}
+	if all := s.Caveats(); len(all) == 0 || all[0].Code != verdict.Loss {
+		t.Errorf("%+v", all)
+	}
+}
+
+// A limit of plimsoll is no limit of the system.
+func TestALimitOfPlimsollDecidesNothing(t *testing.T) {
+	limited := &verdict.Side{Name: verdict.SideGenerator}
+	for want, s := range map[string]*peak.Saved{
+		"not decided: plimsoll was the limit, down to 246.1/s": {
+			Bracket: peak.Bracket{UnstableRate: 246.1}, Side: limited},
+		"no rate was stable, down to 246.1/s": {
+			Bracket: peak.Bracket{UnstableRate: 246.1},
+			Side:    &verdict.Side{Name: verdict.SidePublish}},
+		"100/s was stable; above it nothing is decided: plimsoll was the limit at 110/s (10.0% " +
+			"above)": {
+			Bracket: peak.Bracket{StableRate: 100, UnstableRate: 110}, Side: limited},
+	} {
+		if got := s.Sentence(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -20,6 +21,7 @@ var benchUnits = []struct{ unit, better string }{
 	{"instrument-publish-p50-ns", "lower"}, {"instrument-publish-p99-ns", "lower"},
 	{"instrument-e2e-p50-ns", "lower"}, {"instrument-e2e-p99-ns", "lower"},
 	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
+	{"failed-msgs", "lower"}, {"unknown-msgs", "lower"}, {"unsent-msgs", "lower"},
 	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"},
 	{"fsyncs/msg", "lower"},
 }
@@ -30,7 +32,7 @@ var benchUnits = []struct{ unit, better string }{
 // systems belong in one. CPU time is given for servers and plimsoll together, and for each
 // unless the servers live inside plimsoll. All else is a comment. A run that did not complete,
 // that plimsoll itself limited, or that another tool measured is only a comment, because it must
-// not be ranked.
+// not be ranked; one that was overloaded has no latencies.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
 	for _, u := range benchUnits {
@@ -40,20 +42,17 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	for i, s := range runs {
 		r := &s.Run
 		b.WriteString("\n")
-		if !rankable(r) {
-			why := stateWord(r)
-			switch {
-			case imported(r):
-				why = byAnother
-			case r.State == result.Complete:
-				why = "limited by plimsoll itself"
-			}
-			fmt.Fprintf(&b, "# %s is left out: %s\n", all[i], clean(why))
+		ranked, why := verdict.RankingOf(r)
+		if ranked == verdict.Unranked {
+			fmt.Fprintf(&b, "# %s is left out: %s\n", all[i], clean(why.Sentence))
 			continue
 		}
 		about := []string{
 			all[i], "run " + r.ID, strings.Join(repeated(r.System.Servers), ", "), r.System.Client,
 			durabilitySentence(r.Durability), plural(len(warnings(s)), "warning", "warnings"),
+		}
+		if why.Sentence != "" {
+			about = append(about, "not ranked: "+why.Sentence)
 		}
 		about = append(about, missingSentences(r.Summary)...)
 		if lacks := lacksSentence(r); lacks != "" {
@@ -101,8 +100,10 @@ func benchValues(r *result.Run) string {
 	var out strings.Builder
 	value := func(v, unit string) { fmt.Fprintf(&out, " %s %s", v, unit) }
 	value(exact(r.Summary.AchievedRate), "achieved-msgs/s")
-	benchLatency(value, "publish", r.Summary.Series(result.Publish), 50, 99, 99.9)
-	benchLatency(value, "e2e", r.Summary.Series(result.EndToEnd), 50, 99, 99.9)
+	if rankable(r) {
+		benchLatency(value, "publish", r.Summary.Series(result.Publish), 50, 99, 99.9)
+		benchLatency(value, "e2e", r.Summary.Series(result.EndToEnd), 50, 99, 99.9)
+	}
 	benchLatency(value, "instrument-publish", instrument(r, result.Twin), 50, 99)
 	benchLatency(value, "instrument-e2e", instrument(r, result.TwinReceive), 50, 99)
 	if r.Ledger.Accounted {
@@ -113,6 +114,9 @@ func benchValues(r *result.Run) string {
 		value(integer(t.Duplicate), "duplicate-msgs")
 		value(integer(t.Reordered), "reordered-msgs")
 	}
+	value(integer(r.Counters.Failed), "failed-msgs")
+	value(integer(r.Counters.Unknown), "unknown-msgs")
+	value(integer(r.Counters.Unsent), "unsent-msgs")
 	if c := newMessageCost(r); c != nil {
 		for _, figure := range []struct {
 			v    *float64

@@ -227,6 +227,14 @@ func quoted(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
 }
 
+// lower does the opposite of upper.
+func lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
 // upper capitalizes the first letter of a phrase.
 func upper(s string) string {
 	if s == "" {

@@ -50,8 +50,8 @@ func bounded(t testing.TB) *result.Saved {
 	s.Run.Summary.Generator.OwnLagCount, s.Run.Environment.ThreadStates = 399_000, "schedstat"
 	s.Run.Ledger.WatchedNs = 60e9
 	s.Run.Ledger.Subscriptions[0].RefusedReceived = 4
-	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "receiving",
-		Outcome: result.Broken, Sentence: "what waits grew by 500/s"})
+	s.Run.Verdicts = append(s.Run.Verdicts, result.Verdict{Name: "order",
+		Outcome: result.Broken, Sentence: "12 messages came out of order"})
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -74,7 +75,7 @@ func throughputCard(r *result.Run) card {
 		c.Add("offered", "as answered")
 	case s.OfferedRate > 0 || s.AchievedRate == 0 && !imported(r):
 		c.Add("offered", rate(s.OfferedRate))
-		c.Add("achieved", share(s.AchievedRate, s.OfferedRate))
+		c.Add("achieved", achievedShare(s))
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		c.Add("bytes", bytesPerSecond(s.BytesPerS))
@@ -83,6 +84,9 @@ func throughputCard(r *result.Run) card {
 	if s.Generator.Limited {
 		c.Tone = document.Bad
 		c.Add("", "limited by plimsoll itself")
+	} else if _, is := verdict.Overloaded(r); is {
+		c.Tone = document.Bad
+		c.Add("", "overloaded")
 	}
 	return c
 }
@@ -139,6 +143,9 @@ func instrumentCard(i *result.Instrument) card {
 func accountCard(r *result.Run) card {
 	l := r.Ledger
 	c := card{Label: "Lost", Number: none}
+	if n := r.Counters.Unknown; n > 0 {
+		c.Add("unanswered", quantity.Count(n))
+	}
 	if !l.Accounted {
 		c.Add("", notAccounted)
 		return c

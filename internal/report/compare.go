@@ -12,10 +12,10 @@ import (
 func comparison(runs []*result.Saved) block {
 	all, many := names(runs), len(runs) >= manyRuns
 	out := sideBySide(runs)
-	shared := sharedWarnings(runs)
+	shared := sentences(sharedWarnings(runs))
 	lead := "Settings that differ come first: a difference in figures may be theirs."
 	if many {
-		shared = alike(runs, warnings)
+		shared = alike(runs, warningsOf)
 		lead = "A line for each run; then the settings that differ, because a difference in " +
 			"figures may be theirs."
 	}
@@ -119,19 +119,14 @@ func incomparable(runs []*result.Saved) []string {
 	return out
 }
 
-// marks gives the reason why each run is not ranked; it is nil when all runs are ranked.
+// marks gives the reason why each run is not ranked, or not by all figures; it is nil when all runs
+// are ranked.
 func marks(runs []*result.Saved) []string {
 	out := make([]string, len(runs))
 	some := false
 	for i, s := range runs {
-		switch r := &s.Run; {
-		case imported(r):
-			out[i] = byAnother
-		case r.Summary.Generator.Limited:
-			out[i] = "limited by plimsoll itself"
-		case !rankable(r):
-			out[i] = stateWord(r)
-		}
+		_, why := verdict.RankingOf(&s.Run)
+		out[i] = clean(why.Sentence)
 		some = some || out[i] != ""
 	}
 	if !some {

@@ -221,10 +221,16 @@ func shareTable(r *result.Run) document.Table {
 func machineTable(r *result.Run) document.Table {
 	o := r.Observation
 	t := document.Table{ID: "machine", Title: "The machine", Head: heads("mean")}
-	whole := float64(o.WindowNs) / 1e9 * float64(r.Environment.Cores)
-	t.Add("CPU busy", share(o.Host.CPUSeconds, whole))
-	t.Add("CPU idle, waiting for a disk", share(o.Host.IOWaitSeconds, whole))
-	t.Add("CPU stolen by the hypervisor", share(o.Host.StealSeconds, whole))
+	cpu := func(name string, seconds float64) {
+		v, known := verdict.HostShare(r, seconds)
+		if !known {
+			v = math.NaN()
+		}
+		t.Add(name, share(v, 1))
+	}
+	cpu("CPU busy", o.Host.CPUSeconds)
+	cpu("CPU idle, waiting for a disk", o.Host.IOWaitSeconds)
+	cpu("CPU stolen by the hypervisor", o.Host.StealSeconds)
 	for _, p := range []struct {
 		name string
 		v    *float64

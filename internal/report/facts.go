@@ -141,7 +141,7 @@ func throughputSentence(r *result.Run) string {
 	// Acknowledged messages were offered: without an offered rate, that rate is unknown.
 	case s.OfferedRate > 0 || s.AchievedRate == 0 && !imported(r):
 		out += fmt.Sprintf(" of %s offered (%s)", rate(s.OfferedRate),
-			share(s.AchievedRate, s.OfferedRate))
+			achievedShare(s))
 	}
 	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		out += ", " + bytesPerSecond(s.BytesPerS)
@@ -151,6 +151,8 @@ func throughputSentence(r *result.Run) string {
 	}
 	if s.Generator.Limited {
 		out += "; limited by plimsoll itself, so not to be ranked"
+	} else if _, is := verdict.Overloaded(r); is {
+		out += "; overloaded, so its latencies are not to be ranked"
 	}
 	return out
 }
@@ -209,23 +211,36 @@ func errorSentences(errs []result.Error) []string {
 	return out
 }
 
-// warnings are the warnings of the run, its state when it is not complete, and the parts of
-// it that could not be read.
-func warnings(s *result.Saved) []string {
-	var out []string
+// warningsOf returns the warnings of the run, its state when it is not complete, and the parts of
+// it that could not be read, the gravest first.
+func warningsOf(s *result.Saved) []result.Warning {
+	var out []result.Warning
 	told := false
 	for _, w := range s.Run.Warnings {
-		out = append(out, clean(w.Sentence))
+		out = append(out, result.Warning{Code: w.Code, Sentence: clean(w.Sentence)})
 		told = told || slices.Contains([]string{"incomplete", "interrupted", "failed"}, w.Code)
 	}
 	if s.Run.State != result.Complete && !told {
-		out = append([]string{"this run is " + stateSentence(&s.Run)}, out...)
+		out = append(out, result.Warning{Code: string(s.Run.State),
+			Sentence: "this run is " + stateSentence(&s.Run)})
 	}
 	for _, d := range s.Damage {
-		out = append(out, "part of this run could not be read: "+clean(d))
+		out = append(out, result.Warning{Code: string(result.Incomplete),
+			Sentence: "part of this run could not be read: " + clean(d)})
+	}
+	verdict.BySeverity(out)
+	return out
+}
+
+// sentences are those of warnings.
+func sentences(all []result.Warning) (out []string) {
+	for _, w := range all {
+		out = append(out, w.Sentence)
 	}
 	return out
 }
+
+func warnings(s *result.Saved) []string { return sentences(warningsOf(s)) }
 
 // maxEvents bounds the events that are listed; more are in events.jsonl.
 const maxEvents = 200
@@ -243,21 +258,22 @@ func happened(s *result.Saved) []document.Fact {
 	return out
 }
 
-// sharedWarnings are the warnings of several runs, each once, with the names of its runs
-// unless all runs have it.
-func sharedWarnings(runs []*result.Saved) []string {
-	var owners grouped[string, string]
+// sharedWarnings are the warnings of several runs, the gravest first, each once, with the names of
+// its runs unless all runs have it.
+func sharedWarnings(runs []*result.Saved) []result.Warning {
+	var owners grouped[result.Warning, string]
 	for i, n := range names(runs) {
-		for _, w := range warnings(runs[i]) {
+		for _, w := range warningsOf(runs[i]) {
 			owners.add(w, n)
 		}
 	}
 	out := slices.Clone(owners.keys)
 	for i, w := range owners.keys {
 		if some := slices.Compact(owners.of[w]); len(some) < len(runs) {
-			out[i] = strings.Join(some, ", ") + ": " + w
+			out[i].Sentence = strings.Join(some, ", ") + ": " + w.Sentence
 		}
 	}
+	verdict.BySeverity(out)
 	return out
 }
 

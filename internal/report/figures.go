@@ -69,6 +69,12 @@ func (f figure) optional() bool {
 		strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
 }
 
+// latency reports whether the row is of a latency of messages.
+func (f figure) latency() bool {
+	return slices.Contains([]string{ofPublish, ofEndToEnd, ofCopies, ofRedelivery, ofSend,
+		ofSendCall}, f.section)
+}
+
 // figureRows are the figures of a comparison. Rows of cost, of closed loops and of backlogs
 // for which no run has a value are left out.
 func figureRows(runs []*result.Saved) []row {
@@ -83,7 +89,7 @@ func figureRows(runs []*result.Saved) []row {
 		}
 		return "no"
 	}, nil})
-	ranked := ranking(runs)
+	ranked := map[bool][]bool{true: ranking(runs, true), false: ranking(runs, false)}
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
@@ -91,7 +97,7 @@ func figureRows(runs []*result.Saved) []row {
 		if f.optional() && !known {
 			continue
 		}
-		r.Section, r.Bars = f.section, bars(runs, f.number, ranked)
+		r.Section, r.Bars = f.section, bars(runs, f.number, ranked[f.latency()])
 		rows = append(rows, r)
 	}
 	count := row{Name: "warnings", Section: ofTrust}
@@ -101,21 +107,22 @@ func figureRows(runs []*result.Saved) []row {
 	return append(rows, count)
 }
 
-// rankable reports whether a run's figures may be ranked against another's. Runs that plimsoll
-// limited, or that did not finish, show too little of the system; other tools measure in
-// another way.
+// rankable reports whether all of a run's figures may be ranked against another's.
 func rankable(r *result.Run) bool {
-	return !imported(r) && r.State == result.Complete && !r.Summary.Generator.Limited
+	of, _ := verdict.RankingOf(r)
+	return of == verdict.Ranked
 }
 
-// ranking says which runs have bars: none when the runs are not comparable.
-func ranking(runs []*result.Saved) []bool {
+// ranking says which runs have bars beside a figure, which may be a latency: none when the runs are
+// not comparable.
+func ranking(runs []*result.Saved, latency bool) []bool {
 	out := make([]bool, len(runs))
 	if len(verdict.Comparable(inner(runs))) > 0 {
 		return out
 	}
 	for i, s := range runs {
-		out[i] = rankable(&s.Run)
+		of, _ := verdict.RankingOf(&s.Run)
+		out[i] = of == verdict.Ranked || of == verdict.RatesRanked && !latency
 	}
 	return out
 }
@@ -290,7 +297,7 @@ func achievedFigure(r *result.Run) string {
 	case r.Load.Closed != nil, s.OfferedRate == 0 && (s.AchievedRate > 0 || imported(r)):
 		return rate(s.AchievedRate)
 	}
-	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), share(s.AchievedRate, s.OfferedRate))
+	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), achievedShare(s))
 }
 
 func receivedFigure(r *result.Run) string {
@@ -307,10 +314,10 @@ func accountFigures() []figure {
 		{ofMessages, "duplicate", accounted(duplicateOf), nil},
 		{ofMessages, "reordered", accounted(reorderedOf), nil},
 		{ofMessages, rowFairness, fairness, nil},
-		{ofMessages, "failed", func(r *result.Run) string {
-			return unlessRecorded(r, result.RecordedRefused, r.Counters.Failed == 0,
-				quantity.Count(r.Counters.Failed))
-		}, nil},
+		counterFigure("failed", result.RecordedRefused,
+			func(c result.Counters) int64 { return c.Failed }),
+		counterFigure("unknown", "", func(c result.Counters) int64 { return c.Unknown }),
+		counterFigure("unsent", "", func(c result.Counters) int64 { return c.Unsent }),
 		{ofMessages, "greatest backlog", func(r *result.Run) string {
 			if r.Summary.WindowNs <= 0 {
 				return none
@@ -319,6 +326,14 @@ func accountFigures() []figure {
 				quantity.Count(r.Summary.MaxBacklog))
 		}, nil},
 	}
+}
+
+// counterFigure is the row of a count of scheduled messages, which another tool may have recorded.
+func counterFigure(name, recorded string, of func(result.Counters) int64) figure {
+	return figure{ofMessages, name, func(r *result.Run) string {
+		n := of(r.Counters)
+		return unlessRecorded(r, recorded, n == 0, quantity.Count(n))
+	}, nil}
 }
 
 // costFigures are the costs of a message. Servers inside plimsoll's process have no separate

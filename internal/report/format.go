@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -50,6 +51,17 @@ func share(part, whole float64) string {
 		return "<0.1%"
 	}
 	return strconv.FormatFloat(math.Round(percent*10)/10, 'f', -1, 64) + "%"
+}
+
+// achievedShare prints the share of the offered rate that was acknowledged. One that misses the
+// bound of the verdict never reads like the bound.
+func achievedShare(s result.Summary) string {
+	out := share(s.AchievedRate, s.OfferedRate)
+	v := s.AchievedRate / s.OfferedRate
+	if v < verdict.AchievedBound && out == share(verdict.AchievedBound, 1) {
+		return quantity.PercentBeside(v, verdict.AchievedBound)
+	}
+	return out
 }
 
 // percentileName prints 99.9 as p99.9.

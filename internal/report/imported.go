@@ -113,10 +113,6 @@ func importedTable(r *result.Run) document.Table {
 	return t
 }
 
-// byAnother is the mark of a run that is not ranked because another tool
-// measured it.
-const byAnother = "measured by another tool"
-
 // withoutPublish removes the rows of publish latency when no run has it.
 func withoutPublish(runs []*result.Saved, all []figure) []figure {
 	if slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {

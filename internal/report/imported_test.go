@@ -79,7 +79,7 @@ func TestImportedShowsNoZeros(t *testing.T) {
 		}
 	}
 	page := render(t, "html", mixed...)
-	if !bytes.Contains(page, []byte(byAnother)) ||
+	if !bytes.Contains(page, []byte(verdict.ByAnother)) ||
 		!bytes.Contains(page, []byte("Send latency, uncorrected")) {
 		t.Error("the page does not set runs of other tools apart")
 	}

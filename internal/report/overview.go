@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -109,7 +110,7 @@ func overviewFacts(runs []*result.Saved) []document.Fact {
 	out = append(out, factsOf("instrument", "", instrumentsSentence(runs))...)
 	all := names(runs)
 	for i, mark := range marks(runs) {
-		if mark != "" && mark != byAnother { // a warning says that
+		if mark != "" && mark != verdict.ByAnother { // a warning says that
 			out = append(out, factsOf("not ranked", document.Bad, all[i]+" is "+mark)...)
 		}
 	}
@@ -122,12 +123,13 @@ func overviewFacts(runs []*result.Saved) []document.Fact {
 }
 
 // brokenVerdicts are the broken verdicts of a run that its warnings do not mention.
-func brokenVerdicts(s *result.Saved) []string {
-	var out []string
+func brokenVerdicts(s *result.Saved) []result.Warning {
+	var out []result.Warning
 	for _, v := range s.Run.Verdicts {
 		sentence := clean(v.Sentence)
 		if v.Outcome == result.Broken && !slices.Contains(warnings(s), sentence) {
-			out = append(out, verdictName(v)+": "+sentence)
+			out = append(out, result.Warning{Code: v.Name,
+				Sentence: verdictName(v) + ": " + sentence})
 		}
 	}
 	return out
@@ -158,17 +160,20 @@ func exceptions(runs []*result.Saved) []string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
 
-// alike returns the sentences of all runs, with the names of their runs unless all runs have
-// the sentence. Sentences that differ in their figures only are one, with those of its first run.
-func alike(runs []*result.Saved, of func(*result.Saved) []string) []string {
-	var sentences, owners grouped[string, string]
+// alike returns the sentences of all runs, the gravest first, with the names of their runs unless
+// all runs have the sentence. Sentences that differ in their figures only are one, with those of
+// its first run.
+func alike(runs []*result.Saved, of func(*result.Saved) []result.Warning) []string {
+	var sentences, owners grouped[result.Warning, string]
 	for i, n := range names(runs) {
 		for _, w := range of(runs[i]) {
-			key := digits.ReplaceAllString(w, "#")
-			sentences.add(key, w)
+			key := result.Warning{Code: w.Code,
+				Sentence: digits.ReplaceAllString(w.Sentence, "#")}
+			sentences.add(key, w.Sentence)
 			owners.add(key, n)
 		}
 	}
+	verdict.BySeverity(owners.keys)
 	var out []string
 	for _, key := range owners.keys {
 		all, who := sentences.of[key], owners.of[key]

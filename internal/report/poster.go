@@ -70,8 +70,15 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 	figure("End-to-end latency, p99", latencyAt(result.EndToEnd, 99))
 	figure("Publish latency, p50", latencyAt(result.Publish, 50))
 	figure("End-to-end latency, p99.9", latencyAt(result.EndToEnd, 99.9))
-	figure("Lost", accounted(lostOf))
-	p.Limits = gravest(unranked(runs), sharedWarnings(runs))
+	var columns []missed
+	for _, s := range runs {
+		columns = append(columns, missedOf(&s.Run))
+	}
+	p.Faults = missedRows("", columns)
+	if len(p.Faults) == 0 || p.Faults[0].Name != missedNames[0] {
+		figure(missedNames[0], accounted(lostOf))
+	}
+	p.Limits = gravest(append(unranked(runs), sharedWarnings(runs)...))
 	var commands [][]string
 	for _, s := range runs {
 		commands = append(commands, s.Run.Asked.Command)
@@ -82,38 +89,39 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 }
 
 // unranked are the reasons not to compare the runs, and not to rank single ones.
-func unranked(runs []*result.Saved) []string {
-	var out []string
+func unranked(runs []*result.Saved) (out []result.Warning) {
 	if len(runs) > 1 {
-		out = incomparable(runs)
+		for _, sentence := range incomparable(runs) {
+			out = append(out, result.Warning{Code: verdict.Incomparable, Sentence: sentence})
+		}
 	}
-	for i, mark := range marks(runs) {
-		if mark != "" {
-			out = append(out, names(runs)[i]+" is not ranked: "+mark)
+	for i, name := range names(runs) {
+		if ranked, why := verdict.RankingOf(&runs[i].Run); ranked != verdict.Ranked {
+			why.Sentence = name + " is not ranked: " + clean(why.Sentence)
+			out = append(out, why)
 		}
 	}
 	return out
 }
 
-// gravest is the first of the sentences, or that one run is not many.
-func gravest(lists ...[]string) string {
-	for _, list := range lists {
-		for i, sentence := range list {
-			if sentence = strings.TrimRight(sentence, "."); sentence == "" {
-				continue
-			}
-			out := sentence + "."
-			if first, _, _ := strings.Cut(sentence, " "); !strings.HasSuffix(first, ":") {
-				out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
-			}
-			if left := len(list) - i - 1; left > 0 {
-				out += " And " + plural(left, "more warning", "more warnings") +
-					" in the report."
-			}
-			return out
-		}
+// gravest is the gravest of the sentences, or that one run is not many.
+func gravest(all []result.Warning) string {
+	all = slices.DeleteFunc(slices.Clone(all), func(w result.Warning) bool {
+		return strings.TrimRight(w.Sentence, ".") == ""
+	})
+	if len(all) == 0 {
+		return "Measured on one machine in one hour: another machine, or another day, may differ."
 	}
-	return "Measured on one machine in one hour: another machine, or another day, may differ."
+	verdict.BySeverity(all)
+	sentence := strings.TrimRight(all[0].Sentence, ".")
+	out := sentence + "."
+	if first, _, _ := strings.Cut(sentence, " "); !strings.HasSuffix(first, ":") {
+		out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+	}
+	if left := len(all) - 1; left > 0 {
+		out += " And " + plural(left, "more warning", "more warnings") + " in the report."
+	}
+	return out
 }
 
 // SearchesPoster is the poster of searches for a peak.
@@ -153,22 +161,20 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	} else {
 		p.Chart = stickChart(s)
 	}
-	var grave, warned []string
+	var warned []result.Warning
 	var commands [][]string
+	var columns []missed
 	for _, s := range all {
-		commands = append(commands, s.Asked.Command)
-		if s.Side != nil && s.Side.Name == verdict.SideGenerator {
-			grave = append(grave, clean(s.Name)+": plimsoll itself was the limit: the system "+
-				"may carry more, so do not rank it by this figure")
-		}
+		commands, columns = append(commands, s.Asked.Command), append(columns, missedIn(s))
 		for _, w := range searchWarnings(s) {
 			if len(all) > 1 {
-				w = clean(s.Name) + ": " + w
+				w.Sentence = clean(s.Name) + ": " + w.Sentence
 			}
 			warned = append(warned, w)
 		}
 	}
-	p.Limits = gravest(grave, warned)
+	p.Faults = missedRows(", all trials", columns)
+	p.Limits = gravest(warned)
 	p.Command = commandOf(commands)
 	p.Source = sourceWords(s.Plimsoll, moment(s.StartedAt))
 	return p

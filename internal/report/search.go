@@ -125,23 +125,28 @@ func askedOf(s *peak.Saved) string {
 	return out
 }
 
-// searchWarnings are the warnings that come before a search's figures.
-func searchWarnings(s *peak.Saved) []string {
-	var out []string
+// searchWarnings are the warnings that come before a search's figures, the gravest first.
+func searchWarnings(s *peak.Saved) []result.Warning {
+	var out []result.Warning
+	warn := func(code, sentence string) {
+		out = append(out, result.Warning{Code: code, Sentence: sentence})
+	}
 	switch s.State {
 	case result.Complete:
 	case result.Running:
-		out = append(out, "this search is still running: the figures are of the trials made so far")
+		warn(string(s.State),
+			"this search is still running: the figures are of the trials made so far")
 	default:
-		out = append(out, fmt.Sprintf("this search is %s (%s): its figures until then are kept",
+		warn(string(s.State), fmt.Sprintf("this search is %s (%s): its figures until then are kept",
 			s.State, clean(s.StateReason)))
 	}
 	for _, c := range s.Caveats() {
-		out = append(out, clean(c))
+		warn(c.Code, clean(c.Sentence))
 	}
 	if s.System.SharesHost {
-		out = append(out, verdict.SharedHost)
+		warn(verdict.CodeSharedHost, verdict.SharedHost)
 	}
+	verdict.BySeverity(out)
 	return out
 }
 

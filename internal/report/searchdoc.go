@@ -26,8 +26,8 @@ func searchDocument(all []*peak.Saved) document.Document {
 	}
 	d.Blocks = append(d.Blocks, misleading(
 		[2]string{"Stable", "means that over the whole window at least 99% of the offered " +
-			"messages were acknowledged and received (with an allowance for the messages that " +
-			"always wait), the number of waiting messages was not shown to grow by more than " +
+			"messages were acknowledged and received (besides the usual in-flight messages), " +
+			"the number of waiting messages was not shown to grow by more than " +
 			"0.25% of the offered rate, no message failed, plimsoll itself was not the limit, " +
 			"and every objective held."},
 		[2]string{"Waiting messages", "are those that were due and have not arrived. Their " +
@@ -66,7 +66,7 @@ func searchSection(i int, s *peak.Saved, alone bool) block {
 		titled(fmt.Sprintf("search-%d", i), s.Name+": peak stable throughput",
 			moment(s.StartedAt)+", "+string(s.State)),
 		paragraph("", askedOf(s)),
-		warned(searchWarnings(s)),
+		warned(sentences(searchWarnings(s))),
 		{Cards: searchCards(s)},
 	}
 	facts := factsOf("peak", document.Main, s.Sentence())
@@ -130,6 +130,7 @@ func searchCards(s *peak.Saved) []card {
 	trials := card{Label: "Trials", Number: fmt.Sprint(len(s.Trials))}
 	trials.Add("at most", fmt.Sprint(s.Plan.Most()))
 	trials.Add("confirmations", fmt.Sprint(long))
+	addMissed(&trials, missedIn(s))
 	return []card{stable, unstable, side, trials}
 }
 

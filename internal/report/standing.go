@@ -111,13 +111,13 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 	return out
 }
 
-// absences are the reasons why places of a table have no figure, equal ones once. It leaves out
-// the reasons that an earlier table had.
+// absences are the reasons why places of a table have no figure or no rank, equal ones once. It
+// leaves out the reasons that an earlier table had.
 func absences(s study.Standing, told map[string]bool) []string {
 	var places grouped[string, string]
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
-			if p.Rounds == 0 && p.Remark != "" && !told[p.Remark] {
+			if (p.Rounds == 0 || p.Unranked) && p.Remark != "" && !told[p.Remark] {
 				places.add(p.Remark, p.At)
 			}
 		}

@@ -1,10 +1,15 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // studyPoster is the poster of a study with rounds: its first table, without the intervals.
@@ -31,8 +36,46 @@ func studyPoster(r StudyResult) *document.Poster {
 			p.Figures = append(p.Figures, f)
 		}
 	}
-	p.Limits = gravest(r.Study.Missing)
+	columns := make([]missed, len(s.Columns))
+	limited, of := 0, 0
+	for i, c := range r.Plan.Cells {
+		at := placeIn(s, c)
+		if at < 0 {
+			continue
+		}
+		columns[at].add(missedAt(r.Measured[i]))
+		if m := r.Measured[i].Run; m != nil {
+			of++
+			if !rankable(&m.Run) {
+				limited++
+			}
+		}
+	}
+	p.Faults = missedRows(", all rounds", columns)
+	var warned []result.Warning
+	if limited > 0 {
+		warned = append(warned, result.Warning{Code: verdict.Generator,
+			Sentence: fmt.Sprintf("%d of %s are not ranked", limited, plural(of, "run", "runs"))})
+	}
+	for _, sentence := range r.Study.Missing {
+		warned = append(warned, result.Warning{Sentence: sentence})
+	}
+	p.Limits = gravest(warned)
 	return p
+}
+
+// placeIn returns the column of a table in which a cell is; -1: in none.
+func placeIn(s study.Standing, c study.Cell) int {
+	if c.Table != s.Table {
+		return -1
+	}
+	for _, row := range s.Rows {
+		at := slices.IndexFunc(row.Places, func(p study.Stand) bool { return p.At == c.At })
+		if at >= 0 {
+			return at
+		}
+	}
+	return -1
 }
 
 // hostWords are the machine that a study ran on, as the end of a sentence.

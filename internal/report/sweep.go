@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,10 +53,13 @@ func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 		return stateWord(&s.Run), true
 	case c.State != experiment.Done:
 		return string(c.State), true
-	case s.Run.Summary.Generator.Limited:
-		return "limited", false
 	case !verdict.Sound(&s.Run):
 		return "unsound", false
+	case s.Run.Summary.Generator.Limited:
+		return "limited", false
+	}
+	if _, is := verdict.Overloaded(&s.Run); is {
+		return "overloaded", false
 	}
 	return "", false
 }
@@ -68,14 +72,11 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 		return c.Reason
 	case mark == "limited":
 		return "by plimsoll itself, so it must not be ranked"
+	case mark == "overloaded":
+		v, _ := verdict.Overloaded(&s.Run)
+		return "only its rates may be ranked: " + v.Sentence
 	case mark == "unsound":
-		for _, v := range s.Run.Verdicts {
-			if v.Outcome == result.Broken && slices.Contains(
-				[]string{verdict.Loss, verdict.Duplicates, verdict.Durability}, v.Name) {
-				return v.Sentence
-			}
-		}
-		return "nothing was acknowledged"
+		return verdict.BrokenPromises(&s.Run)[0].Sentence
 	}
 	return ""
 }
@@ -212,8 +213,8 @@ func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
 	return out
 }
 
-// sharedBy are the kinds of warnings of runs, each with the number of runs: the sentences are
-// in the runs' own reports.
+// sharedBy are the kinds of warnings of runs, the gravest first, each with the number of runs: the
+// sentences are in the runs' own reports.
 func sharedBy(runs []*result.Saved) []string {
 	var kinds grouped[string, string]
 	for _, s := range runs {
@@ -225,6 +226,9 @@ func sharedBy(runs []*result.Saved) []string {
 			seen[w.Code] = true
 		}
 	}
+	slices.SortStableFunc(kinds.keys, func(a, b string) int {
+		return cmp.Compare(verdict.Severity(a), verdict.Severity(b))
+	})
 	var out []string
 	for _, code := range kinds.keys {
 		text := kinds.of[code][0]

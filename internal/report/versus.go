@@ -15,7 +15,9 @@ import (
 // Versus is a comparison of two sets of runs, with its objections and notes.
 type Versus struct {
 	*compare.Comparison
-	Objections []string // the reasons not to compare the sets
+	Objections []string // the reasons not to compare the sets, which were compared nevertheless
+	OnlyRates  []string // the reasons why latencies are left out
+	Refused    []string // the reasons why nothing was compared
 	Notes      []string // the runs and figures left out, and why
 	Rulings    []compare.Ruling
 }
@@ -79,6 +81,9 @@ func (v Versus) title() string {
 // answers are the answers of the primary figures, a sentence each.
 func (v Versus) answers() []string {
 	var out []string
+	if len(v.Refused) > 0 {
+		return []string{"not compared: " + strings.Join(v.Refused, "; ")}
+	}
 	for _, e := range v.Figures {
 		if slices.Contains(v.Primary, e.Figure.Name) {
 			out = append(out, answer(e))
@@ -110,7 +115,12 @@ func answer(e compare.Effect) string {
 			name, against, compare.Print(e.Figure.Unit, e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
-	if share, ok := e.Detectable(); ok {
+	share, ok := e.Detectable()
+	switch {
+	case ok && share >= manifold-1:
+		out += fmt.Sprintf("; the runs are too few, or scatter too much, to show any difference "+
+			"below %d times", manifold)
+	case ok:
 		out += fmt.Sprintf(
 			"; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
 			percent(share), compare.Power*10)
@@ -143,8 +153,8 @@ func ratioOf(e compare.Effect) string {
 	return times(t.Least) + " to " + times(t.Most)
 }
 
-// manifold is the least ratio at which a bounded figure is described as "N times as high"
-// rather than by a percentage, because a bound is not exact.
+// manifold is the least ratio that is described as "N times as high" rather than by a percentage,
+// and the least difference that is too large to be called what the runs could have shown.
 const manifold = 10
 
 // by describes the distance of the ratio from 1.
@@ -158,7 +168,7 @@ func by(e compare.Effect) string {
 		return "not reached, and so higher"
 	case r == 0:
 		return "lower, as that of A is not reached"
-	case r >= manifold && e.Bounded():
+	case r >= manifold:
 		return fmt.Sprintf("%s%.0f times as high", least, r)
 	case r >= 1:
 		return least + percent(r-1) + " higher"
@@ -273,6 +283,9 @@ func (v Versus) warnings() []string {
 	for _, o := range v.Objections {
 		out = append(out, "compared although "+clean(o))
 	}
+	for _, o := range v.OnlyRates {
+		out = append(out, "latencies are left out: "+clean(o))
+	}
 	for _, n := range v.Notes {
 		out = append(out, clean(n))
 	}
@@ -287,23 +300,35 @@ func (v Versus) Document() document.Document {
 	for _, o := range v.Objections {
 		grave.Sentences = append(grave.Sentences, "compared although "+o)
 	}
+	for _, o := range v.OnlyRates {
+		grave.Sentences = append(grave.Sentences, "latencies are left out: "+o)
+	}
+	if len(v.Refused) > 0 {
+		grave.Sentences = v.Refused
+		return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
+			warned(v.Notes), {Facts: GateFacts(v.Rulings)}}}
+	}
 	differ := document.Table{ID: "differ", Title: "What differs", Words: true,
 		Head: heads("A", "B")}
 	for _, r := range v.sets() {
 		differ.Add(r.Name, r.Values...)
 	}
-	var gates []document.Fact
-	for _, r := range v.Rulings {
+	return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
+		warned(slices.Concat(v.Notes, v.Hints)), tabled(differ),
+		{Facts: factsOf("answer", document.Main, v.answers()...)}, tabled(v.table()),
+		{Facts: GateFacts(v.Rulings)}, paragraph(document.Note, v.method())}}
+}
+
+// GateFacts are the rulings of gates.
+func GateFacts(rulings []compare.Ruling) (out []document.Fact) {
+	for _, r := range rulings {
 		f := document.Fact{Name: "gate", Value: r.Gate + " " + r.Sentence, Tone: document.Good}
 		if r.Fails {
 			f.Tone = document.Bad
 		}
-		gates = append(gates, f)
+		out = append(out, f)
 	}
-	return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
-		warned(slices.Concat(v.Notes, v.Hints)), tabled(differ),
-		{Facts: factsOf("answer", document.Main, v.answers()...)}, tabled(v.table()),
-		{Facts: gates}, paragraph(document.Note, v.method())}}
+	return out
 }
 
 // table has a row for each figure, with the intervals on a second line.

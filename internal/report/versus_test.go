@@ -101,7 +101,7 @@ func boundedPairs(t *testing.T, runs int, gates ...string) Versus {
 			}
 		}
 	}
-	v := Versus{Objections: compare.Objections(a, b)}
+	v := Versus{Objections: compare.Objects(a, b).Sentences()}
 	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
 		t.Fatal(err)
 	}
@@ -195,5 +195,32 @@ func TestVersusGolden(t *testing.T) {
 				t.Errorf("%s: a line of %d columns: %s", name, columns(line), line)
 			}
 		}
+	}
+}
+
+// What runs cannot show has no figure beyond a factor of ten.
+func TestNoAbsurdDifferenceIsNamed(t *testing.T) {
+	side := func(name string, at ...int64) compare.Side {
+		s := compare.Side{Name: name}
+		for i, ns := range at {
+			s.Runs = append(s.Runs, &result.Saved{Run: result.Run{ID: fmt.Sprint(name, i),
+				Summary: result.Summary{Latency: []result.Latency{{Series: result.Publish,
+					Count: 1000, Percentiles: []result.Percentile{{Percentile: 99,
+						LatencyNs: ns}}}}}}})
+		}
+		return s
+	}
+	primary, err := compare.FindPrimary("publish.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compare.New(side("A", 1e5, 1e8, 1e6, 1e9), side("B", 2e5, 2e8, 2e6, 1e10), primary...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Versus{Comparison: c}.answers()[0]
+	if strings.Contains(got, "000%") || !strings.Contains(got,
+		"the runs are too few, or scatter too much, to show any difference below 10 times") {
+		t.Error(got)
 	}
 }

@@ -115,7 +115,11 @@ func VersusJSON(w io.Writer, v Versus) error {
 	}{ids(v.A), ids(v.B), strings.Join(v.Primary,
 		","), v.Within, v.Pairing, strings.Join(v.answers(),
 		"; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
-	for _, e := range v.Figures {
+	figures := v.Figures
+	if len(v.Refused) > 0 {
+		figures, out.Method = nil, ""
+	}
+	for _, e := range figures {
 		out.Figures = append(out.Figures, newVersusFigureJSON(e))
 	}
 	return document.JSON(w, out)

@@ -144,6 +144,7 @@ func (e *entry) ofRun(r *result.Run) {
 	e.Workload = r.Load.Workload
 	e.Level, e.Rate = r.Durability.Level, r.Summary.AchievedRate
 	e.P99Ns, _ = r.Summary.Series(result.Publish).At(99)
+	ranked, why := verdict.RankingOf(r)
 	switch {
 	case r.State == result.Running:
 	case len(r.Ended) > 0:
@@ -152,6 +153,8 @@ func (e *entry) ofRun(r *result.Run) {
 		e.Remark, e.Bad = "broke a promise", true
 	case r.Summary.Generator.Limited:
 		e.Remark = "limited by plimsoll: not ranked"
+	case ranked == verdict.RatesRanked:
+		e.Remark = why.Sentence
 	case r.Imported != nil:
 		e.Remark = "measured by " + r.Imported.Tool
 	default:

@@ -146,10 +146,13 @@ func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
 	}
 	unstable := ""
 	if m.Search != nil && !has {
-		unstable = fmt.Sprintf("no rate was stable; the highest acknowledged rate is %s",
+		unstable = fmt.Sprintf("%s; the highest acknowledged rate is %s", m.Search.Sentence(),
 			quantity.Rate(mostCarried(m.Search)))
 	}
-	if limit := m.limit(); limit != "" {
+	switch limit := m.limit(); {
+	case limit == verdict.SideGenerator && unstable != "":
+		return unstable, true // it says so
+	case limit != "":
 		return strings.TrimPrefix(unstable+"; "+nameOf(limit)+" was the limit", "; "), ofLoad(limit)
 	}
 	if unstable != "" {

@@ -223,7 +223,7 @@ func (c Claim) reply(f Figure, of, to side, theirs float64) Reply {
 	whole := a / b
 	r.Ours = whole
 	r.Low, r.High = f.interval(of.Measured, to.Measured)
-	forbidden := unlike(of, to)
+	forbidden := f.unlike(of, to)
 	if forbidden == "" {
 		r.limited(f, of, to)
 	}

@@ -97,6 +97,11 @@ func (f Figure) better(a, b float64) bool {
 	return a < b
 }
 
+// latency reports whether the figure is a latency of messages, whose name begins with a series.
+func (f Figure) latency() bool {
+	return f.Unit == Nanoseconds && strings.Contains(f.Name, ".")
+}
+
 // searched reports whether the figure is of a search.
 func (f Figure) searched() bool { return strings.HasPrefix(f.Name, "peak") }
 

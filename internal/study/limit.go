@@ -80,13 +80,30 @@ func nameOf(limit string) string {
 	return "the " + limit
 }
 
-// unlike says why two cells cannot be compared: the load limited one of them, or their limits
-// differ; empty: they can.
-func unlike(of, to side) string {
+// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, or the figure
+// is a latency of an overloaded run; empty: it may be.
+func (m Measured) unrankable(f Figure) string {
+	if m.Run == nil {
+		return ""
+	}
+	ranked, why := verdict.RankingOf(&m.Run.Run)
+	if m.Run.Run.Summary.Generator.Limited || ranked == verdict.RatesRanked && f.latency() {
+		return why.Sentence
+	}
+	return ""
+}
+
+// unlike says why a figure of two cells cannot be compared: the load limited one of them, one was
+// overloaded, or their limits differ; empty: it can.
+func (f Figure) unlike(of, to side) string {
 	a, b := of.limit(), to.limit()
-	for _, s := range []struct{ at, limit string }{{of.at, a}, {to.at, b}} {
-		if ofLoad(s.limit) {
+	for _, s := range []struct{ at, limit, why string }{{of.at, a, of.unrankable(f)},
+		{to.at, b, to.unrankable(f)}} {
+		switch {
+		case ofLoad(s.limit):
 			return fmt.Sprintf("in %s %s was the limit", s.at, nameOf(s.limit))
+		case s.why != "":
+			return fmt.Sprintf("%s was %s", s.at, s.why)
 		}
 	}
 	if a == b || cores(a) && cores(b) {

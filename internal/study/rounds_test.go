@@ -322,3 +322,61 @@ func TestFiguresOfWhatServersSpent(t *testing.T) {
 		t.Errorf("memory without n2 is %v", v)
 	}
 }
+
+// A latency of an overloaded round has no rank, nor has a figure of a round that plimsoll limited.
+func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
+	s, p := roundedPlan(t, Smoke)
+	latency := func(ns int64) *result.Saved {
+		return &result.Saved{Run: result.Run{State: result.Complete, Load: result.Load{},
+			Summary: result.Summary{WindowNs: 1e9, OfferedRate: 1000, AchievedRate: 1000,
+				Latency: []result.Latency{{Series: result.EndToEnd, Count: 1000,
+					Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: ns}}}}}}}
+	}
+	for name, spoil := range map[string]func(*result.Run){
+		"": func(*result.Run) {},
+		"not ranked: a round was overloaded (it acknowledged 85.2% of the offered rate)": func(
+			r *result.Run) {
+			r.Summary.AchievedRate = 852
+			r.Verdicts = []result.Verdict{{Name: verdict.Rate, Outcome: result.Broken}}
+		},
+		"not ranked: a round was limited by plimsoll itself": func(r *result.Run) {
+			r.Summary.Generator.Limited = true
+		},
+	} {
+		measured := make([]Measured, len(p.Cells))
+		for i := range p.Cells {
+			c := &p.Cells[i]
+			if c.Table != "knee" {
+				continue
+			}
+			c.State = experiment.Done
+			measured[i].Run = latency(int64(1000 + i))
+			if strings.HasPrefix(c.At, "one") {
+				measured[i].Run = latency(int64(9000 + i))
+				spoil(&measured[i].Run.Run)
+			}
+		}
+		f, err := FindFigure("e2e.p99")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.Table("knee").standing(f, p, measured)
+		one, other := got.Rows[0].Places[0], got.Rows[2].Places[0]
+		if name == "" {
+			if one.First != 2 || other.First != 1 || one.Remark != "" {
+				t.Errorf("%+v\n%+v", one, other)
+			}
+			continue
+		}
+		if one.First != 0 || other.First != 0 || !one.Unranked ||
+			!strings.HasPrefix(one.Remark, name) || one.Value == 0 {
+			t.Errorf("%s: %+v\n%+v", name, one, other)
+		}
+		to := side{"other", &p.Cells[0], Measured{Run: latency(1000)}}
+		of := side{"one", &p.Cells[0], Measured{Run: latency(9000)}}
+		spoil(&of.Run.Run)
+		if why := f.unlike(of, to); why == "" {
+			t.Errorf("%s: a claim has an answer", name)
+		}
+	}
+}

@@ -39,6 +39,9 @@ type Stand struct {
 	High float64 `json:"high,omitempty"`
 	// AtLeast is set when no search met a limit of the system, so that it could carry more.
 	AtLeast bool `json:"at_least,omitempty"`
+	// Unranked is set when plimsoll limited a round, or the figure is a latency of an overloaded
+	// round.
+	Unranked bool `json:"unranked,omitempty"`
 	// First and Last are the ranks that the rounds leave possible among the cells of the same
 	// places on all axes but the first; 0: no rank.
 	First  int    `json:"rank_first,omitempty"`
@@ -98,6 +101,9 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 			if limit := measured[i].limit(); limit != "" && f.searched() {
 				out.Limit = nameOf(limit)
 			}
+		}
+		if why := measured[i].unrankable(f); why != "" && known {
+			out.Unranked, remark = true, "not ranked: a round was "+why
 		}
 		if out.Remark = cmp.Or(out.Remark, remark); out.Run == "" {
 			out.Run = c.Run
@@ -168,7 +174,7 @@ func (f Figure) rank(rows []StandingRow) {
 			first, last, others := 1, 1, 0
 			for j := range rows {
 				o := &rows[j].Places[k]
-				if j == i || o.Rounds == 0 ||
+				if j == i || o.Rounds == 0 || o.Unranked || s.Unranked ||
 					!slices.Equal(rows[j].Labels[1:], rows[i].Labels[1:]) {
 					continue
 				}

@@ -21,11 +21,12 @@ func turnAround(r *result.Run) result.Verdict {
 	if share > turnAroundBound {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: it took %s on average from an answer to the next "+
-				"message, %.0f%% of the time of a send (bound %.0f%%)",
-			quantity.Duration(int64(own)), share*100, turnAroundBound*100)
+				"message, %s of the time of a send (bound %.0f%%)",
+			quantity.Duration(int64(own)), quantity.PercentBeside(share, turnAroundBound),
+			turnAroundBound*100)
 	}
 	return say(Generator, result.Holds,
 		"the load generator kept up: it took %s on average from an answer to the next message, "+
-			"%.1f%% of the time of a send",
-		quantity.Duration(int64(own)), share*100)
+			"%s of the time of a send",
+		quantity.Duration(int64(own)), quantity.PercentBeside(share, turnAroundBound))
 }

@@ -71,8 +71,8 @@ func Watched(r *result.Run) (whole bool, why string) {
 func duplicates(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Duplicate > 0:
-		return say(Duplicates, result.Broken, "%s extra copies of messages were received, which %s",
-			quantity.Count(l.Duplicate), roomForCopies(r))
+		return say(Duplicates, result.Broken, "%s, which %s",
+			quantity.Plural(l.Duplicate, "duplicate", "duplicates"), roomForCopies(r))
 	case l.Received == 0:
 		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
 	}
@@ -117,11 +117,11 @@ func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 func roomForCopies(r *result.Run) string {
 	switch {
 	case exactlyOnce(r):
-		return "exactly_once delivery forbids"
+		return "exactly_once forbids"
 	case r.Load.Delivery == "at_most_once":
-		return "at_most_once delivery does not allow, but which does not count against the system"
+		return "at_most_once does not allow, but which does not count against the system"
 	}
-	return r.Load.Delivery + " delivery allows"
+	return r.Load.Delivery + " allows"
 }
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and

@@ -94,7 +94,7 @@ func importedBacklog(s *result.Saved, rates string, short bool) result.Verdict {
 func importWarnings(r *result.Run) []result.Warning {
 	all := list{}
 	for _, note := range r.Imported.Notes {
-		all.warn("imported", "%s", note)
+		all.warn(codeImported, "%s", note)
 	}
 	for _, v := range r.Verdicts {
 		if v.Outcome == result.Broken {

@@ -79,16 +79,18 @@ func Limiting(r *result.Run) Limit {
 }
 
 // Shares returns the shares of the machine's limits that a run used, the greatest first. The share
-// of the CPU needs no calibration. Values that are not finite are left out.
+// of the CPU needs no calibration. Values that are not finite are left out, and so are shares of
+// CPU time that HostShare does not know.
 func Shares(r *result.Run) []result.Share {
 	o := r.Observation
 	var out []result.Share
+	_, timed := HostShare(r, o.Host.CPUSeconds)
 	own, cpu := serverShare(r)
 	if cpu {
 		out = append(out, own)
 	}
 	for _, s := range o.Shares {
-		if s.Resource == result.ResourceCPU && cpu {
+		if s.Resource == result.ResourceCPU && (cpu || !timed) {
 			continue
 		}
 		if finite(s.Used, s.Limit, s.Share) {
@@ -97,8 +99,7 @@ func Shares(r *result.Run) []result.Share {
 		}
 	}
 	cores, seconds := float64(r.Environment.Cores), float64(o.WindowNs)/1e9
-	if used := o.Host.CPUSeconds / max(seconds, 1e-9); !cpu && cores > 0 && seconds > 0 &&
-		finite(used) {
+	if used := o.Host.CPUSeconds / max(seconds, 1e-9); !cpu && timed {
 		out = append(out, result.Share{Resource: result.ResourceCPU, Used: used, Limit: cores,
 			Unit: result.UnitCores, Share: used / cores})
 	}
@@ -111,7 +112,7 @@ func Shares(r *result.Run) []result.Share {
 func serverShare(r *result.Run) (result.Share, bool) {
 	cpus, _ := r.Environment.OwnCPUs()
 	used := r.Observation.Host.ServersCPUSeconds / (float64(r.Observation.WindowNs) / 1e9)
-	if cpus == 0 || !finite(used) {
+	if _, timed := HostShare(r, r.Observation.Host.ServersCPUSeconds); cpus == 0 || !timed {
 		return result.Share{}, false
 	}
 	return result.Share{Resource: result.ResourceServers, Used: used, Limit: float64(cpus),
@@ -146,9 +147,9 @@ func UsedOf(s result.Share) string {
 	return fmt.Sprintf("%.3g of %.3g %s", s.Used, s.Limit, s.Unit)
 }
 
-// hostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
+// HostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
 // false when too little was observed, or on virtual time, of which CPU time is no share.
-func hostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
+func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	window := r.Observation.WindowNs
 	whole := float64(window) / 1e9 * float64(r.Environment.Cores)
 	if whole <= 0 || window < leastObservedNs || r.Environment.Clock == clock.VirtualName {

@@ -133,15 +133,6 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 			r.Observation.Servers, r.Observation.Host.CPUSeconds = append(r.Observation.Servers,
 				"n4"), 30
 		}, ""},
-		// A few steps of the kernel's CPU time are many times such a window.
-		"a window of milliseconds": {func(r *result.Run) {
-			r.Observation.WindowNs, r.Observation.Host.CPUSeconds = 3e6, 0.1
-			r.Observation.Host.StealSeconds, r.Observation.Processes = 0.05, nil
-			r.Observation.Servers, r.System.SharesHost = nil, false
-		}, ""},
-		"virtual time": {func(r *result.Run) {
-			r.Environment.Clock, r.Observation.Host.CPUSeconds = clock.VirtualName, 99
-		}, ""},
 		"stolen": {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 },
 			"noisy_machine"},
 		"waiting for a disk": {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2.1 },
@@ -164,6 +155,28 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 				t.Errorf("warnings %q, want %q: %v", got, c.want, r.Warnings)
 			}
 		})
+	}
+}
+
+// Of a window of milliseconds, and on virtual time, no share of CPU time is known: a few steps of
+// the kernel's count are many times such a window.
+func TestSharesOfCPUTimeNeedAWindow(t *testing.T) {
+	for name, change := range map[string]func(*result.Run){
+		"milliseconds": func(r *result.Run) { r.Observation.WindowNs = 3e6 },
+		"virtual time": func(r *result.Run) { r.Environment.Clock = clock.VirtualName },
+	} {
+		r := observed()
+		r.Observation.Host = result.HostUse{CPUSeconds: 99, StealSeconds: 50, IOWaitSeconds: 50}
+		r.Observation.Shares = append(r.Observation.Shares, result.Share{Resource: "cpu", Used: 33,
+			Limit: 4, Unit: "cores", Share: 8.3})
+		change(r)
+		if got := codes(r); got != "" {
+			t.Errorf("%s: warnings %q: %+v", name, got, r.Warnings)
+		}
+		if l := Limiting(r); l.Resource != NoneSeen ||
+			!strings.Contains(l.Sentence, "the most used one was disk") {
+			t.Errorf("%s: %+v", name, l)
+		}
 	}
 }
 

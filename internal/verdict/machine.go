@@ -32,7 +32,7 @@ const (
 // machine warns of influences of the machine on the figures.
 func machine(all *list, r *result.Run) {
 	host := r.Observation.Host
-	if busy, ok := hostShare(r, host.CPUSeconds); ok && busy >= fullBound {
+	if busy, ok := HostShare(r, host.CPUSeconds); ok && busy >= fullBound {
 		if own, _ := r.Environment.OwnCPUs(); own > 0 {
 			all.warn("machine_full",
 				"the machine was full (%.0f%% of its CPU busy): servers and load had cores of "+
@@ -53,12 +53,12 @@ func machine(all *list, r *result.Run) {
 			"a noisy machine: programs other than plimsoll and the observed servers used %.0f%% "+
 				"of its CPU, so a repetition may give other figures", used*100)
 	}
-	if stolen, ok := hostShare(r, host.StealSeconds); ok && stolen > noiseBound {
+	if stolen, ok := HostShare(r, host.StealSeconds); ok && stolen > noiseBound {
 		all.warn(NoisyMachine,
 			"a noisy machine: its hypervisor gave %.0f%% of its CPU time to other machines, so a "+
 				"repetition may give other figures", stolen*100)
 	}
-	if waited, ok := hostShare(r, host.IOWaitSeconds); ok && waited > noiseBound {
+	if waited, ok := HostShare(r, host.IOWaitSeconds); ok && waited > noiseBound {
 		all.warn(NoisyMachine,
 			"the cores waited for a disk in %.0f%% of their time: the figures include the effect "+
 				"of any other program that used that disk", waited*100)
@@ -80,7 +80,7 @@ func others(r *result.Run) (float64, bool) {
 			seen++
 		}
 	}
-	share, ok := hostShare(r, used)
+	share, ok := HostShare(r, used)
 	return share, ok && seen == len(o.Servers)
 }
 

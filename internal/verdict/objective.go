@@ -135,9 +135,10 @@ func (o Objective) judge(s *result.Saved) Clause {
 	switch {
 	case ns >= o.BelowNs && point.Bound == result.Exact:
 		c.Passing = o.passing(s)
-		return c.say(result.Broken, "%s: it was %s", o, quantity.Duration(ns))
+		return c.say(result.Broken, "%s: it was %s", o, quantity.DurationBeside(ns, o.BelowNs))
 	case ns >= o.BelowNs:
-		return c.say(result.Broken, "%s: it was at least %s", o, quantity.Duration(ns))
+		return c.say(result.Broken, "%s: it was at least %s", o,
+			quantity.DurationBeside(ns, o.BelowNs))
 	case point.Bound == result.NotReached:
 		return c.say(result.Broken,
 			"%s: %s falls among %s messages without a latency",
@@ -145,9 +146,10 @@ func (o Objective) judge(s *result.Saved) Clause {
 	case point.Bound == result.AtLeast:
 		return c.say(result.Unknown,
 			"%s: it was at least %s, and %s messages were never answered",
-			o, quantity.Duration(ns), quantity.Count(latency.Missing.Unanswered))
+			o, quantity.DurationBeside(ns, o.BelowNs),
+			quantity.Count(latency.Missing.Unanswered))
 	}
-	return c.say(result.Holds, "%s: it was %s", o, quantity.Duration(ns))
+	return c.say(result.Holds, "%s: it was %s", o, quantity.DurationBeside(ns, o.BelowNs))
 }
 
 // passingShare is the share of a window's intervals that must each keep an objective for

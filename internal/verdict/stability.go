@@ -159,12 +159,13 @@ func achieved(r *result.Run, q queues) Clause {
 		{"unacked_bound_msgs", mayUnacked}, {"unread_msgs", unread},
 		{"unread_bound_msgs", mayUnread}}
 	words := fmt.Sprintf(
-		"%.1f%% of the offered messages were acknowledged within the window, and %.1f%% received",
-		sum.AchievedRate/sum.OfferedRate*100, sum.ReceivedRate/sum.OfferedRate*100)
+		"%s of the offered messages were acknowledged within the window, and %s received",
+		quantity.PercentBeside(sum.AchievedRate/sum.OfferedRate, achievedBound),
+		quantity.PercentBeside(sum.ReceivedRate/sum.OfferedRate, achievedBound))
 	if unacked > mayUnacked || unread > mayUnread {
 		c.Short = judge(q.seconds, q.waiting(), sum.OfferedRate, GrowthBound*sum.OfferedRate).pulses
-		return c.say(result.Broken, "%s: at least %.0f%% is required, with an allowance for the "+
-			"messages that always wait", words, achievedBound*100)
+		return c.say(result.Broken, "%s: at least %.0f%% is required, besides the usual in-flight "+
+			"messages", words, achievedBound*100)
 	}
 	c.Passing = false
 	return c.say(result.Holds, "%s", words)
@@ -186,13 +187,11 @@ func nothingFailed(r *result.Run) Clause {
 		Figures: []Figure{{"refused_msgs", float64(r.Counters.Failed)},
 			{"unanswered_msgs", float64(r.Counters.Unknown)},
 			{"unsent_msgs", float64(r.Counters.Unsent)}}}
-	if v.Outcome != result.Holds {
-		return c.say(v.Outcome, "%s", v.Sentence)
-	}
-	if l := accounted(Loss, r, loss); l.Outcome == result.Broken || waitedFor(r) > 0 {
+	l := accounted(Loss, r, loss)
+	if l.Outcome == result.Broken || v.Outcome == result.Holds && waitedFor(r) > 0 {
 		return c.say(l.Outcome, "%s", l.Sentence)
 	}
-	return c.say(result.Holds, "%s", v.Sentence)
+	return c.say(v.Outcome, "%s", v.Sentence)
 }
 
 // ownLimit judges whether plimsoll limited the rate, and, where objectives bound latencies,

@@ -9,8 +9,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// achievedBound is the share of the offered rate that must be reached.
-const achievedBound = 0.99
+// AchievedBound is the share of the offered rate that must be reached.
+const (
+	AchievedBound = 0.99
+	achievedBound = AchievedBound
+)
 
 // Read reads the run in a directory, or in the target of a link, and judges it by the rules
 // of this plimsoll, which may differ from those of the plimsoll that measured it.
@@ -44,6 +47,7 @@ func JudgeSaved(s *result.Saved) {
 	fill(&s.Run, receiving(s), s.Events)
 	all := list(s.Run.Warnings)
 	trends(&all, s)
+	BySeverity(all)
 	s.Run.Warnings = all
 }
 
@@ -79,23 +83,29 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 	r.Warnings = warnings(r, events)
 }
 
-// Sound reports whether the system kept its promises: it lost or damaged no acknowledged
-// message, delivered none twice where it promised exactly once, delivered again what consumers
-// gave back, had the requested durability level, let its readers catch up with a backlog,
-// acknowledged at least one message, and lost no server without a fault of the workload. Refused
-// messages break no promise.
-func Sound(r *result.Run) bool {
+// BrokenPromises returns the broken verdicts on what the system promised: that it loses and damages
+// no acknowledged message, delivers none twice where it promised exactly once, delivers again what
+// consumers gave back, has the requested durability level, lets its readers catch up with a
+// backlog, acknowledges at least one message, and loses no server without a fault of the workload.
+// Refused messages break no promise.
+func BrokenPromises(r *result.Run) (out []result.Verdict) {
 	if c := r.Counters; c.Scheduled > 0 && c.Acked == 0 && r.State == result.Complete {
-		return false
+		out = append(out, say(Failures, result.Broken, "nothing was acknowledged"))
 	}
 	promised := []string{Loss, Durability, CatchUp, Redelivery, Servers}
 	if exactlyOnce(r) {
 		promised = append(promised, Duplicates, Aborted, Transactions)
 	}
-	return !slices.ContainsFunc(r.Verdicts, func(v result.Verdict) bool {
-		return v.Outcome == result.Broken && slices.Contains(promised, v.Name)
-	})
+	for _, v := range r.Verdicts {
+		if v.Outcome == result.Broken && slices.Contains(promised, v.Name) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
+
+// Sound reports whether the system kept its promises.
+func Sound(r *result.Run) bool { return len(BrokenPromises(r)) == 0 }
 
 // The names of the verdicts.
 const (
@@ -136,8 +146,9 @@ func rate(r *result.Run) result.Verdict {
 	}
 	share := s.AchievedRate / s.OfferedRate
 	if share < achievedBound {
-		return say(Rate, result.Broken, "%s was offered and %s acknowledged in time (%.1f%%)",
-			quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate), share*100)
+		return say(Rate, result.Broken, "%s was offered and %s acknowledged in time (%s)",
+			quantity.Rate(s.OfferedRate), quantity.RateBeside(s.AchievedRate, s.OfferedRate),
+			quantity.PercentBeside(share, achievedBound))
 	}
 	return say(Rate, result.Holds, "%s was offered and %s acknowledged",
 		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))

@@ -185,12 +185,10 @@ func TestCopiesByDelivery(t *testing.T) {
 		says  string
 		sound bool
 	}{
-		"at_least_once": {"3 extra copies of messages were received, which at_least_once " +
-			"delivery allows", true},
-		"at_most_once": {"3 extra copies of messages were received, which at_most_once delivery " +
-			"does not allow, but which does not count against the system", true},
-		"exactly_once": {"3 extra copies of messages were received, which exactly_once delivery " +
-			"forbids", false},
+		"at_least_once": {"3 duplicates, which at_least_once allows", true},
+		"at_most_once": {"3 duplicates, which at_most_once does not allow, but which does not " +
+			"count against the system", true},
+		"exactly_once": {"3 duplicates, which exactly_once forbids", false},
 	} {
 		r := good()
 		r.Load.Delivery, r.Ledger.Subscriptions[0].Duplicate = delivery, 3

@@ -23,23 +23,23 @@ func (l *list) warn(code, format string, args ...any) {
 	*l = append(*l, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 }
 
-// warnings returns what a reader must know before the figures, the worst first.
+// warnings returns what a reader must know before the figures.
 func warnings(r *result.Run, events []result.Event) []result.Warning {
 	all := list{}
 	warn := all.warn
 	switch r.State {
 	case result.Incomplete, result.Running:
-		warn("incomplete",
+		warn(codeIncomplete,
 			"this run did not finish (%s): the figures cover only the saved part, and messages "+
 				"were not accounted for", cmp.Or(r.StateReason, "it is still running"))
 	case result.Interrupted:
-		warn("interrupted", "this run was stopped before its end: the figures cover %s",
+		warn(codeInterrupted, "this run was stopped before its end: the figures cover %s",
 			quantity.Duration(r.Summary.WindowNs))
 	case result.Failed:
-		warn("failed", "this run failed: %s", r.StateReason)
+		warn(codeFailed, "this run failed: %s", r.StateReason)
 	}
 	if r.Load.Closed != nil {
-		warn("closed_loop",
+		warn(codeClosedLoop,
 			"a closed loop: the next send waits for the answer to an earlier one, so a stall "+
 				"lengthens the latencies of the few messages in flight and not those of all "+
 				"messages that it delayed (coordinated omission): compare these figures with "+
@@ -48,7 +48,7 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	faults(&all, r, events)
 	for _, v := range r.Verdicts {
 		if v.Outcome == result.Broken {
-			warn(v.Name, "%s", v.Sentence)
+			warn(codeOf(r, v), "%s", v.Sentence)
 		}
 	}
 	windowWarnings(&all, r)
@@ -61,7 +61,7 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	standstills(&all, r)
 	for _, f := range r.Durability.Evidence {
 		if f.Name == system.StandIn {
-			warn("stand_in", "%s at %s: the figures say nothing of the system itself",
+			warn(codeStandIn, "%s at %s: the figures say nothing of the system itself",
 				f.Value, f.Where)
 		}
 	}
@@ -71,13 +71,20 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	}
 	machine(&all, r)
 	if r.System.SharesHost {
-		warn("shared_host",
-			"%s", SharedHost)
+		warn(CodeSharedHost, "%s", SharedHost)
 	}
 	if r.Load.DropPageCache {
-		warn("page_cache", "%s", coldCache(r))
+		warn(codePageCache, "%s", coldCache(r))
 	}
 	return all
+}
+
+// codeOf returns the code of the warning of a broken verdict.
+func codeOf(r *result.Run, v result.Verdict) string {
+	if v.Name == Duplicates && !exactlyOnce(r) {
+		return codeCopies
+	}
+	return v.Name
 }
 
 // windowWarnings warns of a window without a steady state.
@@ -106,14 +113,14 @@ func windowWarnings(all *list, r *result.Run) {
 func messageWarnings(all *list, r *result.Run) {
 	warn := all.warn
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		warn("censored",
+		warn(codeCensored,
 			"%s messages were never sent, %s never answered and %s refused: percentiles include "+
 				"these messages, and a percentile that falls among them is a lower bound or not "+
 				"reached",
 			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
 	}
 	if waitedFor(r) > 0 {
-		warn("unread", "%s", unreadSentence(r))
+		warn(codeUnread, "%s", unreadSentence(r))
 	}
 	if l := r.Ledger.Total(); l.RefusedReceived > 0 && !exactlyOnce(r) {
 		warn("refused_received",

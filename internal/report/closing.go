@@ -1,0 +1,48 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Closing returns the last sentence on runs: which did not reach the offered rate, or were limited
+// by plimsoll; empty: none.
+func Closing(runs []*result.Saved) string {
+	var groups grouped[string, string]
+	for i, n := range names(runs) {
+		r := &runs[i].Run
+		v, overloaded := verdict.Overloaded(r)
+		switch {
+		case r.Summary.Generator.Limited:
+			groups.add("plimsoll itself was the limit, so the figures are not the system's: "+
+				verdictSentence(r, verdict.Generator), n)
+		case overloaded && v.Name == verdict.Rate:
+			groups.add("the offered rate was not reached: "+clean(v.Sentence), n)
+		case overloaded:
+			groups.add(clean(v.Sentence), n)
+		}
+	}
+	var out []string
+	for _, sentence := range groups.keys {
+		if len(runs) > 1 {
+			sentence = strings.Join(groups.of[sentence], ", ") + ": " + sentence
+		}
+		out = append(out, sentence)
+	}
+	if len(out) > 1 {
+		return fmt.Sprintf("%s; and %s like it", out[0], plural(len(out)-1, "more", "more"))
+	}
+	return strings.Join(out, "")
+}
+
+func verdictSentence(r *result.Run, name string) string {
+	for _, v := range r.Verdicts {
+		if v.Name == name {
+			return clean(v.Sentence)
+		}
+	}
+	return ""
+}

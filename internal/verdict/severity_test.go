@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The gravest warning comes first, whatever found it first.
+func TestTheGravestWarningComesFirst(t *testing.T) {
+	r := observed()
+	r.Observation.Host.CPUSeconds = 36 // noisy and full
+	r.Summary.Generator.OwnLagP99Ns = 9e9
+	r.Summary.AchievedRate = 810
+	r.Counters = result.Counters{Scheduled: 10_000, Acked: 9_990, Unknown: 10, Received: 9_970}
+	r.Ledger.Subscriptions[0] = result.SubscriptionLedger{Acked: 9_990, Received: 9_970, Lost: 20,
+		Duplicate: 3}
+	Judge(r)
+	var got []string
+	for _, w := range r.Warnings {
+		got = append(got, w.Code)
+	}
+	got = slices.DeleteFunc(got, func(code string) bool { return code == Counts })
+	want := []string{Loss, Failures, "censored", Rate, Generator, "duplicates_allowed",
+		"machine_full", NoisyMachine, "shared_host"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	r.Load.Delivery = "exactly_once"
+	Judge(r)
+	at := func(code string) int {
+		return slices.IndexFunc(r.Warnings, func(w result.Warning) bool { return w.Code == code })
+	}
+	if at(Duplicates) < 0 || at(Duplicates) > at(Rate) || at(Duplicates) < at(Failures) {
+		t.Errorf("%+v", r.Warnings)
+	}
+}
+
+// The sentence of a share below its bound never reads like the bound.
+func TestRoundingDoesNotContradictAVerdict(t *testing.T) {
+	r := good()
+	r.Summary.AchievedRate = 989.6
+	v := rate(r)
+	if v.Outcome != result.Broken || !strings.Contains(v.Sentence, "(98.96%)") {
+		t.Errorf("%+v", v)
+	}
+	o := Objective{Series: result.Publish, Percentile: 99, BelowNs: 8e6 - 1}
+	c := o.judge(&result.Saved{Run: *good()})
+	if c.Outcome != result.Broken || !strings.HasSuffix(c.Sentence, "it was 8ms") {
+		t.Errorf("%+v", c)
+	}
+	o.BelowNs = 8e6
+	r = good()
+	r.Summary.Latency[0].Percentiles[1].LatencyNs = 8_000_001
+	c = o.judge(&result.Saved{Run: *r})
+	if c.Outcome != result.Broken || !strings.HasSuffix(c.Sentence, "it was 8.000001ms") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// An overloaded run is ranked by its rates only, and one that plimsoll limited not at all.
+func TestRankings(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   Ranking
+		why    string
+	}{
+		"good":       {func(*result.Run) {}, Ranked, ""},
+		"overloaded": {func(r *result.Run) { r.Summary.AchievedRate = 810 }, RatesRanked, "81.0%"},
+		"consumers": {func(r *result.Run) {
+			r.Summary.ReceivedRate, r.Summary.EndBacklog = 500, 5_000
+		}, RatesRanked, "consumers fell behind"},
+		"limited": {func(r *result.Run) { r.Summary.Generator.OwnLagP99Ns = 9e9 }, Unranked,
+			"limited by plimsoll itself"},
+		"both": {func(r *result.Run) {
+			r.Summary.Generator.OwnLagP99Ns, r.Summary.AchievedRate = 9e9, 810
+		}, Unranked, "limited by plimsoll itself"},
+		"stopped": {func(r *result.Run) { r.State = result.Interrupted }, Unranked, "interrupted"},
+		"imported": {func(r *result.Run) { r.Imported = &result.Import{Tool: "x"} }, Unranked,
+			ByAnother},
+	} {
+		r := good()
+		c.change(r)
+		Judge(r)
+		if got, why := RankingOf(r); got != c.want || !strings.Contains(why.Sentence, c.why) {
+			t.Errorf("%s: %v, %+v", name, got, why)
+		}
+	}
+}
