@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,8 @@ type runCommand struct {
 	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	Resume bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
 	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
-	JSON   bool   `name:"json" help:"Print the result as JSON instead of a table."`
+	failIf
+	JSON bool `name:"json" help:"Print the result as JSON instead of a table."`
 	priced
 	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
 }
@@ -41,6 +43,10 @@ func (c *runCommand) Run(con console) error {
 	if c.Trials < 1 || c.Trials > maxTrials {
 		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
 			quantity.Count(maxTrials), c.Trials)}
+	}
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
 	}
 	if err := c.price(nil); err != nil {
 		return err // before anything is measured
@@ -68,7 +74,12 @@ func (c *runCommand) Run(con console) error {
 		if len(runs) > 0 {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}
-		return c.exit(ctx, runs, failed)
+		passed, err := passes(con, gates, runs, c.JSON)
+		end := c.exit(ctx, runs, cmp.Or(failed, err))
+		if !passed && (end == nil || errors.Is(end, exitError(exitSpent))) {
+			return exitError(exitFailed)
+		}
+		return end
 	})
 }
 
