@@ -180,7 +180,7 @@ func TestLatenciesAreThoseOfTheSystem(t *testing.T) {
 // The account has what was acknowledged and what came, by subscription, and the errors.
 func TestAnAccountHasEveryMessage(t *testing.T) {
 	posted(t, func(plan Plan, _ int64, _ Sample, a Account) {
-		ledger, arrived := plan.Judge(a)
+		ledger, arrived := plan.Judge(a, Evidence{Passed: true})
 		if !ledger.Accounted || arrived != 2*1960 || len(ledger.Subscriptions) != 2 {
 			t.Fatalf("%d arrived of the window: %+v", arrived, ledger)
 		}
