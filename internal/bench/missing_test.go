@@ -143,7 +143,7 @@ type told struct {
 
 func (w *told) Phase(_ result.PhaseName, sentence string) {
 	w.said = append(w.said, sentence)
-	if w.stop != nil && strings.HasPrefix(sentence, "waiting for 4") {
+	if w.stop != nil && strings.Contains(sentence, "that may still come") {
 		w.stop()
 	}
 }
