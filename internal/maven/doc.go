@@ -8,7 +8,7 @@
 // unchanged. Jars are kept under the user's cache directory and found there the next time, without
 // mvn:
 //
-//	plimsoll/maven/<name>-<hash of the coordinates>/        the jars, their SHA-256, notes of checks
+//	plimsoll/maven/<name>-<hash of the coordinates>/        the jars, their SHA-256, checks
 //	plimsoll/maven/<name>-<hash of the coordinates>.part/   while they are fetched
 //	plimsoll/maven/<name>-<hash of the coordinates>.work/   where mvn works
 //	plimsoll/maven/<name>-<hash of the coordinates>.lock held while they are fetched

@@ -118,7 +118,8 @@ func whole(dir string) bool {
 }
 
 // verify returns an error when a file differs from the one that was fetched, or when a jar was
-// added. A file is read only if it has changed since the last time, or less than settled before now.
+// added. A file is read only if it has changed since the last time, or less than settled before
+// now.
 func verify(dir string, files []listed, now time.Time) error {
 	checked, fresh := readChecked(dir), map[string]string{}
 	known := map[string]bool{}
@@ -166,8 +167,8 @@ func noMoreJars(dir string, known map[string]bool) error {
 	})
 }
 
-// noteOf returns a text that changes with the file's contents, and when they changed last. The kernel
-// sets that time, and no program can set it back.
+// noteOf returns a text that changes with the file's contents, and when they changed last. The
+// kernel sets that time, and no program can set it back.
 func noteOf(file, sum string) (note string, changed time.Time, err error) {
 	var at unix.Stat_t
 	if err := unix.Lstat(file, &at); err != nil {

@@ -66,7 +66,8 @@ func (c Copies) Check(nodes int) strict.Violations {
 	if nodes == 0 {
 		return nil
 	}
-	if err := c.Enough(nodes, "the testbed has "+quantity.Plural(nodes, "node", "nodes")); err != nil {
+	err := c.Enough(nodes, "the testbed has "+quantity.Plural(nodes, "node", "nodes"))
+	if err != nil {
 		return strict.Violations{c.Settings.Wrong(c.Setting, err.Error())}
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 				System: New(), Levels: []workload.Level{one.servers.Level},
 				Reached: one.servers != shared,
 				Options: func(t *testing.T, _ workload.Level) system.Options {
-					return optionsOf(t, one.servers)
+					return optionsOf(t, one.servers, setFailover, "20s")
 				},
 			})
 		})

@@ -67,10 +67,11 @@ func TestConformance(t *testing.T) {
 		System: New(),
 		Levels: []workload.Level{workload.SyncAsync, workload.AsyncSync},
 		Options: func(t *testing.T, level workload.Level) system.Options {
+			servers := shared
 			if level == workload.AsyncSync {
-				return optionsOf(t, detached, level)
+				servers = detached
 			}
-			return optionsOf(t, shared, level)
+			return optionsOf(t, servers, level, setPatience, "20s")
 		},
 	})
 }

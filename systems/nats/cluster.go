@@ -251,7 +251,8 @@ func (e *embedded) ready() bool {
 			!n.server.JetStreamEnabled() || !single && !n.server.JetStreamIsCurrent() {
 			return false
 		}
-		if !single && n.server.JetStreamIsLeader() && len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
+		if !single && n.server.JetStreamIsLeader() &&
+			len(n.server.JetStreamClusterPeers()) == len(e.nodes) {
 			leaderKnowsAll = true
 		}
 	}

@@ -69,9 +69,10 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	}
 	c := &cluster{
 		Lacks: lacks,
-		cfg:   cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints, vantages: make(map[int]*nats.Conn),
-		user:  login{o.Credentials.User, o.Credentials.Password, o.TLS},
-		admin: login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
+		cfg:   cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints,
+		vantages: make(map[int]*nats.Conn),
+		user:     login{o.Credentials.User, o.Credentials.Password, o.TLS},
+		admin:    login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
 	}
 	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond),
 		connect: func(ctx context.Context) (*nats.Conn, error) {

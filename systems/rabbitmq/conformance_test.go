@@ -25,7 +25,7 @@ func TestConformance(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: kind.levels, Reached: kind.name != classic,
 				Options: func(t *testing.T, level workload.Level) system.Options {
-					return optionsOf(t, c, level, setQueueType, kind.name)
+					return optionsOf(t, c, level, setQueueType, kind.name, setReconnect, "20s")
 				},
 			})
 		})
