@@ -2,7 +2,6 @@ package result
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
@@ -75,11 +74,11 @@ const (
 	Back          AbsenceState = "back"
 )
 
-// Absences returns the parts of a window in which consumers left and came back, without latencies;
-// nil: none left.
-func Absences(steps []ScaleStep, windowNs int64) (all []Absence) {
-	away := map[int]bool{}      // subscriptions, 0 for all
-	behind := map[int]*Return{} // of subscriptions that are catching up
+// Absences returns the parts of a window in which consumers of a number of subscriptions left and
+// came back, without latencies; nil: none left.
+func Absences(steps []ScaleStep, subscriptions int, windowNs int64) (all []Absence) {
+	away := make([]bool, max(subscriptions, 1))
+	behind := map[*Return]bool{} // of subscriptions that are catching up
 	type change struct {
 		atNs int64
 		do   func()
@@ -87,20 +86,17 @@ func Absences(steps []ScaleStep, windowNs int64) (all []Absence) {
 	var changes []change
 	for _, s := range steps {
 		changes = append(changes, change{s.AtNs, func() {
-			if away[s.Subscription] = s.Consumers == 0; s.Subscription == 0 {
-				clear(away)
-				away[0] = s.Consumers == 0
+			for i := range away {
+				if s.Subscription == 0 || s.Subscription == i+1 {
+					away[i] = s.Consumers == 0
+				}
 			}
 			if s.Return != nil {
-				behind[s.Subscription] = s.Return
+				behind[s.Return] = true
 			}
 		}})
 		if r := s.Return; r != nil && r.CaughtUpNs > 0 {
-			changes = append(changes, change{s.AtNs + r.CaughtUpNs, func() {
-				if behind[s.Subscription] == r {
-					delete(behind, s.Subscription)
-				}
-			}})
+			changes = append(changes, change{s.AtNs + r.CaughtUpNs, func() { delete(behind, r) }})
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.atNs, b.atNs) })
@@ -109,7 +105,7 @@ func Absences(steps []ScaleStep, windowNs int64) (all []Absence) {
 		c.do()
 		state := BeforeAbsence
 		switch {
-		case slices.Contains(slices.Collect(maps.Values(away)), true):
+		case slices.Contains(away, true):
 			state = Away
 		case len(behind) > 0:
 			state = CatchingUp

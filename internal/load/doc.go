@@ -116,6 +116,10 @@
 // its sets, so what it received before it closed still counts. A partition's gaps are those
 // between the subscription's arrivals, at whichever consumer.
 //
+// A subscription may have no consumers for a time. From then on its arrivals have the series
+// result.CatchUp, until it has received as many messages as had been acknowledged UnderWay before,
+// and for UnderWay more. A goroutine looks for that moment every 20 ms, less often in a crowd.
+//
 // # Gaps without an acknowledgement
 //
 // Such a gap is a gap in the union of all producers' answers. Each producer notes its

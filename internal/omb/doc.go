@@ -10,6 +10,9 @@
 // A system's own part is in that system's folder: a Translator's Dialect translates OMB's
 // driver files for the system and says how OMB's driver measures.
 //
-// It starts nothing and judges nothing: internal/verdict marks the values that an imported run
-// lacks as unknown. cmd/plimsoll asks IsWorkload which files are OMB's.
+// A target of a driver file holds only settings that its system accepts together, at the level of
+// the file: the others are left out with a note.
+//
+// It starts nothing and judges nothing: internal/verdict judges what the file of an imported run
+// has, and marks what it lacks as unknown. cmd/plimsoll asks IsWorkload which files are OMB's.
 package omb

@@ -18,7 +18,7 @@ func absencesOf(s *result.Saved) {
 	if r.Absences = nil; !ok || len(r.Scaling) == 0 {
 		return
 	}
-	parts := result.Absences(r.Scaling, to-from)
+	parts := result.Absences(r.Scaling, r.Load.Subscriptions, to-from)
 	of := make([][]piece, len(parts))
 	for _, p := range piecesOf(s) {
 		if at := partOf(parts, p.StartNs-from, p.EndNs-from); at >= 0 {
