@@ -244,6 +244,9 @@ func (e *Effect) within(a, b []*result.Saved) {
 // together returns the uncertainty of the median of a side's runs, from the variation within
 // them.
 func together(runs []*result.Saved, f Figure) (Within, bool) {
+	if len(runs) == 1 {
+		return Of(runs[0], f)
+	}
 	out := Within{least: math.Inf(1)}
 	variance := 0.0
 	for _, s := range runs {

@@ -36,11 +36,20 @@ type Within struct {
 	// open is the probability that messages without a latency leave the percentile
 	// without an upper bound.
 	open float64
+	// ranks is set for a percentile: its interval is not symmetric.
+	ranks *ranks
 }
 
 // Interval returns the interval around a value above 0, with the probability tail at each end. Its
 // high end is infinite if nothing bounds it.
 func (w Within) Interval(value, tail float64) (low, high float64) {
+	if w.ranks != nil {
+		low, high = w.ranks.interval(value, tail)
+		if w.open > tail {
+			high = math.Inf(1)
+		}
+		return low, high
+	}
 	r := w.se * stats.Student(w.dof, tail)
 	if w.open > tail {
 		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
@@ -54,6 +63,9 @@ func (w Within) Interval(value, tail float64) (low, high float64) {
 // figure. Neighbouring intervals are alike, so drawing single intervals would promise too much. ok
 // is false if the run is too short, or if intervals do not have the figure.
 //
+// The standard error serves comparisons, in which the skewness of two runs cancels. The interval of
+// one run's percentile is that of ranks.
+//
 // Few blocks scatter less than the population: the variance is widened by k/(k-1) for k blocks and
 // by the correlation that a block cuts off, and the interval is Student's with k-1 degrees of
 // freedom, on the logarithm.
@@ -64,11 +76,14 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	}
 	var draw func(weights []int32) float64
 	var each []float64
+	var rank *ranks
 	p := &parts{}
 	switch {
 	case f.series != "":
 		p = partsOf(s, f.series)
-		each = p.each(f.percentile)
+		if each = p.each(f.percentile); len(each) >= fewestIntervals {
+			rank = ranksOf(p, f.percentile)
+		}
 		p = p.between(each)
 		draw = func(w []int32) float64 { return p.percentile(w, f.percentile) }
 	case f.Name == "rate":
@@ -102,6 +117,7 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	return Within{
 		se: math.Hypot(se, resolution/2), dof: drawn - 1,
 		least: slices.Min(each), greatest: slices.Max(each), open: float64(p.opened) / resamples,
+		ranks: rank,
 	}, true
 }
 
