@@ -1,6 +1,8 @@
 package measure
 
 import (
+	"math"
+	"runtime/metrics"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -41,11 +43,12 @@ func TestSharingIsThatOfTheLeastFairTopic(t *testing.T) {
 		counts      []int64
 		none        bool
 		least, most int64
+		idle        int
 		fairness    float64
 	}{
 		"even":              {counts: []int64{10, 10, 10}, least: 10, most: 10, fairness: 1},
 		"uneven":            {counts: []int64{30, 10}, least: 10, most: 30, fairness: 0.8},
-		"half of them idle": {counts: []int64{0, 7, 7, 0}, most: 7, fairness: 0.5},
+		"half of them idle": {counts: []int64{0, 7, 7, 0}, most: 7, idle: 2, fairness: 0.5},
 		"a single consumer": {counts: []int64{10}, none: true},
 		"nothing came":      {counts: []int64{0, 0}, none: true},
 	} {
@@ -54,6 +57,7 @@ func TestSharingIsThatOfTheLeastFairTopic(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if s != nil && (s.Consumers != len(c.counts) || s.Least != c.least || s.Most != c.most ||
+			s.Idle != c.idle ||
 			s.Fairness != c.fairness) {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -76,7 +80,7 @@ func TestTransactionsAreReadAsAWhole(t *testing.T) {
 			made.Enlist(uint32(number + 1))
 		}
 	}
-	made.Aborted(4)
+	made.Aborted(6)                       // the last one
 	for _, none := range []uint32{0, 7} { // of no transaction, and of one that has no message
 		made.Enlist(0)
 		made.Aborted(none)
@@ -85,7 +89,7 @@ func TestTransactionsAreReadAsAWhole(t *testing.T) {
 	for _, number := range []uint32{0, 1, 1, 2, 3} {
 		one.Received(1, number)
 	}
-	for _, number := range []uint32{1, 6, 6} {
+	for _, number := range []uint32{1, 4, 4} {
 		other.Received(1, number)
 	}
 	sent, came := NewSent(1), NewArrived(2)
@@ -228,5 +232,156 @@ func TestTheMeanInFlightIsOfTheWindow(t *testing.T) {
 	w.note(150, 210, 50, 1000) // out of it
 	if got := w.MeanInFlight(); got != 24 {
 		t.Errorf("%v in flight on average, want 24", got)
+	}
+}
+
+// Of each arrival at a consumer it is known whether it is the subscription's first of the message,
+// on whichever of many lanes.
+func TestFirstArrivalsOnManyLanes(t *testing.T) {
+	const lanes = 3 * blockLanes
+	a := NewArrived(lanes)
+	for lane := range lanes {
+		if !a.Received(lane, int64(lane), Arrival{}) {
+			t.Errorf("lane %d: the first arrival is a copy", lane)
+		}
+		if a.Received(lane, int64(lane), Arrival{Late: true}) {
+			t.Errorf("lane %d: the second arrival is the first", lane)
+		}
+		if a.Received(lane, 1000, Arrival{Elsewhere: true}) {
+			t.Errorf("lane %d: what came elsewhere before is the first", lane)
+		}
+	}
+	for lane := range lanes {
+		if !a.Has(lane, int64(lane)) || a.Has(lane, int64(lane)+1) {
+			t.Errorf("lane %d has messages of another", lane)
+		}
+	}
+	account := a.Account()
+	if len(account.Lanes) != lanes || account.Duplicate != lanes || account.Reordered != 0 {
+		t.Errorf("%d lanes, %d copies, %d reordered", len(account.Lanes), account.Duplicate,
+			account.Reordered)
+	}
+	if len(account.Copies) != maxRanges || account.Copies[19] != (Sighting{19, 19}) {
+		t.Errorf("evidence of copies: %v", account.Copies)
+	}
+	if n := a.Bytes(); n < 3*BlockBytes+lanes*2*pageBytes/2 || NewArrived(lanes).Bytes() >= n/100 {
+		t.Errorf("%d bytes, and %d of nothing", n, NewArrived(lanes).Bytes())
+	}
+}
+
+// Copies that came to several consumers are named by their numbers, also high ones, and only what
+// is due in the window counts as its.
+func TestCopiesAtOtherConsumersAreNamed(t *testing.T) {
+	const high = PageBits + 130
+	sent, one, other := NewSent(1), NewArrived(1), NewArrived(1)
+	for _, seq := range []int64{3, 100, high} {
+		sent.Acked(0, seq, 0, 0)
+		one.Received(0, seq, Arrival{})
+	}
+	for _, seq := range []int64{3, high, high + 1} {
+		other.Received(0, seq, Arrival{})
+	}
+	lanes := sent.Lanes(false)
+	for from, want := range map[int64]int64{0: 4, 3: 4, 4: 3, 100: 3, 101: 2, high: 2, high + 1: 1,
+		high + 2: 0} {
+		lanes[0].MeasuredFrom = from
+		var l result.SubscriptionLedger
+		got := Judge(&l, []SentAccount{{Lanes: lanes}}, []ArrivedAccount{one.Account(),
+			other.Account()}, Evidence{}, func(int) LaneName { return LaneName{} })
+		if got != want {
+			t.Errorf("%d came of those from %d on, want %d", got, from, want)
+		}
+		if l.Duplicate != 2 || len(l.DuplicateRanges) != 2 || l.DuplicateRanges[0].First != 3 ||
+			l.DuplicateRanges[1].First != high {
+			t.Errorf("%d copies: %+v", l.Duplicate, l.DuplicateRanges)
+		}
+	}
+	if n := sent.Bytes(); n < 2*pageBytes || n > 3*pageBytes {
+		t.Errorf("acknowledged messages on two pages take %d bytes", n)
+	}
+}
+
+// A partition is heard of when something has come from it, and must be only when a message to it
+// was acknowledged.
+func TestPartitionsThatWereHeardOf(t *testing.T) {
+	one, other := NewSent(3), NewSent(3)
+	one.Acked(1, 0, 0, 0)
+	other.Acked(2, 5, 0, 0)
+	sent := []SentAccount{{Lanes: one.Lanes(false)}, {Producer: 1, Lanes: other.Lanes(false)}}
+	came := NewArrived(6)
+	heard := func() bool { return Heard(sent, []ArrivedAccount{came.Account()}, 3) }
+	if heard() {
+		t.Error("nothing has come, and all partitions were heard of")
+	}
+	if came.Received(3+2, 5, Arrival{}); heard() {
+		t.Error("nothing has come from partition 1, and it was heard of")
+	}
+	if came.Received(3+1, 9, Arrival{}); !heard() { // of another producer
+		t.Error("partition 1 was not heard of")
+	}
+}
+
+// The end of a set is behind its greatest number, in full pages and in others.
+func TestTheEndOfASet(t *testing.T) {
+	for _, c := range []struct {
+		first, last int64
+		more        []int64
+		want        int64
+	}{
+		{0, -1, nil, 0}, {0, -1, []int64{0}, 1}, {0, -1, []int64{63}, 64},
+		{0, -1, []int64{5, 700}, 701},
+		{0, PageBits - 1, nil, PageBits}, {0, 2*PageBits - 1, nil, 2 * PageBits},
+		{0, 2*PageBits - 1, []int64{3 * PageBits}, 3*PageBits + 1},
+		{3 * PageBits, 5*PageBits - 1, []int64{7}, 5 * PageBits},
+	} {
+		var n Numbers
+		for i := c.first; i <= c.last; i++ {
+			n.Add(i)
+		}
+		for _, i := range c.more {
+			n.Add(i)
+		}
+		set := n.Set()
+		if got := set.End(); got != c.want || set.bitmap().highest() != c.want-1 {
+			t.Errorf("%d to %d and %v end at %d, the highest is %d: want %d", c.first, c.last, c.more,
+				got, set.bitmap().highest(), c.want)
+		}
+	}
+}
+
+// What the process spends is counted from the reading before: the CPU time, and the longest pause of
+// those since then.
+func TestSelfCountsFromTheReadingBefore(t *testing.T) {
+	s := NewSelf()
+	before := cpuSeconds()
+	for x := 1.0; cpuSeconds() < before+0.03; {
+		x = math.Sqrt(x + 1)
+	}
+	first, second := s.Read(), s.Read()
+	if first.CPUSeconds < 0.03 || second.CPUSeconds > first.CPUSeconds || second.CPUSeconds < 0 {
+		t.Errorf("30 ms were spent: %v s, then %v s", first.CPUSeconds, second.CPUSeconds)
+	}
+	if first.RSSBytes < first.HeapBytes || first.HeapBytes <= 0 || first.Goroutines <= 0 {
+		t.Errorf("%+v", first)
+	}
+	h := &metrics.Float64Histogram{Counts: []uint64{0, 5, 0, 2},
+		Buckets: []float64{0, 0.001, 0.002, 0.004, math.Inf(1)}}
+	s = &Self{}
+	for _, c := range []struct {
+		bucket int
+		want   int64
+	}{
+		{1, 4e6}, // at first, every pause counts: in the endless bucket, its lower end
+		{1, 2e6}, // then those since
+		{2, 4e6}, // the upper end of a bucket
+		{0, 1e6}, // a short one, after longer ones
+		{-1, 0},  // none
+	} {
+		if c.bucket >= 0 {
+			h.Counts[c.bucket]++
+		}
+		if got := s.longestPause(h); got != c.want {
+			t.Errorf("after a pause in bucket %d: %d ns, want %d", c.bucket, got, c.want)
+		}
 	}
 }
