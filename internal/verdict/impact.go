@@ -202,9 +202,9 @@ func (p *faultyRun) horizon(k int) int64 {
 	return 1<<63 - 1
 }
 
-// gap finds the longest time without an acknowledgement that ends after a fault began. Time in which
-// nothing was offered, such as the drain, is no part of it: a gap that lasts at the end of the load
-// was at least as long as until then.
+// gap finds the longest time without an acknowledgement that ends after a fault began. Time in
+// which nothing was offered, such as the drain, is no part of it: a gap that lasts at the end of
+// the load was at least as long as until then.
 func (p *faultyRun) gap(e *result.Effect, startNs, horizonNs int64) {
 	lastNs, inFlight := p.from, int64(0)
 	horizonNs = min(horizonNs, p.to)
