@@ -2,6 +2,7 @@ package systemtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,15 +43,15 @@ func SingleCopy(
 		}
 		closeCluster(t, other)
 	}
-	Refused(t, began, err, append(needed, found)...)
+	Refused(t, began, err, slices.Concat(needed, []string{found})...)
 	err = s.(system.Checker).Check(system.Check{Settings: Settings(t, s, settings...),
 		Durability: majority, Delivery: workload.AtLeastOnce, Nodes: 1})
-	Refused(t, time.Now(), err, append(needed, "the testbed has 1 ")...)
+	Refused(t, time.Now(), err, slices.Concat(needed, []string{"the testbed has 1 "})...)
 	copies := s.Describe().Copies
 	if len(copies) == 0 {
 		return
 	}
-	asked := append(settings, copies[0], "3")
+	asked := slices.Concat(settings, []string{copies[0], "3"})
 	err = s.(system.Checker).Check(system.Check{Settings: Settings(t, s, asked...),
 		Durability: level, Delivery: workload.AtLeastOnce, Nodes: 1})
 	if err == nil || !strings.Contains(err.Error(), "asks for 3 copies") {
