@@ -20,13 +20,14 @@ const maxMethods = 50
 func costBlocks(s *result.Saved) []block {
 	c := newCost(&s.Run)
 	small, flat, unknown := usageCharts(s)
-	whose := "The run ended before it added up its resource use in the measured window, so " +
-		"there are lines and no figures."
+	whose := atTheEnd(&s.Run, "The run ended before it added up its resource use in the measured "+
+		"window, so there are lines and no figures.")
 	switch {
 	case c.observed():
 		whose = whoseCost(c)
 	case small == nil:
-		whose = "The resource use of servers and machine was not observed in this run."
+		whose = atTheEnd(&s.Run, "The resource use of servers and machine was not observed in this "+
+			"run.")
 	}
 	if s.Price != nil {
 		whose += " Price: " + price.Sentence(s.Price) + "."
@@ -41,8 +42,8 @@ func costBlocks(s *result.Saved) []block {
 		of  []string
 	}{{"zero throughout", flat}, {"unknown", unknown}} {
 		if len(w.of) > 0 {
-			out = append(out, paragraph(document.Note,
-				"No chart, because "+w.why+": "+strings.Join(w.of, "; ")+"."))
+			out = append(out, paragraph(document.Note, atTheEnd(&s.Run,
+				"No chart, because "+w.why+": "+strings.Join(w.of, "; ")+".")))
 		}
 	}
 	if c.observed() {

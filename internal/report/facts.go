@@ -98,6 +98,9 @@ func outcomeWord(v result.Verdict) string {
 
 // durabilityWords is durabilitySentence, and why the run is at a weaker level than its workload.
 func durabilityWords(r *result.Run) string {
+	if running(r) && r.Durability.Level == 0 {
+		return "not read back from the cluster yet"
+	}
 	out := durabilitySentence(r.Durability)
 	if weaker := clean(r.Asked.Weaker); weaker != "" {
 		out += "; " + weaker
@@ -131,7 +134,10 @@ func durabilitySentence(d result.Durability) string {
 // throughputSentence compares the achieved rate with the offered rate.
 func throughputSentence(r *result.Run) string {
 	s := r.Summary
-	if s.WindowNs <= 0 {
+	switch {
+	case s.WindowNs <= 0 && running(r):
+		return "nothing is measured yet"
+	case s.WindowNs <= 0:
 		return "nothing was measured"
 	}
 	out := rate(s.AchievedRate) + " acknowledged"
@@ -218,7 +224,8 @@ func warningsOf(s *result.Saved) []result.Warning {
 	told := false
 	for _, w := range s.Run.Warnings {
 		out = append(out, result.Warning{Code: w.Code, Sentence: clean(w.Sentence)})
-		told = told || slices.Contains([]string{"incomplete", "interrupted", "failed"}, w.Code)
+		told = told || slices.Contains([]string{"incomplete", verdict.CodeRunning, "interrupted",
+			"failed"}, w.Code)
 	}
 	if s.Run.State != result.Complete && !told {
 		out = append(out, result.Warning{Code: string(s.Run.State),

@@ -45,15 +45,19 @@ func runSection(i int, name string, s *result.Saved) block {
 	r, sure, id := &s.Run, newWithin(s), fmt.Sprintf("run-%d", i)
 	out := []block{
 		titled(id, name, moment(r.StartedAt)+", "+stateWord(r)),
+		paragraph(document.Lead, progressSentence(s)),
 		paragraph(document.Lead, headline(r)),
 		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
 		{Facts: factsOf("format", "", lacksSentence(r))},
-		warned(warnings(s)),
+		warned(sentences(slices.DeleteFunc(warningsOf(s), saysRunning))),
 		{Cards: cards(r, sure)},
 		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}),
 	}
-	out = append(out, inText(s, sure)...)
-	return block{Section: append(out, onPage(id, s, sure)...)}
+	out = append(append(out, inText(s, sure)...), onPage(id, s, sure)...)
+	if running(r) {
+		out = soFar(out)
+	}
+	return block{Section: out}
 }
 
 // inText has the figures of a run as sentences, and the tables that fit on a terminal.
@@ -63,7 +67,11 @@ func inText(s *result.Saved, sure within) []block {
 		return block{For: document.InText, Facts: slices.Concat(all...)}
 	}
 	table := func(t document.Table) block { return only(document.InText, tabled(t)) }
-	out := []block{facts(factsOf("throughput", "", throughputSentence(r)),
+	throughput := throughputSentence(r)
+	if r.Summary.WindowNs <= 0 {
+		throughput = atTheEnd(r, throughput)
+	}
+	out := []block{facts(factsOf("throughput", "", throughput),
 		factsOf("backlog", "", backlogSentence(r.Backlog)),
 		factsOf("effect", "", effectSentence(r.Backlog)))}
 	if r.Backlog != nil {
@@ -91,10 +99,10 @@ func inText(s *result.Saved, sure within) []block {
 	}
 	counters := ""
 	if !imported(r) {
-		counters = countersSentence(r.Counters)
+		counters = atTheEnd(r, countersSentence(r.Counters))
 	}
 	return append(out,
-		facts(factsOf("account", account, accountLine(r)),
+		facts(factsOf("account", account, atTheEnd(r, accountLine(r))),
 			factsOf("account", "", boundSentence(r), counters),
 			factsOf("error", document.Bad, errorSentences(r.Errors)...),
 			factsOf("durability", "", durabilityWords(r)),
@@ -111,6 +119,9 @@ func onPage(id string, s *result.Saved, sure within) []block {
 	var out []block
 	var contents []document.Contents
 	part := func(name, words string, blocks ...block) {
+		if running(r) && len(soFar(blocks)) == 0 {
+			return
+		}
 		contents = append(contents, document.Contents{ID: id + "-" + name, Words: words})
 		h := heading(2, words)
 		h.Heading.ID = id + "-" + name
@@ -161,14 +172,14 @@ func runTables(s *result.Saved, sure within) []block {
 	}
 	if imported(r) {
 		out = append(out, tabled(importedTable(r)))
-	} else {
+	} else if !running(r) {
 		out = append(out, tabled(countersTable(r)), tabled(ledgerTable(r)))
 	}
 	for _, t := range []document.Table{lostTable(r.Ledger), errorTable(r.Errors), gaugeTable(r),
 		trendTable(r)} {
 		out = append(out, tabled(t))
 	}
-	if !imported(r) {
+	if !imported(r) && !running(r) {
 		out = append(out, tabled(generatorTable(r)))
 	}
 	return append(out, tabled(workersTable(r)))
@@ -204,7 +215,8 @@ func headline(r *result.Run) string {
 			offered += " for " + seconds(l.WindowSeconds)
 		}
 	}
-	return fmt.Sprintf("%s%s%s. The run is %s.", system, at, offered, stateSentence(r))
+	return fmt.Sprintf("%s%s%s.", system, at, offered) +
+		atTheEnd(r, " The run is "+stateSentence(r)+".")
 }
 
 // metaWords has the circumstances, in a few words each.

@@ -13,7 +13,9 @@ const (
 	// returns warnings with codes of their own, all of this severity.
 	Incomparable = "incomparable"
 	// CodeSharedHost is the code of the warning SharedHost.
-	CodeSharedHost  = "shared_host"
+	CodeSharedHost = "shared_host"
+	// CodeRunning is the code of the warning that a run has not ended.
+	CodeRunning     = "running"
 	codeFailed      = "failed"
 	codeIncomplete  = "incomplete"
 	codeInterrupted = "interrupted"
@@ -31,7 +33,7 @@ const (
 // that has room for some of them only shows the first ones. Codes that it lacks come before those
 // of benign.
 var bySeverity = []string{
-	Loss, codeFailed, codeIncomplete, Failures, codeCensored, codeUnread,
+	Loss, codeFailed, codeIncomplete, CodeRunning, Failures, codeCensored, codeUnread,
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
 	Rolling, codeInterrupted, Incomparable, codeImported, codeClosedLoop, codeStandIn,

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -28,10 +27,13 @@ func warnings(r *result.Run, events []result.Event) []result.Warning {
 	all := list{}
 	warn := all.warn
 	switch r.State {
-	case result.Incomplete, result.Running:
+	case result.Running:
+		warn(CodeRunning, "this run is still running: the figures cover what is saved so far, and "+
+			"messages are not accounted for yet")
+	case result.Incomplete:
 		warn(codeIncomplete,
 			"this run did not finish (%s): the figures cover only the saved part, and messages "+
-				"were not accounted for", cmp.Or(r.StateReason, "it is still running"))
+				"were not accounted for", r.StateReason)
 	case result.Interrupted:
 		warn(codeInterrupted, "this run was stopped before its end: the figures cover %s",
 			quantity.Duration(r.Summary.WindowNs))
