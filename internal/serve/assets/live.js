@@ -44,15 +44,18 @@
       at = at.nextSibling;
       gone.remove();
     };
+    // A node may be dropped if none of the next children is like it, and the space after it too.
+    const needless = (node) => node.nodeType === Node.TEXT_NODE || !later.get(key(node));
     for (const child of children) {
       const wanted = key(child);
       later.set(wanted, later.get(wanted) - 1);
-      while (at && key(at) !== wanted && !later.get(key(at))) drop();
-      if (!at || key(at) !== wanted) {
+      let same = at;
+      while (same && key(same) !== wanted && needless(same)) same = same.nextSibling;
+      if (!same || key(same) !== wanted) {
         now.insertBefore(child, at);
         continue;
       }
-      const same = at;
+      while (at !== same) drop();
       at = at.nextSibling;
       if (!same.isEqualNode(child)) take(same, child);
     }
