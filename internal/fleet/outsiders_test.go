@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -156,17 +157,24 @@ func pester(address string, stop <-chan struct{}) {
 func TestIdleOutsiders(t *testing.T) {
 	t.Parallel()
 	c := listen(t, 1)
-	for range 4 + spareConns + 50 {
-		conn, err := tls.Dial("tcp", c.Address(), c.Token().pinned(nil))
-		if err != nil {
-			break // the coordinator accepts no more
-		}
-		defer conn.Close()
-	}
-	hire(t, c, newCommon(), "honest")
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	var idle sync.WaitGroup
+	defer idle.Wait()
 	defer cancel()
-	if err := c.Await(ctx); err != nil {
+	for range 2 * (4 + spareConns) {
+		idle.Go(func() {
+			dialer := tls.Dialer{Config: c.Token().pinned(nil)}
+			if conn, err := dialer.DialContext(ctx, "tcp", c.Address()); err == nil {
+				<-ctx.Done()
+				_ = conn.Close()
+			}
+		})
+	}
+	time.Sleep(time.Second) // they are all there, or wait for a place
+	hire(t, c, newCommon(), "honest")
+	within, stop := context.WithTimeout(ctx, 4*time.Second)
+	defer stop()
+	if err := c.Await(within); err != nil {
 		t.Error(err)
 	}
 }
