@@ -13,9 +13,9 @@ type Bracket struct {
 	// UnstableRate is the lowest unstable rate above every confirmed one; 0: none was seen.
 	UnstableRate float64 `json:"unstable_msgs_per_s"`
 	UnstableRuns int     `json:"unstable_runs,omitempty"` // unstable runs at that rate
-	// MixedRate is the lowest rate that was stable in one run and unstable in another, or that
-	// was unstable while a higher rate was stable; 0: none. If it is set, the bracket is as wide
-	// as the system's own variation.
+	// MixedRate is the lowest rate that was stable in one run and unstable in another, that was
+	// unstable while a higher rate was stable, or whose objective could not be decided; 0: none. If
+	// it is set, the bracket is as wide as the system's own variation.
 	MixedRate float64 `json:"mixed_msgs_per_s,omitempty"`
 }
 

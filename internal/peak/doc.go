@@ -23,12 +23,13 @@
 //
 // # Doubt
 //
-// When the bracket is narrow enough, its ends are tried again in turn, in longer runs:
-// the stable end until it is confirmed as often as planned, the unstable end as often,
-// and at least once. A rate that was stable in one run and not in another lies within the bracket
-// (Bracket.MixedRate), so the bracket is as wide as the evidence requires, and the search
-// continues beyond that rate. A trial that failed although no messages piled up is repeated once,
-// and the second outcome counts. A limit that was seen on a noisy machine, or in a run that
+// When the bracket is narrow enough, its ends are tried again in turn, in longer runs: the stable
+// end until it is confirmed as often as planned, the unstable end as often, and at least once. A
+// rate that was stable in one run and not in another lies within the bracket (Bracket.MixedRate),
+// so the bracket is as wide as the evidence requires, and the search continues beyond that rate.
+// So does a rate whose objective could not be decided, because the latency is nearer to the bound
+// than the run's own variation. A trial that failed although no messages piled up is repeated
+// once, and the second outcome counts. A limit that was seen on a noisy machine, or in a run that
 // plimsoll limited, is tried again after two consecutive stable trials below it, and is forgotten
 // if it is stable then. model_test.go checks the share of brackets that contain the truth.
 package peak

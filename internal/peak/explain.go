@@ -272,7 +272,7 @@ func (c *caveats) ofEnd(s *Saved, wide string) {
 
 // trialCaveats adds what a reader must know about the trials.
 func (s *Saved) trialCaveats(all *caveats) {
-	repeated, left, noisy, short := 0, 0, 0, 0
+	repeated, left, noisy, short, undecided := 0, 0, 0, 0, 0
 	for _, p := range s.Trials {
 		if p.Noise != "" {
 			noisy++
@@ -286,6 +286,9 @@ func (s *Saved) trialCaveats(all *caveats) {
 		if p.LeftMsgs > 0 {
 			left++
 		}
+		if p.Verdict.Undecided {
+			undecided++
+		}
 	}
 	if repeated > 0 {
 		all.add(ofSearch, "a passing disturbance seems to have failed %s: each was repeated once, "+
@@ -295,6 +298,11 @@ func (s *Saved) trialCaveats(all *caveats) {
 		all.add(ofSearch, "the system carries its load in pulses, and the window of %s was too "+
 			"short to tell a pulse from growth: each was repeated with a window twice as long, "+
 			"and all later trials kept that length", times(short, "trial"))
+	}
+	if undecided > 0 {
+		all.add(ofSearch, "in %s an objective was nearer to its bound than the variation within "+
+			"the run or plimsoll's own lag: those rates lie within the bracket, and a longer "+
+			"--trial tells closer rates apart", times(undecided, "trial"))
 	}
 	if noisy > 0 {
 		all.add(verdict.NoisyMachine, "the machine was noisy in %d of %s, so a repetition of the "+

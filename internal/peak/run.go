@@ -311,6 +311,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 	if p.Judged {
 		o := Outcome{Stable: p.Verdict.Stable, AchievedRate: p.AchievedRate}
 		o.Passing, o.Short = p.Verdict.Passing, p.Verdict.Short
+		o.Undecided = p.Verdict.Undecided
 		o.Doubtful = p.Noise != "" ||
 			p.Verdict.Clause(verdict.ClauseGenerator).Outcome == result.Broken
 		if r.State == result.Failed {

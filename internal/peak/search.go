@@ -84,6 +84,8 @@ type Outcome struct {
 	Doubtful bool
 	// Short is set when a longer window may show that an unstable trial is stable.
 	Short bool
+	// Undecided is set when the trial was neither stable nor unstable.
+	Undecided bool
 }
 
 // End is the reason why a search ended.
@@ -111,12 +113,12 @@ const (
 // search then tries a rate just below it and a rate just above it. A bisection follows a wrong
 // guess, so a system that collapses under overload costs at most twice as many trials.
 //
-// When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the
-// stable end until it is confirmed as often as planned, and the unstable end as often. A rate
-// that was stable in one run and unstable in another is mixed. It lies within the reported
-// bracket, and the search continues above it. A doubtful unstable end is tried again after two
-// successive stable trials below it, and is forgotten if it is stable then. The last trials are
-// reserved for the ends.
+// When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the stable
+// end until it is confirmed as often as planned, and the unstable end as often. A rate that was
+// stable in one run and unstable in another is mixed. It lies within the reported bracket, and the
+// search continues above it, as it does above a rate that was neither. A doubtful unstable end is
+// tried again after two successive stable trials below it, and is forgotten if it is stable then.
+// The last trials are reserved for the ends.
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length.
@@ -128,7 +130,8 @@ type Search struct {
 	short   bool // the repetition needs a longer window
 	stretch int  // length of windows as a multiple of the planned length
 	stable  []float64
-	mixed   []float64       // unstable rates at or below a stable rate
+	mixed   []float64       // unstable rates at or below a stable rate, and undecided rates
+	unsure  []float64       // undecided rates
 	passed  map[float64]int // confirmations, by rate
 	missed  map[float64]int // unstable trials, by rate
 	above   []limit         // unstable rates, the lowest first
@@ -222,6 +225,10 @@ func (s *Search) next() (Step, End) {
 		return Step{Kind: Ramp, Rate: s.within(s.plan.StartRate)}, Unfinished
 	case low == 0:
 		return s.down(high)
+	case end == 0 && len(s.unsure) > 0:
+		return s.down(s.leastMixed())
+	case s.gap(end) && left > needed && !s.hurried:
+		return Step{Kind: Bisect, Rate: math.Sqrt(end * s.leastMixed())}, Unfinished
 	}
 	if top := s.top(); top.doubtful && s.calm >= calmBelow && left > needed && !s.hurried {
 		return Step{Kind: Recheck, Rate: top.rate, Long: top.long, recheck: true}, Unfinished
@@ -233,6 +240,13 @@ func (s *Search) next() (Step, End) {
 		return s.up(low), Unfinished
 	}
 	return s.between(low, high), Unfinished
+}
+
+// gap reports whether the lowest undecided rate is too far above the stable end, once the search
+// has found where rates are unstable.
+func (s *Search) gap(end float64) bool {
+	least := s.leastMixed()
+	return slices.Contains(s.unsure, least) && least > end*(1+2*s.plan.Tolerance) && s.narrow()
 }
 
 // along returns the next trial of the curve, and whether there is one.
@@ -384,25 +398,30 @@ func (s *Search) Take(o Outcome) {
 	}
 	s.taken++
 	s.short = !o.Stable && o.Short && s.stretch < MostStretch
-	s.again = s.short || !o.Stable && o.Passing && !o.Short && step.Kind != Repeat
+	s.again = s.short || !o.Stable && o.Passing && !o.Short && !o.Undecided && step.Kind != Repeat
 	if s.short {
 		s.stretch *= 2
 	}
 	if s.again {
 		return
 	}
-	s.upward = o.Stable && (step.guess || step.recheck)
+	s.upward = (o.Stable || o.Undecided) && (step.guess || step.recheck)
 	switch {
 	case step.guess && step.hope != o.Stable:
 		s.poor++
 	case step.guess || step.Kind == Bisect:
 		s.poor = 0
 	}
-	if o.Stable {
+	switch {
+	case o.Stable:
 		s.holds(step)
-		return
+	case o.Undecided:
+		s.mixed, s.unsure = append(s.mixed, step.Rate), append(s.unsure, step.Rate)
+		step.Long = false // it confirms nothing
+		s.holds(step)
+	default:
+		s.fails(step, o)
 	}
-	s.fails(step, o)
 }
 
 // fails records an unstable trial.

@@ -24,7 +24,7 @@ var outcomes = []struct {
 	word string
 	tone document.Tone
 }{{"stable", document.Good}, {"unstable", document.Bad}, {"repeated", document.Unsure},
-	{"stopped", ""}}
+	{"undecided", document.Unsure}, {"stopped", ""}}
 
 // trialSeries are the trials with a value, a series for each outcome; numbered writes their
 // numbers beside them.

@@ -30,6 +30,8 @@ func outcomeOf(p *peak.Trial) (word string, tone document.Tone) {
 		return "repeated", document.Unsure
 	case p.Verdict.Stable:
 		return "stable", document.Good
+	case p.Verdict.Undecided:
+		return "undecided", document.Unsure
 	}
 	return "unstable", document.Bad
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -120,7 +121,8 @@ func (o Objective) point(l result.Latency) (result.Percentile, bool) {
 	return l.Point(o.Percentile)
 }
 
-// judge judges whether the objective holds in a run.
+// judge judges whether the objective holds in a run. It is undecided where the run's own variation
+// or plimsoll's own error is greater than the distance to the bound.
 func (o Objective) judge(s *result.Saved) Clause {
 	c := Clause{Name: ClauseSLO, Series: o.Series,
 		Figures: []Figure{{Name: "below_ns", Value: float64(o.BelowNs)}}}
@@ -132,6 +134,18 @@ func (o Objective) judge(s *result.Saved) Clause {
 			o.figure())
 	}
 	c.Figures = append(c.Figures, Figure{Name: "latency_ns", Value: float64(ns)})
+	if point.Bound == result.Exact {
+		if least, most, known := o.beyond(s); known {
+			c.Figures = append(c.Figures, Figure{"beyond_share_low", least},
+				Figure{"beyond_share_high", most})
+			if allowed := 1 - o.Percentile/100; least <= allowed && most > allowed {
+				c.Undecided = true
+				return c.say(result.Unknown, "%s: it was %s, too near to decide: %.3g%% to %.3g%% "+
+					"of messages took longer than the bound, and %.3g%% may", o,
+					quantity.Duration(ns), least*100, most*100, allowed*100)
+			}
+		}
+	}
 	switch {
 	case ns >= o.BelowNs && point.Bound == result.Exact:
 		c.Passing = o.passing(s)
@@ -150,6 +164,60 @@ func (o Objective) judge(s *result.Saved) Clause {
 			quantity.Count(latency.Missing.Unanswered))
 	}
 	return c.say(result.Holds, "%s: it was %s", o, quantity.DurationBeside(ns, o.BelowNs))
+}
+
+// nearTail is the probability at each end of the interval by which an objective is decided in one
+// trial. A search decides an end of its bracket in several trials.
+const nearTail = 0.3
+
+// beyond returns the least and the greatest share of messages beyond the objective's bound that
+// the run allows for; false: it has too few intervals. The least leaves out plimsoll's own lag: it
+// is of publish latency less own lag, which is no longer than the system's own latency, or of
+// end-to-end latency with a bound that is raised by the mean own lag.
+func (o Objective) beyond(s *result.Saved) (least, most float64, known bool) {
+	if o.Percentile == 100 {
+		return 0, 0, false
+	}
+	whole, known := o.share(s, o.Series, o.BelowNs)
+	if !known {
+		return 0, 0, false
+	}
+	least, most = whole.Interval(nearTail)
+	series, belowNs := result.LessOwnLag, o.BelowNs
+	if o.Series != result.Publish {
+		series, belowNs = o.Series, o.BelowNs+int64(s.Run.Summary.Generator.OwnLagMeanNs)
+	}
+	if less, known := o.share(s, series, belowNs); known {
+		least, _ = less.Interval(nearTail)
+	}
+	return least, most, true
+}
+
+// share returns the share of a series' messages that take at least belowNs. Messages without a
+// latency are spread evenly.
+func (o Objective) share(s *result.Saved, series result.Series, belowNs int64) (stats.Share, bool) {
+	var beyond, all []float64
+	var startNs int64
+	for _, l := range s.Latency {
+		if l.Series != series || l.Warmup {
+			continue
+		}
+		if len(all) == 0 || l.StartNs != startNs {
+			beyond, all, startNs = append(beyond, 0), append(all, 0), l.StartNs
+		}
+		at := len(all) - 1
+		for value, n := range l.Histogram.ForEachBucket {
+			all[at] += float64(n)
+			if value >= belowNs {
+				beyond[at] += float64(n)
+			}
+		}
+	}
+	missing := float64(s.Run.Summary.Series(o.Series).Missing.Total()) / float64(max(len(all), 1))
+	for i := range all {
+		all[i], beyond[i] = all[i]+missing, beyond[i]+missing
+	}
+	return stats.ShareOf(beyond, all), len(all) >= growthFewest
 }
 
 // passingShare is the share of a window's intervals that must each keep an objective for

@@ -35,6 +35,9 @@ type Clause struct {
 	// Short is set when the window was too short to tell a pulse of waiting messages from
 	// growth.
 	Short bool `json:"short,omitempty"`
+	// Undecided is set when an objective is neither kept nor missed beyond the run's own
+	// variation.
+	Undecided bool `json:"undecided,omitempty"`
 }
 
 func (c Clause) say(outcome, format string, args ...any) Clause {
@@ -59,8 +62,11 @@ type Stability struct {
 	// Passing is set when the rate is unstable because of passing disturbances only.
 	Passing bool `json:"passing,omitempty"`
 	// Short is set when the rate is unstable because of the window's length only.
-	Short   bool     `json:"short,omitempty"`
-	Clauses []Clause `json:"clauses"`
+	Short bool `json:"short,omitempty"`
+	// Undecided is set when the rate is neither stable nor unstable, because of undecided
+	// objectives only.
+	Undecided bool     `json:"undecided,omitempty"`
+	Clauses   []Clause `json:"clauses"`
 
 	// SlopeRate is the growth of the number of messages due and not yet arrived, SlopeLow
 	// and SlopeHigh its 95% interval, in messages per second; Sloped is false when they are
@@ -107,7 +113,7 @@ func (s Stability) Clause(name string) Clause {
 //   - lag: schedule lag does not grow by more than the same share of the time;
 //   - failures: no message was refused, left unanswered or lost;
 //   - generator: plimsoll itself was not the limit;
-//   - slo: each objective holds.
+//   - slo: each objective holds, beyond the variation within the run.
 //
 // A rate is stable when every clause holds; an unknown clause does not hold.
 func Stable(s *result.Saved, objectives []Objective) Stability {
@@ -124,6 +130,8 @@ func Stable(s *result.Saved, objectives []Objective) Stability {
 		func(c Clause) bool { return c.Outcome == result.Holds })
 	v.Stable = len(failing) == 0
 	v.Short = !v.Stable && !slices.ContainsFunc(failing, func(c Clause) bool { return !c.Short })
+	v.Undecided = !v.Stable &&
+		!slices.ContainsFunc(failing, func(c Clause) bool { return !c.Undecided })
 	// A shortfall passes when the number of waiting messages does not grow.
 	if grew := backlog.Outcome != result.Holds; !v.Stable && !grew {
 		v.Passing = !slices.ContainsFunc(failing, func(c Clause) bool { return !c.Passing })
