@@ -52,14 +52,7 @@ func (s *Saved) summarizeFromIntervals() {
 		}
 	}
 	r.Observation.Finish(r.Summary, r.Load, r.Environment.Cores)
-	if own := s.Total(OwnLag); own != nil {
-		g := &r.Summary.Generator
-		g.OwnLagP99Ns, g.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
-		g.OwnLagCount = own.TotalCount()
-	}
-	if system := s.Total(LessOwnLag); system != nil {
-		r.Summary.Generator.LessOwnLagP99Ns = system.ValueAtPercentile(99)
-	}
+	r.Summary.Generator.Accuse(s.Total(OwnLag), s.Total(LessOwnLag), s.Total(SimulatedLate))
 	if twin := s.Total(Twin); twin != nil {
 		r.Summary.Instrument = &Instrument{
 			Publish: Summarize(Twin, twin, 0, 0), EndToEnd: Summarize(TwinReceive,

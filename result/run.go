@@ -381,37 +381,9 @@ type Percentile struct {
 	Percentile float64 `json:"percentile"`
 	LatencyNs  int64   `json:"latency_ns"`
 	Bound      Bound   `json:"bound,omitempty"`
-}
-
-// Instrument is plimsoll's own error during the measured window, measured with the twin, a system
-// that takes no time. It gets a small load from the same pacers, through a hand-over between
-// goroutines like that of a client library.
-type Instrument struct {
-	Publish  Latency `json:"publish"`    // due -> acknowledged
-	EndToEnd Latency `json:"end_to_end"` // due -> received
-}
-
-// Generator has plimsoll's figures of itself during the measured window.
-type Generator struct {
-	Limited      bool    `json:"limited"`        // see internal/verdict
-	OwnLagP99Ns  int64   `json:"own_lag_p99_ns"` // lag that the system did not cause
-	OwnLagMeanNs float64 `json:"own_lag_mean_ns,omitempty"`
-	OwnLagCount  int64   `json:"own_lag_count,omitempty"` // messages that it is known of
-	// LessOwnLagP99Ns is the p99 of publish latency less own lag (see LessOwnLag).
-	LessOwnLagP99Ns int64 `json:"publish_less_own_lag_p99_ns,omitempty"`
-	// SimulatedLateP99Ns is for the simulated system only (see SimulatedLate).
-	SimulatedLateP99Ns int64   `json:"simulated_late_p99_ns,omitempty"`
-	BlockedSeconds     float64 `json:"blocked_seconds"` // producers waiting for the system, summed
-	CPUSeconds         float64 `json:"cpu_seconds"`     // this process: embedded servers included
-	CPUShare           float64 `json:"cpu_share"`       // of all cores
-	GCPauseMaxNs       int64   `json:"gc_pause_max_ns"`
-	GCCount            int64   `json:"gc_count"`
-	PeakRSSBytes       int64   `json:"peak_rss_bytes"`
-	HeapPeakBytes      int64   `json:"heap_peak_bytes"`
-	// As those of a Worker, summed over the workers of a fleet.
-	CPULimitCores    float64 `json:"cpu_limit_cores,omitempty"`
-	MemoryLimitBytes int64   `json:"memory_limit_bytes,omitempty"`
-	ThrottledNs      int64   `json:"throttled_ns,omitempty"`
+	// OwnError: plimsoll's own error exceeds its bound at this percentile (see internal/verdict),
+	// so the latency is not the system's.
+	OwnError bool `json:"own_error,omitempty"`
 }
 
 // Verdict is one judgement over a result.

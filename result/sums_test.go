@@ -151,7 +151,8 @@ func TestTheWorstLatency(t *testing.T) {
 		"one that was not received": {Missing{Unanswered: 2, NotReceived: 1}, 70, NotReached},
 	} {
 		l := Latency{MaxNs: 50, Missing: c.missing,
-			Percentiles: []Percentile{{50, 20, Exact}, {99, 70, AtLeast}}}
+			Percentiles: []Percentile{{Percentile: 50, LatencyNs: 20},
+				{Percentile: 99, LatencyNs: 70, Bound: AtLeast}}}
 		if ns, bound := l.Worst(); ns != c.want || bound != c.bound {
 			t.Errorf("%s: %d %q, want %d %q", name, ns, bound, c.want, c.bound)
 		}
@@ -200,7 +201,8 @@ func TestSummariesOfHistograms(t *testing.T) {
 // A backlog's reading slows producers down by a factor.
 func TestBacklogs(t *testing.T) {
 	with := func(ns int64) []Latency {
-		return []Latency{{Series: Publish, Percentiles: []Percentile{{99, ns, Exact}}}}
+		return []Latency{{Series: Publish,
+			Percentiles: []Percentile{{Percentile: 99, LatencyNs: ns}}}}
 	}
 	b := Backlog{FirstNs: 7e9, CaughtUpNs: 10e9, Stretches: []Stretch{
 		{Name: Before, Latency: with(2e6)}, {Name: During, Latency: with(5e6)}}}

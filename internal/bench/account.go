@@ -97,18 +97,13 @@ func (r *run) note(sentence string) {
 // accuse fills the summary's figures of plimsoll's own error.
 func (r *run) accuse() {
 	s := &r.run.Summary
-	g := &s.Generator
 	totals := r.readings.totals
-	own := totals.Of(result.OwnLag, measure.Measured).Histogram
-	g.OwnLagP99Ns, g.OwnLagMeanNs = own.ValueAtPercentile(99), own.Mean()
-	g.OwnLagCount = own.TotalCount()
-	if system := totals.Of(result.LessOwnLag, measure.Measured).Histogram; system.TotalCount() > 0 {
-		g.LessOwnLagP99Ns = system.ValueAtPercentile(99)
+	measured := func(series result.Series) *hdr.Histogram {
+		return totals.Of(series, measure.Measured).Histogram
 	}
-	if late := totals.Of(result.SimulatedLate, measure.Measured).Histogram; late.TotalCount() > 0 {
-		g.SimulatedLateP99Ns = late.ValueAtPercentile(99)
-	}
-	waited := totals.Of(result.TwinWaited, measure.Measured).Histogram
+	s.Generator.Accuse(measured(result.OwnLag), measured(result.LessOwnLag),
+		measured(result.SimulatedLate))
+	waited := measured(result.TwinWaited)
 	of := func(series result.Series) result.Latency {
 		c := totals.Of(series, measure.Measured)
 		missing := result.Missing{Unanswered: waited.TotalCount()}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,14 @@ import (
 // notReached is a percentile that falls among messages without any latency.
 const notReached = "not reached"
 
-// at prints the latency at a percentile with its bound, or none.
+// ownMark follows a latency that plimsoll's own error determines.
+const ownMark = "†"
+
+// ownNote explains ownMark.
+const ownNote = ownMark + ": plimsoll's own error at this percentile exceeds its bound, so the " +
+	"latency is not the system's"
+
+// at prints the latency at a percentile with its bound and its mark, or none.
 func at(l result.Latency, percentile float64) string {
 	p, ok := l.Point(percentile)
 	switch {
@@ -23,6 +31,8 @@ func at(l result.Latency, percentile float64) string {
 		return none
 	case p.Bound == result.NotReached:
 		return notReached
+	case p.OwnError:
+		return boundedTime(p.LatencyNs, p.Bound) + ownMark
 	}
 	return boundedTime(p.LatencyNs, p.Bound)
 }
@@ -33,6 +43,14 @@ func boundedTime(ns int64, bound result.Bound) string {
 		return "≥ " + quantity.Duration(ns)
 	}
 	return quantity.Duration(ns)
+}
+
+// marked reports whether a latency of the summary has the mark.
+func marked(s result.Summary) bool {
+	return slices.ContainsFunc(s.Latency, func(l result.Latency) bool {
+		return slices.ContainsFunc(l.Percentiles,
+			func(p result.Percentile) bool { return p.OwnError })
+	})
 }
 
 // exactAt is the latency at a percentile; ok is false when only a bound is known. Only exact
@@ -183,8 +201,12 @@ func instrumentSentence(s result.Summary) string {
 				at(l.latency, 99)))
 		}
 	}
-	return strings.Join(parts, "; ") +
+	out := strings.Join(parts, "; ") +
 		": plimsoll's own error, measured in this run on a system that takes no time"
+	if marked(s) {
+		out += "; " + ownNote
+	}
+	return out
 }
 
 // proofSentence states the result of `plimsoll prove` on the machine before the run; empty if

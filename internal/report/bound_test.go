@@ -295,3 +295,21 @@ func TestAProofStandsInEveryForm(t *testing.T) {
 		}
 	}
 }
+
+// A percentile that plimsoll's own error determines is marked in every format, and the mark is
+// explained.
+func TestPercentilesOfOwnErrorAreMarked(t *testing.T) {
+	s := small.load(t)
+	for i := range s.Run.Summary.Latency {
+		if l := &s.Run.Summary.Latency[i]; l.Series == result.Publish {
+			l.Percentiles[0].OwnError = true
+		}
+	}
+	for _, format := range []string{"table", "md", "html"} {
+		out := strings.Join(strings.Fields(string(render(t, format, s))), " ")
+		n := strings.Count(out, ownMark)
+		if n < 2 || !strings.Contains(out, "†: plimsoll's own") {
+			t.Errorf("%s has %d marks, or does not explain them", format, n)
+		}
+	}
+}

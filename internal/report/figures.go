@@ -238,7 +238,11 @@ func instrumentsSentence(runs []*result.Saved) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + " over these runs: plimsoll's own error"
+	out := strings.Join(parts, ", ") + " over these runs: plimsoll's own error"
+	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return marked(s.Run.Summary) }) {
+		out += "; " + ownNote
+	}
+	return out
 }
 
 // withoutLatency ends the name of a row that counts messages without a latency.

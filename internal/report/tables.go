@@ -37,6 +37,9 @@ func percentileTable(r *result.Run) document.Table {
 	for _, sentence := range append(missingSentences(s), clockSentences(s)...) {
 		t.Note += " " + upper(sentence) + "."
 	}
+	if marked(s) {
+		t.Note += " " + ownNote + "."
+	}
 	for _, l := range latencyRows(s) {
 		v := []string{quantity.Count(l.Count), none, none}
 		if l.Count > 0 {

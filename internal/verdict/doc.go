@@ -29,8 +29,9 @@
 //
 // # The instrument's error
 //
-// plimsoll's own error is compared with publish latency minus own lag: own lag does not
-// lengthen that difference (generator.go).
+// plimsoll's own error is compared with publish latency minus own lag, which own lag does not
+// lengthen, at each percentile by itself: a long tail of the system hides no error of the median
+// (ownerror.go).
 //
 // # Loss
 //

@@ -10,9 +10,9 @@ import (
 
 // The bounds of plimsoll's own error.
 const (
-	// ownLagBoundNs is the own lag that every run may have. twinBoundNs is the latency that
-	// the twin may have: its answers pass through goroutines that share the cores with all
-	// others.
+	// ownLagBoundNs is the own lag that every run may have at p99. twinBoundNs is the latency
+	// that the twin may have: its answers pass through goroutines that share the cores with all
+	// others. At lower percentiles less is allowed (see floorAt).
 	ownLagBoundNs = 1_000_000
 	twinBoundNs   = 2_000_000
 	// ownErrorDivisor divides the system's own latency into the bound of plimsoll's error:
@@ -43,11 +43,23 @@ func generator(r *result.Run) result.Verdict {
 	if v, is := twinLimits(r); is {
 		return v
 	}
-	return carried(r)
+	v := carried(r)
+	if v.Outcome == result.Broken {
+		return v
+	}
+	for _, limits := range []func(*result.Run) (result.Verdict, bool){lagLimits, simulatedLimits} {
+		if v, is := limits(r); is {
+			return v
+		}
+	}
+	if above := notTheSystems(r); above != "" {
+		v.Sentence += "; " + above
+	}
+	return v
 }
 
-// carried judges whether plimsoll offered the requested load. It is generator without the twin,
-// whose latency is an error of latencies, not of a rate.
+// carried judges whether plimsoll offered the requested load. It is generator without the errors of
+// latencies that change no rate: those of the twin, and those of percentiles below p99.
 func carried(r *result.Run) result.Verdict {
 	g, lag := r.Summary.Generator, r.Summary.Series(result.Lag)
 	if lag.Count == 0 && g.OwnLagCount == 0 {
@@ -67,13 +79,13 @@ func carried(r *result.Run) result.Verdict {
 	if v, is := throttlingLimits(r); is {
 		return v
 	}
-	if v, is := simulatedLimits(r); is {
+	if v, is := simulatedAt(r, func(p float64) bool { return p == 99 }); is {
 		return v
 	}
 	if r.Load.Closed != nil {
 		return turnAround(r)
 	}
-	bound := errorBound(r, ownLagBoundNs)
+	bound := errorBound(r, result.Publish, 99, ownLagBoundNs)
 	lagNs, of := worstLag(r)
 	if lagNs > bound {
 		return say(Generator, result.Broken,
@@ -83,7 +95,7 @@ func carried(r *result.Run) result.Verdict {
 	if v, is := ownLagUnknown(r, bound); is {
 		return v
 	}
-	error99, _, known := twinError(r)
+	error99, known := twinError(r)
 	if !known && !r.Lacks() {
 		return say(Generator, result.Unknown,
 			"the instrument's own error was not measured, or too rarely to judge it: own lag p99 "+
@@ -120,10 +132,10 @@ func worstLag(r *result.Run) (ns int64, of string) {
 
 // twinError returns the higher of the twin's publish and end-to-end latency, at p99 or the highest
 // percentile below that its messages support.
-func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
+func twinError(r *result.Run) (ns int64, known bool) {
 	i := r.Summary.Instrument
 	if i == nil {
-		return 0, 0, false
+		return 0, false
 	}
 	for _, percentile := range []float64{99, 95, 90, 75} {
 		publish, ok := i.Publish.At(percentile)
@@ -131,64 +143,9 @@ func twinError(r *result.Run) (ns int64, percentile float64, known bool) {
 			continue
 		}
 		received, _ := i.EndToEnd.At(percentile)
-		return max(publish, received), percentile, true
+		return max(publish, received), true
 	}
-	return 0, 0, false
-}
-
-// systemTail returns the p99 of publish latency minus own lag, with which plimsoll's error is
-// compared. Runs of earlier formats have send latency in its place, which leaves out waits in
-// Send.
-func systemTail(r *result.Run) int64 {
-	if own := r.Summary.Generator.LessOwnLagP99Ns; own > 0 {
-		return own
-	}
-	send := r.Summary.Series(result.Send)
-	for _, percentile := range []float64{99, 50} {
-		if ns, ok := send.At(percentile); ok {
-			return ns
-		}
-	}
-	return 0
-}
-
-// errorBound returns the greatest own error that a run may have, at least floorNs. The system's
-// latency contains the instrument's own error, which is subtracted.
-func errorBound(r *result.Run, floorNs int64) int64 {
-	return max(floorNs, (systemTail(r)-twinTail(r))/ownErrorDivisor)
-}
-
-// twinTail returns the twin's publish p99, or 0 if unknown.
-func twinTail(r *result.Run) int64 {
-	if r.Summary.Instrument == nil {
-		return 0
-	}
-	ns, _ := r.Summary.Instrument.Publish.At(99)
-	return ns
-}
-
-// simulatedLimits judges whether the simulated system answered late.
-func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := errorBound(r, twinBoundNs)
-	if late, most := r.Summary.Generator.SimulatedLateP99Ns, min(bound, mostLateNs); late > most {
-		return say(Generator, result.Broken,
-			"plimsoll itself was the limit: the simulated system answered %s later than its own "+
-				"schedule (p99), beyond the bound of %s",
-			quantity.Duration(late), quantity.Duration(most)), true
-	}
-	return v, false
-}
-
-// twinLimits judges whether the twin's latency exceeds its bound.
-func twinLimits(r *result.Run) (v result.Verdict, is bool) {
-	bound := errorBound(r, twinBoundNs)
-	if own, percentile, known := twinError(r); known && own > bound {
-		return say(Generator, result.Broken,
-			"plimsoll itself was the limit: the twin, a system that takes no time, had a latency "+
-				"of %s at p%g, beyond the bound of %s",
-			quantity.Duration(own), percentile, quantity.Duration(bound)), true
-	}
-	return v, false
+	return 0, false
 }
 
 // ownLagUnknown returns an unknown verdict when own lag is known for too few messages.

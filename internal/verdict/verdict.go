@@ -57,6 +57,7 @@ func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
 		r.Warnings = importWarnings(r)
 		return
 	}
+	markOwnErrors(r)
 	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, accounted(Loss, r, loss),
 		accounted(Order, r, order), accounted(Duplicates, r, duplicates)}
 	if exactlyOnce(r) {
