@@ -27,20 +27,37 @@ type evidence struct {
 	workload *workload.Workload
 	virtual  bool           // time is virtual, so the instrument has no error
 	late     *hdr.Histogram // the lateness of the simulated system against its own schedule
+	ownLag   *hdr.Histogram // plimsoll's own lag
 }
 
-// few is the allowed error of the instrument in multiples of its measured error. The twin
-// gets only a small share of the load, so it sees fewer of the rare delays.
-const few = 3
+// The allowed error of the instrument in multiples of its measured error. Own lag and the lateness
+// of the simulated system are known of every message; margin is for the few instructions between
+// the clock's readings and a message. The twin gets only a small share of the load, so it sees
+// fewer of the rare delays.
+const (
+	margin = 1.5
+	few    = 3
+)
 
 // instrument returns the instrument's error, in ns, that this share of messages does not
-// exceed: a few times the twin's latency, plus the lateness of the simulated system.
-func (e *evidence) instrument(series result.Series, share float64) float64 {
+// exceed: own lag plus the lateness of the simulated system. By the union bound, each of them
+// exceeds its percentile for half of the other messages.
+func (e *evidence) instrument(share float64) float64 {
 	if e.virtual {
 		return 0
 	}
-	late := float64(e.late.ValueAtPercentile(share * 100))
-	return late + few*reached(e.twin(series), share)
+	percentile := 100 - 100*(1-share)/2
+	return margin * float64(e.late.ValueAtPercentile(percentile)+
+		e.ownLag.ValueAtPercentile(percentile))
+}
+
+// explains returns the error, in ns, that the twin may explain for this share of messages. A
+// figure that is wrong by no more is not proved wrong.
+func (e *evidence) explains(series result.Series, share float64) float64 {
+	if e.virtual {
+		return 0
+	}
+	return float64(e.late.ValueAtPercentile(share*100)) + few*reached(e.twin(series), share)
 }
 
 // twin returns the latency of the run's twin, a system that takes no time.
@@ -92,10 +109,12 @@ func (e *evidence) percentile(series result.Series, d distribution, p, step floa
 	share := p / 100
 	want := d.at(share)
 	low, _ := d.between(share, n)
+	above, at := d.above(share, n, e.instrument)
+	loose, _ := d.above(share, n, func(share float64) float64 { return e.explains(series, share) })
 	row := Row{
 		Figure: fmt.Sprintf("%s p%v", series, p), Unit: Nanoseconds, PlantedValue: want,
-		Below: want - low + resolution(want),
-		Above: e.above(series, d, share, n) - want + step,
+		Below: want - low + resolution(want), Above: above - want + step,
+		most: mostOwnError(at*100, want), explained: loose - want + step,
 	}
 	row.Planted = nanoseconds(want)
 	point, printed := latency.Point(p)
@@ -108,20 +127,33 @@ func (e *evidence) percentile(series result.Series, d distribution, p, step floa
 	return row.measured(float64(point.LatencyNs), nanoseconds(float64(point.LatencyNs)))
 }
 
-// above returns the largest value that a percentile of the distribution may show together
-// with the instrument's error. By the union bound, the sum of a latency and an error exceeds
-// the sum of two percentiles for at most as many messages as exceed either of them. So the
-// messages beyond the percentile may be divided between the two in any way, and the
-// narrowest result counts.
-func (e *evidence) above(series result.Series, d distribution, share, n float64) float64 {
+// mostOwnError returns the greatest allowed error of a latency that takes the instrument's error at
+// a percentile: that with which the verdict of a run is still that plimsoll was not the limit.
+func mostOwnError(percentile, ns float64) float64 {
+	if percentile > 95 {
+		percentile = 99
+	}
+	return float64(verdict.OwnErrorBound(percentile, int64(ns)))
+}
+
+// above returns the largest value that a percentile of n messages of the distribution may show
+// together with the instrument's error, which depends on the share of messages, and that share. By
+// the union bound, the sum of a latency and an error exceeds the sum of two percentiles for at most
+// as many messages as exceed either of them. So the messages beyond the percentile may be divided
+// between the two in any way, and the narrowest result counts.
+func (d distribution) above(
+	share, n float64, instrument func(share float64) float64,
+) (least, at float64) {
 	off := d.rankError(share, n)
-	least := math.Inf(1)
+	least = math.Inf(1)
 	for _, part := range []float64{1, 0.5, 0.2, 0.1, 0.01} {
 		late := (1 - share) * part
 		value := d.at(min(share+off+late, 1))
-		least = min(least, value+resolution(value)+e.instrument(series, 1-late))
+		if value += resolution(value) + instrument(1-late); value < least {
+			least, at = value, 1-late
+		}
 	}
-	return least
+	return least, at
 }
 
 // bounded formats a percentile that is a lower bound.
@@ -149,30 +181,26 @@ func censored(series result.Series, p float64, bounds ...result.Bound) Check {
 	}
 }
 
-// mean compares a series' mean with a planted mean of known standard deviation.
-func mean(
-	series result.Series, figures func(w *workload.Workload) (mean, deviation float64),
-) Check {
+// mean compares a series' mean with that of a model. A pacer delays messages by at most step.
+func mean(step time.Duration, series result.Series, m func(*workload.Workload) float64) Check {
 	return func(e *evidence) []Row {
-		want, deviation := figures(e.workload)
+		want := m(e.workload)
 		row := Row{
-			Figure: string(series) + " mean", Unit: Nanoseconds,
-			PlantedValue: want, Planted: nanoseconds(want),
+			Figure: string(series) + " mean", Unit: Nanoseconds, PlantedValue: want,
+			Planted: nanoseconds(want), Below: resolution(want), most: mostOwnError(50, want),
 		}
-		off := sigmas*deviation + resolution(want)
-		row.Below, row.Above = off, off+e.meanInstrument(series)
+		row.Above = row.Below + float64(step)
+		if !e.virtual {
+			row.explained = row.Above + e.late.Mean() + few*e.twin(series).MeanNs
+			row.Above += margin * (e.late.Mean() + e.ownLag.Mean())
+		}
 		got := e.run.Summary.Series(series).MeanNs
 		return []Row{row.measured(got, nanoseconds(got))}
 	}
 }
 
-// meanInstrument returns the mean error of the instrument, in ns.
-func (e *evidence) meanInstrument(series result.Series) float64 {
-	if e.virtual {
-		return 0
-	}
-	return e.late.Mean() + few*e.twin(series).MeanNs
-}
+// mostRateError is the greatest allowed error of a rate, as a share.
+const mostRateError = 0.05
 
 // rate compares a rate with a planted rate. off is the allowed error as a share. Messages
 // that the simulated system delivers late may fall on either side of the window's ends.
@@ -186,6 +214,7 @@ func rate(figure string, want, off float64, printed func(r *result.Run) float64)
 			allowed += float64(e.late.Max()) / float64(e.workload.Duration)
 		}
 		row.Below, row.Above = want*allowed, want*allowed
+		row.most = want * mostRateError
 		got := printed(e.run)
 		return []Row{row.measured(got, perSecond(got))}
 	}
@@ -259,7 +288,9 @@ func blocked(ofSecond time.Duration) Check {
 			PlantedValue: float64(ofSecond), Planted: nanoseconds(float64(ofSecond)),
 		}
 		// A producer that enters a stretch late waits for less of it.
-		off := gap + e.instrument(result.Publish, 0.99)
+		off := gap + e.instrument(0.99)
+		row.explained = gap + e.explains(result.Publish, 0.99)
+		row.most = mostOwnError(99, float64(ofSecond))
 		row.Below, row.Above = off, off
 		got := e.run.Summary.Generator.BlockedSeconds / seconds * 1e9
 		return []Row{row.measured(got, nanoseconds(got))}
@@ -305,20 +336,38 @@ func blamesGenerator(e *evidence) []Row {
 	return []Row{row}
 }
 
-// bracket checks that a search's bracket contains the highest sustained rate.
+// mostWidth is the greatest width of a bracket that proves anything, in tolerances of its search.
+const mostWidth = 2
+
+// bracket checks that a search's bracket contains the highest sustained rate, and is narrow.
 func bracket(sustained float64) Check {
 	return func(e *evidence) []Row {
-		b := e.search.Bracket
-		tolerance := sustained * e.search.Plan.Tolerance
-		row := Row{
-			Figure: "peak", Unit: PerSecond, PlantedValue: sustained, Planted: perSecond(sustained),
-			Below: tolerance, Above: tolerance,
-		}
-		upper := max(b.UnstableRate, b.MixedRate)
-		if b.StableRate <= 0 || upper <= 0 {
-			return []Row{row.broken("no bracket: " + e.search.Sentence())}
-		}
-		nearest := min(max(sustained, b.StableRate), upper)
-		return []Row{row.measured(nearest, perSecond(b.StableRate)+" to "+perSecond(upper))}
+		return []Row{bracketRow(e.search.Bracket, sustained, e.search.Plan.Tolerance,
+			e.search.Sentence())}
 	}
+}
+
+// bracketRow judges a bracket. Its error is that of the end that is farther from the truth.
+func bracketRow(b peak.Bracket, sustained, tolerance float64, sentence string) Row {
+	slack := tolerance * sustained
+	row := Row{
+		Figure: "peak", Unit: PerSecond, PlantedValue: sustained, Planted: perSecond(sustained),
+		Below: slack, Above: slack, most: mostWidth * slack,
+	}
+	upper := max(b.UnstableRate, b.MixedRate)
+	if b.StableRate <= 0 || upper <= 0 {
+		return row.broken("no bracket: " + sentence)
+	}
+	printed := perSecond(b.StableRate) + " to " + perSecond(upper)
+	if sustained < b.StableRate-slack || sustained > upper+slack {
+		return row.measured(min(max(sustained, b.StableRate), upper), printed)
+	}
+	farther := b.StableRate
+	if upper-sustained > sustained-b.StableRate {
+		farther = upper
+	}
+	// The bracket holds the truth, so only its width counts.
+	row.Below = max(math.Abs(farther-sustained), row.most)
+	row.Above = row.Below
+	return row.measured(farther, printed)
 }

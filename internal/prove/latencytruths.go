@@ -3,6 +3,8 @@ package prove
 import (
 	"time"
 
+	moremath "github.com/aclements/go-moremath/stats"
+
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -119,8 +121,8 @@ var latencyTruths = []Truth{
 		Settings: map[string]string{"service_time": "0s", "capacity": "1k/s"},
 		Checks: []Check{
 			percentilesWithin(wakeStep, result.Publish, queue(1_000), 50, 90, 95, 99),
-			mean(result.Publish, func(w *workload.Workload) (float64, float64) {
-				return pollaczekKhinchine(900, 1_000, int(w.OfferedMessages()))
+			mean(wakeStep, result.Publish, func(w *workload.Workload) float64 {
+				return moremath.Mean(sojourns(dueTimes(w), 1e6))
 			}),
 		},
 	},

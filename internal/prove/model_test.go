@@ -2,6 +2,7 @@ package prove
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -44,6 +45,32 @@ func TestModelsAgreeWithTheirDefinitions(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, time.Duration(got), test.want)
 		}
 	}
+}
+
+// pollaczekKhinchine returns the mean sojourn time, in ns, of a queue with Poisson arrivals
+// and a constant service time (Pollaczek 1930, Khinchine 1932). It also returns the standard
+// deviation of the mean of n successive messages, whose latencies are correlated. It
+// estimates that deviation from independent simulated queues.
+func pollaczekKhinchine(rate, perSecond float64, n int) (mean, deviation float64) {
+	const queues = 100
+	serviceNs, busy := 1e9/perSecond, rate/perSecond
+	mean = serviceNs + busy*serviceNs/(2*(1-busy))
+	random := rand.New(rand.NewPCG(seed, uint64(n)))
+	dueNs, squares := make([]float64, n), 0.0
+	for range queues {
+		at := 0.0
+		for i := range dueNs {
+			at += random.ExpFloat64() * 1e9 / rate
+			dueNs[i] = at
+		}
+		sum := 0.0
+		for _, latency := range sojourns(dueNs, serviceNs) {
+			sum += latency
+		}
+		off := sum/float64(n) - mean
+		squares += off * off
+	}
+	return mean, math.Sqrt(squares / queues)
 }
 
 func TestPollaczekAndKhinchineAgreeWithTheQueue(t *testing.T) {

@@ -45,7 +45,9 @@ func standstill(planted, distance time.Duration) Check {
 		for i, s := range e.run.Scaling[min(1, len(e.run.Scaling)):] {
 			row := Row{Figure: fmt.Sprintf("standstill of change %d", i+1), Unit: Nanoseconds,
 				PlantedValue: float64(planted), Planted: nanoseconds(float64(planted)),
-				Above: float64(distance) + e.instrument(result.EndToEnd, 1)}
+				Above:     float64(distance) + e.instrument(1),
+				most:      mostOwnError(99, float64(planted)),
+				explained: float64(distance) + e.explains(result.EndToEnd, 1)}
 			rows = append(rows, row.measured(float64(s.LongestGapNs),
 				nanoseconds(float64(s.LongestGapNs))))
 		}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -41,6 +42,10 @@ type Row struct {
 
 	within bool
 	exact  bool // an error counts also in a limited run
+	// most is the greatest allowed error with which the row proves anything; 0: any.
+	most float64
+	// explained is the error above that the run's own error may explain beyond the allowed one.
+	explained float64
 }
 
 // measured returns the row with a printed number.
@@ -75,23 +80,8 @@ func (r Row) used() float64 {
 	return math.Abs(r.Error) / r.Allowed()
 }
 
-// A figure proves nothing when its allowed error is larger than these bounds. A latency also
-// counts when the planted latency is larger.
-const (
-	mostAllowedNs    = 10e6
-	mostAllowedShare = 0.1
-)
-
 // vague reports whether the allowed error is so large that the figure proves nothing.
-func (r Row) vague() bool {
-	switch r.Unit {
-	case Nanoseconds:
-		return r.Above > max(mostAllowedNs, r.PlantedValue)
-	case PerSecond:
-		return r.Above > mostAllowedShare*r.PlantedValue
-	}
-	return false
-}
+func (r Row) vague() bool { return r.most > 0 && max(r.Below, r.Above) > r.most }
 
 // judged returns the row with its verdict. limited is the reason why the run's figures are
 // not valid, or "" when they are.
@@ -99,12 +89,16 @@ func (r Row) judged(limited string) Row {
 	switch {
 	case r.within && r.vague():
 		r.Verdict = Unknown
-		r.Why = "the machine is too busy for a proof: the run's measured error allows " +
-			r.signed(r.Above, "")
+		r.Why = fmt.Sprintf("the run is too inexact for a proof: it allows an error of %s, and a "+
+			"proof at most %s", r.signed(max(r.Below, r.Above), ""), r.signed(r.most, ""))
 	case r.within:
 		r.Verdict = Holds
 	case limited != "" && !r.exact:
 		r.Verdict, r.Why = Unknown, limited
+	case r.Error > 0 && r.Error <= r.explained && !r.exact:
+		r.Verdict = Unknown
+		r.Why = "the run's own error may be as large: the twin's latency explains up to " +
+			r.signed(r.explained, "")
 	default:
 		r.Verdict = Misses
 	}

@@ -5,17 +5,20 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 func TestRowsAreJudgedByTheRunsClaim(t *testing.T) {
 	latency := func(planted, above float64) Row {
-		return Row{Unit: Nanoseconds, PlantedValue: planted, Above: above}
+		return Row{Unit: Nanoseconds, PlantedValue: planted, Above: above,
+			most: mostOwnError(99, planted)}
 	}
 	number := latency(200e3, 50e3)
 	number.Figure, number.Below = "publish p99", 1e3
 	exact := Row{Unit: Messages, PlantedValue: 5, exact: true}
-	loose := Row{Unit: PerSecond, PlantedValue: 1_000, Below: 400, Above: 400}
+	loose := Row{Unit: PerSecond, PlantedValue: 1_000, Below: 400, Above: 400,
+		most: 50}
 	for name, test := range map[string]struct {
 		row     Row
 		limited string
@@ -33,12 +36,40 @@ func TestRowsAreJudgedByTheRunsClaim(t *testing.T) {
 		"the same allowed error of a larger latency": {
 			latency(1e9, 30e6).measured(1.02e9, ""), "", Holds,
 		},
+		"200 us printed as 2.5 ms":          {latency(200e3, 3e6).measured(2.5e6, ""), "", Unknown},
 		"a rate with a large allowed error": {loose.measured(650, ""), "", Unknown},
 		"beyond a large allowed error":      {latency(200e3, 30e6).measured(40e6, ""), "", Misses},
-		"a wrong verdict":                   {Row{Printed: "holds"}, "", Misses},
+		"beyond the allowed error, but not beyond the twin's": {
+			Row{Unit: Nanoseconds, PlantedValue: 200e3, Above: 50e3, explained: 5e6}.measured(
+				1e6, ""), "", Unknown,
+		},
+		"a wrong verdict": {Row{Printed: "holds"}, "", Misses},
 	} {
 		if got := test.row.judged(test.limited).Verdict; got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// A bracket holds the truth only if it is narrow: a wide one proves nothing.
+func TestBracketsAreJudgedByTheirWidth(t *testing.T) {
+	for name, test := range map[string]struct {
+		low, high float64
+		want      Outcome
+	}{
+		"narrow":                {980, 1_030, Holds},
+		"nine times":            {400, 3_600, Unknown},
+		"wide below":            {700, 1_010, Unknown},
+		"wide above":            {990, 1_400, Unknown},
+		"beside, within 5%":     {1_010, 1_060, Holds},
+		"too high":              {1_100, 1_150, Misses},
+		"too low":               {800, 840, Misses},
+		"no end above the peak": {990, 0, Misses},
+	} {
+		row := bracketRow(peak.Bracket{StableRate: test.low, UnstableRate: test.high}, 1_000, 0.05,
+			"").judged("")
+		if row.Verdict != test.want {
+			t.Errorf("%s: %s, want %s", name, row.Verdict, test.want)
 		}
 	}
 }

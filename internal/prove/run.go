@@ -174,6 +174,9 @@ func gather(ctx context.Context, t Truth, runs string, o Options) (*evidence, er
 	if e.late = saved.Total(result.SimulatedLate); e.late == nil {
 		e.late = result.NewHistogram()
 	}
+	if e.ownLag = saved.Total(result.OwnLag); e.ownLag == nil {
+		e.ownLag = result.NewHistogram()
+	}
 	return e, nil
 }
 
