@@ -43,6 +43,22 @@ func (s *server) afterStall(at float64) float64 {
 	return at
 }
 
+// gap draws the time to the next message, in mean gaps.
+func (s *server) gap() float64 {
+	if s.random == nil {
+		return 1
+	}
+	return s.random.ExpFloat64()
+}
+
+// serviceTime draws the time of a message beside its turn.
+func (s *server) serviceTime() float64 {
+	if s.exponential == nil {
+		return s.service
+	}
+	return s.service * s.exponential.ExpFloat64()
+}
+
 // run computes the figures that a verdict needs of a trial at a rate. It begins with an empty
 // queue.
 func (s *server) run(rate, length float64, number int) *result.Saved {
@@ -56,27 +72,16 @@ func (s *server) run(rate, length float64, number int) *result.Saved {
 	latencies, woke := newLatencies(warmup, every, ends-warm), 0.0
 	var offered, acked int64
 	for due := 0.0; ; {
-		if s.random == nil {
-			due += 1 / rate
-		} else {
-			due += s.random.ExpFloat64() / rate
-		}
+		due += s.gap() / rate
 		if due >= warmup+length {
 			break
 		}
-		handed := due
-		if due > woke {
-			handed = max(due, woke+s.quantum)
-			woke = handed
-		} else {
-			handed = woke // it was due while the pacer slept
+		if due > woke { // else it was due while the pacer slept
+			woke = max(due, woke+s.quantum)
 		}
+		handed := woke
 		free = s.afterStall(max(s.now+handed, free)) + turn
-		service := s.service
-		if s.exponential != nil {
-			service *= s.exponential.ExpFloat64()
-		}
-		answer := s.afterStall(free+service) - s.now
+		answer := s.afterStall(free+s.serviceTime()) - s.now
 		counts[int(due/every)]++
 		answered[min(int(answer/every), ends)]++
 		if due < warmup {
