@@ -103,11 +103,12 @@ func plain() []Figure {
 		figure(PerCore, PerSecond, func(r *result.Run) (float64, bool) {
 			return r.Observation.MsgsPerCoreSecond, r.Observation.MsgsPerCoreSecond > 0
 		}),
-		figure(lost, Messages, func(r *result.Run) (float64, bool) {
+		{Name: lost, Unit: Messages, of: func(r *result.Run) (Span, bool) {
 			unread, _ := ledger(func(l account) int64 { return l.Unread })(r)
 			lost, accounted := ledger(func(l account) int64 { return l.Lost })(r)
-			return lost, accounted && (unread == 0 || lost > 0) // at least these
-		}),
+			// Messages that were not received may be lost, and may still come.
+			return Span{lost, lost + unread}, accounted && (unread == 0 || lost > 0)
+		}},
 		figure("duplicate", Messages, ledger(func(l account) int64 { return l.Duplicate })),
 		figure("reordered", Messages, ledger(func(l account) int64 { return l.Reordered })),
 		figure(failed, Messages, counter(result.RecordedRefused,

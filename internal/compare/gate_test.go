@@ -234,6 +234,23 @@ func TestGatesSeeUnansweredMessages(t *testing.T) {
 	}
 }
 
+// Messages that may be lost or still come decide a gate only where they cannot change it.
+func TestGatesOfLossWithUnreadMessages(t *testing.T) {
+	b := sideOf("B", 100)
+	l := &b.Runs[0].Run.Ledger.Subscriptions[0]
+	l.Lost, l.Unread = 3, 10
+	for gate, want := range map[string]string{
+		"lost > 0":  "fails: lost is ≥ 3 in run B0",
+		"lost > 5":  "fails: it cannot be decided whether it lies beyond the bound: lost is ≥ 3",
+		"lost > 13": "holds: lost is ≥ 3 in run B0",
+	} {
+		if got, err := rule(t, sideOf("A", 100), b, gate); err != nil ||
+			!strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, %v, want %q", gate, got, err, want)
+		}
+	}
+}
+
 // A printed value that fails a gate never looks like the bound.
 func TestAGatesFigureIsDistinctFromItsBound(t *testing.T) {
 	b := sideOf("B", 0)

@@ -79,7 +79,7 @@ func (c *Comparison) Counts(gates []Gate) (out []Ruling) {
 // count judges a count in each run, because a count is exact. The error names a run without it.
 func (g Gate) count(runs []*result.Saved) (Ruling, error) {
 	for _, s := range runs {
-		if _, ok := g.Figure.Value(&s.Run); !ok {
+		if _, ok := g.Figure.Span(&s.Run); !ok {
 			return Ruling{}, fmt.Errorf(
 				"%s: run %s has no account, or ended with unread messages: leave it "+
 					"out, or measure again", g.Text, s.Run.ID)

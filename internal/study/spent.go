@@ -30,7 +30,8 @@ func spent() []Figure {
 				if err != nil {
 					return 0, false
 				}
-				return lost.Value(r)
+				span, known := lost.Span(r)
+				return span.Least, known // at least these
 			})},
 		{Name: "unavailable", Title: "longest time without an acknowledgement in a fault",
 			Unit: Nanoseconds, of: ofRun(unavailable)},
