@@ -41,13 +41,14 @@
   const hide = (root) => root.querySelectorAll(".tip, .cursor").forEach((e) => e.remove());
   const show = (root, asked, y) => {
     hide(root);
-    let at = asked, gap = 1 / 12; // the place of the nearest value
-    const svg = root.querySelector(".drawn"), inner = svg.querySelector(".lines"), height = svg.height.baseVal.value;
+    const svg = root.querySelector(".drawn"), reach = svg.dataset.x.startsWith("names") ? 1 : 1 / 12;
+    let at = asked, gap = reach; // the place of the nearest value
+    const inner = svg.querySelector(".lines"), height = svg.height.baseVal.value;
     const x = axis(svg.dataset.x), up = axis(svg.dataset.y), rows = [];
     const wide = inner ? inner.viewBox.baseVal.width : 1000;
     for (const path of svg.querySelectorAll(".line")) {
       const all = points(path), p = all.length && near(all, asked * wide), off = p ? Math.abs(p[0] / wide - asked) : 1;
-      if (off < 1 / 12) rows.push([path.dataset.n, up(1 - p[1] / height), path]);
+      if (off < reach) rows.push([path.dataset.n, up(1 - p[1] / height), path]);
       if (off < gap) [at, gap] = [p[0] / wide, off];
     }
     if (svg.querySelector(".heat") && y != null) rows.push(["", up(1 - y), null]);
