@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -23,9 +25,15 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+// answerLimit bounds the time of a browser for one action.
+const answerLimit = 20 * time.Second
+
 // browser is a tab of a real browser. It remembers what must not happen on any page.
 type browser struct {
 	context.Context
+
+	doing  string                         // what failures name
+	paused chan *fetch.EventRequestPaused // requests that wait for the test
 
 	mu     sync.Mutex
 	hosts  map[string]bool
@@ -40,17 +48,21 @@ func openBrowser(t *testing.T) *browser {
 		t.Skipf("%s needs a browser: install chromium", t.Name())
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900))
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1440, 900), chromedp.DisableGPU,
+		chromedp.Flag("force-prefers-reduced-motion", true))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
 	started, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	b := &browser{hosts: map[string]bool{}}
+	b := &browser{hosts: map[string]bool{}, paused: make(chan *fetch.EventRequestPaused, 100)}
 	ctx, cancel := chromedp.NewContext(started, chromedp.WithListener(b.hear))
 	t.Cleanup(cancel)
-	b.Context, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	b.Context, cancel = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
+	if err := chromedp.Do(b); err != nil { // the browser lives as long as this context
+		t.Fatalf("start %s: %v", path, err)
+	}
 	return b
 }
 
@@ -59,6 +71,8 @@ func (b *browser) hear(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
+	case *fetch.EventRequestPaused:
+		b.paused <- e
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err != nil || u.Host != "" {
 			b.hosts[u.Host] = true
@@ -76,19 +90,32 @@ func (b *browser) hear(event any) {
 	}
 }
 
+// forget removes the error that a page with a status that is not 200 causes in the console.
+func (b *browser) forget(status string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.errors = slices.DeleteFunc(b.errors, func(s string) bool {
+		return strings.Contains(s, "the server responded with a status of "+status)
+	})
+}
+
 func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(b, actions...); err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithTimeout(b, answerLimit)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		t.Fatalf("%s: %v", b.doing, err)
 	}
 }
 
 // is returns the value of an expression.
 func is[T any](t *testing.T, b *browser, expression string) T {
 	t.Helper()
-	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression))
+	ctx, cancel := context.WithTimeout(b, answerLimit)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %.200s: %v", b.doing, expression, err)
 	}
 	return value
 }
@@ -169,15 +196,20 @@ func served(t *testing.T, dir string, args ...string) (address string, cmd *exec
 }
 
 // In a real browser: the page of a run on NATS changes while it is measured and, when the run is
-// interrupted, ends as the saved report; two runs are ticked and compared, by keyboard only.
+// interrupted, ends as the saved report; two runs are ticked and compared, by keyboard only; every
+// control of every page is used, by mouse and by keyboard.
 func TestRealBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures in front of a browser")
 	}
 	b := openBrowser(t)
 	dir := inDir(t, map[string]string{"short.yaml": "name: short\nload: {rate: 500/s}\n" +
-		"warmup: 1s\nduration: 5m\n"})
+		"warmup: 1s\nduration: 5m\n",
+		"cells.yaml": "name: cells\nload: {rate: 500/s}\nwarmup: 0s\nduration: 1s\n"})
+	u := &user{browser: b, root: filepath.Join(dir, "runs"), visited: map[string]bool{},
+		linked: map[string]bool{}}
 	live, cmd := served(t, dir, "run", "-t", "nats", "-w", "short.yaml", "--ui")
+	useLive(t, u, live)
 	followLive(t, b, live, cmd.Process)
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
@@ -191,6 +223,15 @@ func TestRealBrowser(t *testing.T) {
 
 	list, cmd := served(t, dir, "serve")
 	compareByKeyboard(t, b, list)
+	if out, err := self(t, dir, "sweep", "-t", "sim", "-w", "cells.yaml", "--vary",
+		"partitions=1,2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	u.useServed(t, list)
+	t.Logf("used %d of %d controls", u.used, u.all)
+	if u.used < u.all || u.all < 100 {
+		t.Errorf("used %d of %d controls", u.used, u.all)
+	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +239,15 @@ func TestRealBrowser(t *testing.T) {
 		t.Error(err)
 	}
 	b.check(t, live, hidden, list)
+}
+
+// useLive uses all controls of the page of a run that is measured.
+func useLive(t *testing.T, u *user, address string) {
+	t.Helper()
+	u.do(t, chromedp.Navigate(address))
+	u.await(t, `document.querySelectorAll("main .drawing").length > 5 &&
+		document.querySelector("main .cards") !== null`)
+	u.useAll(t)
 }
 
 // followLive opens the page of a run, unfolds and scrolls it, interrupts the run when the figures
@@ -224,7 +274,8 @@ func followLive(t *testing.T, b *browser, address string, run *os.Process) {
 	b.await(t, `document.querySelector("#live").dataset.state === "over"`)
 	if kept := is[string](t, b, `document.activeElement.parentElement?.open ?
 		document.activeElement.textContent : ""`); unfolded == "" || kept != unfolded {
-		t.Errorf("unfolded and focused was %q, at the end %q", unfolded, kept)
+		t.Errorf("unfolded and focused was %q, at the end %q on %s", unfolded, kept,
+			is[string](t, b, "document.activeElement.outerHTML.slice(0, 300)"))
 	}
 	if top := is[float64](t, b, "scrollY"); top < 100 {
 		t.Errorf("the page was scrolled back to %g", top)
