@@ -26,8 +26,8 @@ func costBlocks(s *result.Saved) []block {
 	case c.observed():
 		whose = whoseCost(c)
 	case small == nil:
-		whose = atTheEnd(&s.Run, "The resource use of servers and machine was not observed in this "+
-			"run.")
+		whose = atTheEnd(&s.Run, "The resource use of servers and machine was not observed in "+
+			"this run.")
 	}
 	if s.Price != nil {
 		whose += " Price: " + price.Sentence(s.Price) + "."

@@ -90,9 +90,13 @@ func soFar(all []block) []block {
 
 // empty reports whether a block shows nothing.
 func empty(b block) bool {
-	return len(b.Cards)+len(b.Verdicts)+len(b.Facts)+len(b.Section)+len(b.Row)+len(b.Contents) == 0 &&
-		b.Heading == nil && b.Text == nil && (b.Warnings == nil || len(b.Warnings.Sentences) == 0) &&
-		b.Table == nil && b.Chart == nil && b.Code == nil && b.Details == nil
+	all := len(b.Cards) + len(b.Verdicts) + len(b.Facts) + len(b.Section) + len(b.Row) +
+		len(b.Contents)
+	if b.Warnings != nil {
+		all += len(b.Warnings.Sentences)
+	}
+	return all == 0 && b.Heading == nil && b.Text == nil && b.Table == nil && b.Chart == nil &&
+		b.Code == nil && b.Details == nil
 }
 
 // drawn reports whether a chart has anything to draw.
