@@ -207,7 +207,9 @@ func (r *consumer) close(ctx context.Context) error {
 	defer cancel()
 	if !r.early {
 		commit := r.client.CommitMarkedOffsets(ctx)
-		if !errors.Is(commit, kerr.UnknownTopicOrPartition) { // the topic was deleted
+		deleted := errors.Is(commit, kerr.UnknownTopicID) ||
+			errors.Is(commit, kerr.UnknownTopicOrPartition)
+		if !deleted {
 			err = errors.Join(err, commit)
 		}
 	}
