@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -298,8 +299,11 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	default:
 		close(t.ready)
 	}
-	f := flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag}
+	f := &flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag}
+	over := make(chan struct{})
+	go f.watch(conn, over)
 	f.run()
+	close(over)
 	_ = ch.Close() // handled messages are acknowledged as far as possible
 	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
 }
@@ -316,9 +320,44 @@ type flow struct {
 	wire       *wire
 	deliveries <-chan amqp.Delivery
 	tag        string
+	heard      atomic.Bool // a message came since watch looked
 	last       uint64      // delivery tag of the last message handled
 	pending    int         // messages handled and not acknowledged
 	overdue    *time.Timer // runs while messages are pending and ack_delay is not 0
+}
+
+// lookEvery is how often a consumer that receives nothing looks for its queue.
+const lookEvery = 30 * time.Second
+
+// watch closes the channel when the queue was deleted, until the flow is over: servers tell the
+// consumers of a quorum queue nothing then. A request that is not answered ends with the
+// connection.
+func (f *flow) watch(conn *amqp.Connection, over <-chan struct{}) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+		}
+		if !f.heard.Swap(false) && isMissing(conn, f.tag) {
+			_ = f.channel.Close() // fails if it is closed already
+			return
+		}
+	}
+}
+
+// isMissing reports whether a server answers that there is no such queue.
+func isMissing(conn *amqp.Connection, queue string) bool {
+	ch, err := conn.Channel()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = ch.Close() }() // the refusal has closed it
+	_, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil)
+	var refused *amqp.Error
+	return errors.As(err, &refused) && refused.Code == amqp.NotFound
 }
 
 // run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
@@ -363,10 +402,7 @@ func (f *flow) run() {
 			return
 		}
 		began := time.Now()
-		// The queue is the partition, and messages carry no key.
-		handled, back := f.r.take(system.Received{
-			Payload: d.Body, Partition: int32(f.t.partition),
-		})
+		handled, back := f.take(d)
 		if !handled {
 			return
 		}
@@ -382,6 +418,14 @@ func (f *flow) run() {
 		f.last = d.DeliveryTag
 		f.handled()
 	}
+}
+
+// take hands over a message. The queue is its partition, and it carries no key.
+func (f *flow) take(d amqp.Delivery) (handled, back bool) {
+	if !f.heard.Load() {
+		f.heard.Store(true)
+	}
+	return f.r.take(system.Received{Payload: d.Body, Partition: int32(f.t.partition)})
 }
 
 // keep lets the wire keep the next acknowledgements back, unless the last message took long.
