@@ -185,11 +185,15 @@ func ofArrivals(heading string, l result.Load) string {
 	return heading
 }
 
-// instrumentSentence states plimsoll's own error; empty if it was not measured.
+// instrumentSentence states plimsoll's own error, and explains the mark of percentiles that it
+// determines; empty if it was not measured.
 func instrumentSentence(s result.Summary) string {
-	i := s.Instrument
+	i, note := s.Instrument, ""
+	if marked(s) {
+		note = ownNote
+	}
 	if i == nil || !counted(i.Publish) && !counted(i.EndToEnd) {
-		return ""
+		return note
 	}
 	var parts []string
 	for _, l := range []struct {
@@ -203,8 +207,8 @@ func instrumentSentence(s result.Summary) string {
 	}
 	out := strings.Join(parts, "; ") +
 		": plimsoll's own error, measured in this run on a system that takes no time"
-	if marked(s) {
-		out += "; " + ownNote
+	if note != "" {
+		out += "; " + note
 	}
 	return out
 }

@@ -308,7 +308,7 @@ func TestPercentilesOfOwnErrorAreMarked(t *testing.T) {
 	for _, format := range []string{"table", "md", "html"} {
 		out := strings.Join(strings.Fields(string(render(t, format, s))), " ")
 		n := strings.Count(out, ownMark)
-		if n < 2 || !strings.Contains(out, "†: plimsoll's own") {
+		if n < 2 || !strings.Contains(out, ownMark+": plimsoll") {
 			t.Errorf("%s has %d marks, or does not explain them", format, n)
 		}
 	}
