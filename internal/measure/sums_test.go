@@ -75,18 +75,18 @@ func TestSharingIsThatOfTheLeastFairTopic(t *testing.T) {
 // several consumers; a message that the system refused must not be read.
 func TestTransactionsAreReadAsAWhole(t *testing.T) {
 	var made Transactions
-	for number, messages := range []int{3, 3, 1, 2, 0, 2} {
+	for number, messages := range []int{3, 3, 1, 2, 0, 4, 1, 2} {
 		for range messages {
 			made.Enlist(uint32(number + 1))
 		}
 	}
 	made.Aborted(6)                       // the last one
-	for _, none := range []uint32{0, 7} { // of no transaction, and of one that has no message
+	for _, none := range []uint32{0, 9} { // of no transaction, and of one that has no message
 		made.Enlist(0)
 		made.Aborted(none)
 	}
 	one, other := NewSeen(2), NewSeen(2)
-	for _, number := range []uint32{0, 1, 1, 2, 3} {
+	for _, number := range []uint32{0, 1, 1, 2, 3, 6, 7} {
 		one.Received(1, number)
 	}
 	for _, number := range []uint32{1, 4, 4} {
@@ -105,7 +105,7 @@ func TestTransactionsAreReadAsAWhole(t *testing.T) {
 	l := sumsOf([]SentAccount{{Producer: 1, Lanes: sent.Lanes(false),
 		Transactions: made.Account()}},
 		[]ArrivedAccount{account, {Consumer: 1, Transactions: other.Account()}, {Consumer: 2}})
-	if l.Transactions != 6 || l.AbortedTransactions != 1 || l.PartialTransactions != 1 ||
+	if l.Transactions != 8 || l.AbortedTransactions != 1 || l.PartialTransactions != 2 ||
 		l.WholeTransactions != 2 || l.RefusedReceived != 2 || l.Unacked != 3 {
 		t.Errorf("%+v", l)
 	}
@@ -382,6 +382,24 @@ func TestSelfCountsFromTheReadingBefore(t *testing.T) {
 		}
 		if got := s.longestPause(h); got != c.want {
 			t.Errorf("after a pause in bucket %d: %d ns, want %d", c.bucket, got, c.want)
+		}
+	}
+}
+
+// Ranges of evidence do not go from one lane into another.
+func TestRangesAreOfOneLane(t *testing.T) {
+	names := []LaneName{{"a", 0, 0}, {"a", 0, 1}, {"a", 1, 1}, {"b", 1, 1}}
+	var all []Sighting
+	for lane := range names {
+		all = append(all, Sighting{lane, int64(2 * lane)}, Sighting{lane, int64(2*lane + 1)})
+	}
+	got := named(nil, all, func(lane int) LaneName { return names[lane] })
+	if len(got) != len(names) {
+		t.Fatalf("%+v", got)
+	}
+	for i, r := range got {
+		if !names[i].is(&r) || r.First != int64(2*i) || r.Last != int64(2*i+1) {
+			t.Errorf("lane %d: %+v", i, r)
 		}
 	}
 }

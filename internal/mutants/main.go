@@ -40,11 +40,17 @@ func (s *survivors) keys() map[string]bool {
 	return keys
 }
 
-func (s *survivors) remove(keys []string) error {
+// update removes keys from the list and adds others, in the order of keys after the head.
+func (s *survivors) update(gone, fresh []string) error {
 	s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
 		key, _, _ := strings.Cut(line, remark)
-		return slices.Contains(keys, key)
+		return key == "" || slices.Contains(gone, key)
 	})
+	s.lines = append(s.lines, fresh...)
+	head := slices.IndexFunc(s.lines, func(l string) bool { return !strings.HasPrefix(l, "#") })
+	if head >= 0 {
+		slices.Sort(s.lines[head:])
+	}
 	return os.WriteFile(s.path, []byte(strings.Join(s.lines, "\n")+"\n"), 0o644)
 }
 
@@ -53,7 +59,7 @@ type options struct {
 	sample, jobs int
 	seed         uint64
 	longest      time.Duration
-	remove       bool
+	update       bool
 }
 
 func main() {
@@ -64,7 +70,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the sample")
 	flag.IntVar(&o.jobs, "jobs", 2, "mutants to try at the same time")
 	flag.DurationVar(&o.longest, "longest", 3*time.Second, "leave out tests that need more CPU")
-	flag.BoolVar(&o.remove, "remove", false, "remove killed mutants from the list")
+	flag.BoolVar(&o.update, "update", false, "write the list anew for the packages tried")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := mutate(ctx, o, flag.Args(), os.Stdout)
@@ -110,12 +116,9 @@ func mutate(ctx context.Context, o options, packages []string, out io.Writer) er
 
 // report says how the survivors differ from the list.
 func report(o options, known *survivors, fresh, gone []string, out io.Writer) error {
-	if o.remove && len(gone) > 0 {
-		if err := known.remove(gone); err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "Removed from %s: %d mutants.\n", o.list, len(gone))
-		gone = nil
+	if o.update {
+		fmt.Fprintf(out, "%s: %d lines fewer, %d more.\n", o.list, len(gone), len(fresh))
+		return known.update(gone, fresh)
 	}
 	for _, part := range []struct {
 		title string
@@ -123,7 +126,7 @@ func report(o options, known *survivors, fresh, gone []string, out io.Writer) er
 	}{
 		{"No test notices these changes. Add a test that does:", fresh},
 		{"These are killed, or no longer in the code. Remove them from " + o.list +
-			" (flag -remove):", gone},
+			" (flag -update):", gone},
 	} {
 		if len(part.keys) > 0 {
 			fmt.Fprintf(out, "%s\n%s\n", part.title, strings.Join(part.keys, "\n"))

@@ -97,15 +97,17 @@ func TestSurvivorsAreComparedWithTheList(t *testing.T) {
 	known := slices.Concat([]string{"# Known.", missed[0] + remark + "equivalent"}, missed[1:])
 	for name, c := range map[string]struct {
 		list   []string
-		remove bool
+		update bool
 		after  []string
 		says   []string // empty: nothing is wrong
 	}{
 		"no list":         {says: append([]string{"No test notices"}, missed...)},
 		"all known":       {list: known, after: known},
-		"a killed one":    {list: append(known, killed), says: []string{"These are killed", killed}},
-		"one that is not": {list: append(known, gone), says: []string{"These are killed", gone}},
-		"removed":         {list: append([]string{gone, killed}, known...), remove: true, after: known},
+		"a killed one":    {list: slices.Concat(known, []string{killed}), says: []string{"These are killed", killed}},
+		"one that is not": {list: slices.Concat(known, []string{gone}), says: []string{"These are killed", gone}},
+		"removed": {list: slices.Concat(known[:1], []string{gone, killed}, known[1:]),
+			update: true, after: known},
+		"begun": {list: known[:2], update: true, after: known},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := filepath.Join(t.TempDir(), "survivors.txt")
@@ -116,7 +118,7 @@ func TestSurvivorsAreComparedWithTheList(t *testing.T) {
 				}
 			}
 			var out strings.Builder
-			o := options{list: list, jobs: 2, seed: 1, longest: time.Minute, remove: c.remove}
+			o := options{list: list, jobs: 2, seed: 1, longest: time.Minute, update: c.update}
 			err := mutate(t.Context(), o, []string{"./people"}, &out)
 			if (err != nil) != (len(c.says) > 0) {
 				t.Errorf("%v\n%s", err, out.String())
