@@ -150,6 +150,23 @@ func (r reading) checkSingle(ctx context.Context) error {
 	return err
 }
 
+// checkAlone checks that a server without a mirror is no primary with a backup, for which it waits.
+func (r reading) checkAlone(ctx context.Context) error {
+	r.Add(r.at, "broker connections", "none", managementAddress)
+	inSync := false
+	if err := r.admin.attribute(ctx, broker, "ReplicaSync", &inSync); err != nil {
+		return err
+	}
+	r.Add(r.at, "replica in sync", strconv.FormatBool(inSync), managementAddress)
+	if inSync {
+		r.Copies(2)
+		return r.Contradicts("an AMQP mirror, or a single server", "%s has a backup in sync, for "+
+			"which it waits", r.at)
+	}
+	r.Copies(1)
+	return nil
+}
+
 // checkMirror compares the server's broker connection, and the configuration of its mirror (the
 // other endpoint), with the level.
 func (r reading) checkMirror(ctx context.Context) error {
@@ -162,9 +179,7 @@ func (r reading) checkMirror(ctx context.Context) error {
 		return err
 	}
 	if left := r.c.Text(setReplication) == auto; len(all) == 0 && left && !r.Level.Majority() {
-		r.Add(r.at, "broker connections", "none", managementAddress)
-		r.Copies(1)
-		return nil
+		return r.checkAlone(ctx)
 	}
 	if len(all) != 1 {
 		return r.Contradicts("an AMQP mirror", "%s has %d broker connections", r.at, len(all))
