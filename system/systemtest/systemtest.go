@@ -26,8 +26,6 @@ type Harness struct {
 	// Reached is set if another run of the suite, on the same system with other settings, tests
 	// endpoints that do not answer.
 	Reached bool
-	// Untold says why consumers do not learn that their topic was deleted; empty: they do.
-	Untold string
 }
 
 const (

@@ -23,8 +23,6 @@ func TestConformance(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{one.servers.Level},
 				Reached: one.servers != shared,
-				Untold: "a broker removes a queue from under its consumers and tells them " +
-					"nothing",
 				Options: func(t *testing.T, _ workload.Level) system.Options {
 					return optionsOf(t, one.servers, setFailover, "20s")
 				},

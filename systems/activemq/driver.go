@@ -323,13 +323,23 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error,
 ) {
 	var sources []amqp.Source
-	for _, name := range c.queues(o.Topic, o.Subscription) {
+	queues := c.queues(o.Topic, o.Subscription)
+	for _, name := range queues {
 		sources = append(sources, amqp.Source{Address: "queue://" + name,
 			Options: goamqp.ReceiverOptions{SourceCapabilities: []string{"queue"}}})
 	}
 	r, err := amqp.NewConsumer(ctx, amqp.ConsumerOptions{
 		Dialer: c.dialer, Clients: &c.clients, Sources: sources,
 		Credit: int(c.Count(setPrefetch)), Handle: o,
+		// A broker removes a queue from under its consumers, and tells them nothing.
+		Exists: func(ctx context.Context) (bool, error) {
+			b, err := c.jolokia.master(ctx)
+			if err != nil {
+				return false, err
+			}
+			found, err := b.destinations(ctx, "Queue", queues[0])
+			return len(found) > 0, err
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -2,11 +2,15 @@ package amqp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	goamqp "github.com/Azure/go-amqp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -29,6 +33,9 @@ type ConsumerOptions struct {
 	Credit int
 	// Handle has the receiving functions and the delivery.
 	Handle system.ConsumerOptions
+	// Exists reports whether the sources exist, for servers that leave the links of a deleted
+	// source open; nil: the server ends them.
+	Exists func(ctx context.Context) (bool, error)
 }
 
 // Consumer is a system.Consumer with its own connection, and on it a link for each partition.
@@ -41,6 +48,9 @@ type Consumer struct {
 
 	mu   sync.Mutex
 	conn *Conn // the latest
+
+	heard    atomic.Bool // a message came since watch looked
+	watching sync.WaitGroup
 
 	life   context.Context // ends when the consumer must stop receiving
 	cancel context.CancelFunc
@@ -66,6 +76,9 @@ func NewConsumer(ctx context.Context, o ConsumerOptions) (*Consumer, error) {
 	r.life, r.cancel = context.WithCancel(context.Background())
 	r.conn = c
 	go r.run(c, receivers)
+	if o.Exists != nil {
+		r.watching.Go(r.watch)
+	}
 	if err := o.Clients.Keep(ctx, r); err != nil {
 		return nil, err
 	}
@@ -108,6 +121,37 @@ func (r *Consumer) run(c *Conn, receivers []*goamqp.Receiver) {
 			})
 		if c == nil || !r.hold(c) {
 			return
+		}
+	}
+}
+
+const (
+	// lookEvery is how often a consumer that receives nothing looks for its sources.
+	lookEvery = 30 * time.Second
+	// certain is the number of successive answers that prove that they do not exist: after a
+	// failover they may come back with their consumers.
+	certain = 2
+)
+
+// watch fails the consumer when its sources were deleted.
+func (r *Consumer) watch() {
+	for absent := 0; clock.Sleep(r.life, lookEvery); {
+		if r.heard.Swap(false) {
+			absent = 0
+			continue
+		}
+		ctx, cancel := context.WithTimeout(r.life, openWithin)
+		exist, err := r.o.Exists(ctx)
+		cancel()
+		switch {
+		case err != nil: // no server answers: it asks again
+		case exist:
+			absent = 0
+		default:
+			if absent++; absent == certain {
+				r.Fail(errors.New("the topic or the subscription was deleted"))
+				return
+			}
 		}
 	}
 }
@@ -170,6 +214,9 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 func (r *Consumer) take(m *goamqp.Message, partition int32) (handled, back bool) {
 	r.handling.Lock()
 	defer r.handling.Unlock()
+	if !r.heard.Load() {
+		r.heard.Store(true)
+	}
 	return r.Take(system.Received{Payload: Payload(m), Key: Key(m), Partition: partition})
 }
 
@@ -203,6 +250,7 @@ func Key(m *goamqp.Message) []byte {
 func (r *Consumer) Close(ctx context.Context) error {
 	return r.closing.Once(r.o.Clients, r, func() error {
 		r.cancel()
+		r.watching.Wait()
 		err := driver.AwaitHandled(ctx, r.ended)
 		r.mu.Lock()
 		r.Stop()
