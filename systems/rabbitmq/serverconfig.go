@@ -73,7 +73,8 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 				"one: remove it, or give endpoints")
 		}
 	}
-	if p.replicated() {
+	// A number that the level excludes is out of the setting's own range.
+	if p.replicated() && p.replicas() >= int64(driver.LeastCopies(p.level)) {
 		return append(bad.Violations, p.copies.Check(nodes)...)
 	}
 	return bad.Violations
