@@ -97,8 +97,11 @@ func (f *inflater) payload(raw []byte) (buckets []byte, least int64, err error) 
 	}
 	f.plain.Reset()
 	// Each bucket has at most 9 bytes.
-	if _, err := io.CopyN(&f.plain, f.zip, head+9*places(HistogramMinNs)+1); err != io.EOF {
-		return nil, 0, fmt.Errorf("inflate a histogram: it is too long, or %v", err)
+	switch _, err := io.CopyN(&f.plain, f.zip, head+9*places(HistogramMinNs)+1); {
+	case err == nil:
+		return nil, 0, errors.New("inflate a histogram: it is longer than a histogram can be")
+	case !errors.Is(err, io.EOF):
+		return nil, 0, fmt.Errorf("inflate a histogram: %w", err)
 	}
 	b := f.plain.Bytes()
 	if len(b) < head || binary.BigEndian.Uint32(b)&^0xf0 != cookie&^0xf0 ||

@@ -41,8 +41,8 @@ const (
 	Steady Course = "steady" // no change that matters is shown
 	Grows  Course = "grows"  // throughout the window
 	Slows  Course = "slows"  // grew, and more slowly in the second half
-	// grew by its own interval, which includes growth that matters; not shown for all figures
-	// together
+	// MayGrow: it grew by its own interval, which includes growth that matters; growth is not shown
+	// for all figures together.
 	MayGrow      Course = "may_grow"
 	LevelledOff  Course = "levelled_off"  // grew, and stopped
 	Saws         Course = "saws"          // grew, and fell again

@@ -90,7 +90,7 @@ func (s *clockState) check() error {
 	if s.GreatestBoundNs < 0 || s.GreatestBoundNs > skew.Unbounded {
 		return errors.New("the bound of its clock cannot be")
 	}
-	return s.State.Check()
+	return s.Check()
 }
 
 // word is what a worker says: an event, or a part of an answer.

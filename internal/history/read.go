@@ -126,8 +126,7 @@ func (r *reader) run(dir string) {
 		return
 	}
 	run, err := result.ReadHead(dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		r.left["a run.json that cannot be read"]++
 		return
 	}

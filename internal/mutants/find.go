@@ -241,7 +241,7 @@ func (f *finder) add(n ast.Node, of, text string) {
 	at := slices.IndexFunc(sites, func(s *site) bool { return s.from == from && s.to == to })
 	if at < 0 {
 		at = len(sites)
-		f.file.sites = append(sites, &site{from: from, to: to, of: of})
+		f.file.sites = append(f.file.sites, &site{from: from, to: to, of: of})
 	}
 	s := f.file.sites[at]
 	s.forms = append(s.forms, form{len(f.keys), text})

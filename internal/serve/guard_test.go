@@ -132,7 +132,7 @@ func TestOriginsInEveryCombination(t *testing.T) {
 			}
 		}
 	}
-	r := httptest.NewRequest("POST", "https://"+host, nil)
+	r := httptest.NewRequest(http.MethodPost, "https://"+host, nil)
 	for origin, want := range map[string]bool{mine: true, "https://" + host: false} {
 		if r.Header.Set("Origin", origin); foreign(r) != want {
 			t.Errorf("with TLS, origin %q: foreign is %t", origin, !want)
