@@ -40,6 +40,8 @@ type Run struct {
 	// Trial is the run's place in a set of trials; nil: a single run.
 	Trial *Trial `json:"trial,omitempty"`
 
+	// Warming says how the servers were warmed up before the run; nil: they were not.
+	Warming *Warming `json:"warming,omitempty"`
 	// Settling says how a warm-up that ends by itself ended; nil: its length was given.
 	Settling *Settling `json:"settling,omitempty"`
 

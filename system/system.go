@@ -272,6 +272,18 @@ type Embedded interface {
 	Embedded()
 }
 
+// CPUTeller is a Cluster of an Embedded system whose servers' CPU time is simulated.
+type CPUTeller interface {
+	// CPUSeconds returns the CPU time since the connection; known is false if there is none.
+	CPUSeconds() (seconds float64, known bool)
+}
+
+// Renewer is an Embedded system whose servers have a state that outlives a connection, such as how
+// warm they are. Each run that is kept has new servers.
+type Renewer interface {
+	Renewed() System
+}
+
 // Provisioner is a System of which plimsoll can start a cluster on this machine.
 type Provisioner interface {
 	// Provision starts a cluster for a request that passed Check, and returns when it accepts

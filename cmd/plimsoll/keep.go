@@ -63,7 +63,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 		return nil, err
 	}
 	there.DataDir = baseOf(job.Target, job.Runs)
-	there.Asked, there.Began = job.Asked, job.Began
+	there.Asked, there.Began, there.WarmUp = job.Asked, job.Began, job.WarmUp
 	there.Asked.Target = source
 	return there, nil
 }

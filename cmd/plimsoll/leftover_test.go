@@ -17,7 +17,7 @@ func TestLeftoversOfKilledCommands(t *testing.T) {
 	}
 	t.Parallel()
 	files := map[string]string{
-		"bed.yaml":  "name: bed\nsystem: nats\nsettings: {servers: processes}\n",
+		"bed.yaml": "name: bed\nsystem: nats\nsettings: {servers: processes}\n",
 		"long.yaml": "name: long\nproducers: 1\ntopics: 2\nload: {rate: 500/s}\nwarmup: 0s\n" +
 			"duration: 60s\n",
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -64,9 +65,14 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// hearHangup makes the commands that tests start hear SIGHUP, also where the tests run under nohup: a
+// signal that this process handles is not ignored by its children.
+var hearHangup = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
+
 // self returns this test binary, as the plimsoll command.
 func self(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
+	hearHangup()
 	path, err := exec.LookPath("plimsoll")
 	if err != nil {
 		t.Fatal(err)

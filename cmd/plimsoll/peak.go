@@ -27,7 +27,6 @@ type peakCommand struct {
 	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
 	Confirm   int        `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
 	Trial     string     `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
-	Warm      string     `default:"30s" placeholder:"LENGTH" help:"How long the servers that the search starts are under load before the first trial."`
 	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
 	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
 	Curve     bool       `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
@@ -42,7 +41,6 @@ const (
 	mostTolerance  = 0.5
 	leastTrial     = time.Second
 	mostTrial      = time.Hour
-	mostWarm       = time.Hour
 )
 
 // Run searches for the peak of each target in turn and shows the brackets.
@@ -172,12 +170,6 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		return fmt.Errorf("--trial: must be %s to %s, not %s", leastTrial, mostTrial, c.Trial)
 	}
 	o.Confirm = peak.ConfirmTimes * o.Trial
-	if o.Warm, err = quantity.ParseDuration(c.Warm); err != nil {
-		return fmt.Errorf("--warm: %w", err)
-	}
-	if o.Warm < 0 || o.Warm > mostWarm {
-		return fmt.Errorf("--warm: must be 0s to %s, not %s", mostWarm, c.Warm)
-	}
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
 		return fmt.Errorf("--max-time: %w", err)
 	}

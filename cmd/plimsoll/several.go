@@ -22,6 +22,7 @@ type leveled struct {
 // several are the inputs of a command that measures several targets.
 type several struct {
 	leveled
+	warmed
 	SkipMissing bool `help:"Leave out targets whose servers need software that this machine lacks, and name them with the package to install."`
 }
 
@@ -30,6 +31,9 @@ type several struct {
 func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 	all, err := in.inputs.jobs(runs, in.OrWeaker)
 	if err != nil {
+		return nil, err
+	}
+	if err := in.warm(all); err != nil {
 		return nil, err
 	}
 	var jobs []*bench.Job

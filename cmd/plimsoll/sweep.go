@@ -22,6 +22,7 @@ import (
 
 type sweepCommand struct {
 	inputs
+	warmed
 	uiFlags
 	fleetFlags
 	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
@@ -236,6 +237,9 @@ func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) 
 		}
 		if err == nil {
 			err = c.limit(job)
+		}
+		if err == nil {
+			err = c.warm([]*bench.Job{job})
 		}
 		if err != nil {
 			if !told[err.Error()] && len(told) < maxTold {

@@ -91,7 +91,7 @@ func (s *session) separateServers() error {
 
 // confine restricts the run's servers to the given CPUs.
 func (s *session) confine(cpus []int) error {
-	return confineAll(s.servers(), cpus)
+	return confineAll(serversOf(s.job, s.testbed), cpus)
 }
 
 func confineAll(servers []target.Process, cpus []int) error {

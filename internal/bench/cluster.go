@@ -17,7 +17,8 @@ import (
 // runs. Each run connects separately and uses its own topics, which it deletes.
 type Cluster struct {
 	testbed *testbed.Testbed
-	startNs int64 // how long the start took
+	startNs int64           // how long the start took
+	warmed  *result.Warming // nil: it was not warmed up
 }
 
 // OpenCluster starts the cluster that the job's runs need, with the servers'
@@ -41,7 +42,7 @@ func OpenCluster(ctx context.Context, job *Job, logs string, watch Watch) (*Clus
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{bed, job.Clock.Now() - began}, nil
+	return &Cluster{testbed: bed, startNs: job.Clock.Now() - began}, nil
 }
 
 // Close ends the cluster and deletes its data.

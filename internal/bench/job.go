@@ -47,6 +47,10 @@ type Job struct {
 	// and every fault is healed; 0: the drain waits for them.
 	Idle time.Duration
 
+	// WarmUp says how the servers are warmed up before the run. The cluster of the caller is not
+	// warmed by a run, but by Warm.
+	WarmUp WarmUp
+
 	// Linger is how long the drain continues after the last arrival although nothing is missing,
 	// because copies may come that late. 0: only as long as necessary.
 	Linger time.Duration
@@ -63,6 +67,9 @@ type Job struct {
 	// Began, if not nil, is called with the run's directory as soon as it exists, before anything
 	// is started.
 	Began func(dir string)
+
+	// passing is set for a run that prepares servers for another one.
+	passing bool
 }
 
 // Watch receives a run's progress, on the goroutine that runs it.
@@ -85,6 +92,9 @@ func (j *Job) Check() error {
 		return fmt.Errorf(
 			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
 			d.Name)
+	}
+	if err := j.checkWarmUp(); err != nil {
+		return err
 	}
 	if err := j.checkMemory(memoryOfMachine()); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -18,7 +19,7 @@ import (
 // observe starts to observe the resources of the run. Everything is running by then, so the start
 // is not counted.
 func (s *session) observe() (err error) {
-	s.observer, err = observe.New(s.servers())
+	s.observer, err = observe.New(serversOf(s.job, s.testbed))
 	if err != nil {
 		return err
 	}
@@ -28,6 +29,9 @@ func (s *session) observe() (err error) {
 	s.observedNs = s.job.Clock.Now()
 	o := &s.run.Observation
 	o.Servers = s.observer.Servers()
+	if _, told := s.toldCPU(); told {
+		o.Servers = []string{s.run.System.Name}
+	}
 	switch dir := s.job.dataDir(); {
 	case dir != "":
 		o.Limits, s.unlimited = observe.Stored(dir)
@@ -42,16 +46,16 @@ func (s *session) observe() (err error) {
 	return nil
 }
 
-// servers returns the system's processes on this machine.
-func (s *session) servers() []target.Process {
+// serversOf returns the processes on this machine of a job's system, or of its testbed.
+func serversOf(j *Job, bed *testbed.Testbed) []target.Process {
 	var all []target.Process
-	if _, embedded := s.job.System.(system.Embedded); embedded {
+	if _, embedded := j.System.(system.Embedded); embedded {
 		return append(all, target.Process{Name: result.Self, PID: os.Getpid()})
 	}
-	if s.testbed == nil {
-		return s.job.Target.Processes
+	if bed == nil {
+		return j.Target.Processes
 	}
-	for _, n := range s.testbed.Cluster().Nodes() {
+	for _, n := range bed.Cluster().Nodes() {
 		all = append(all, target.Process{Name: n.Name, PID: n.PID})
 	}
 	return all
@@ -95,6 +99,19 @@ func (s *session) methods() []string {
 	return all
 }
 
+// toldCPU returns the CPU time of simulated servers.
+func (s *session) toldCPU() (seconds float64, told bool) {
+	if t, able := s.cluster.(system.CPUTeller); able {
+		return t.CPUSeconds()
+	}
+	return 0, false
+}
+
+// resourceWatch is a Watch that also gets the resource use of each interval, after the interval.
+type resourceWatch interface {
+	Resources(r result.Resources, servers []string)
+}
+
 // spent writes the resource use since the last call, and the processes that ended.
 func (s *session) spent(phase result.PhaseName) error {
 	// The time is that of the host's counters, which are read first: all others may take long.
@@ -118,6 +135,14 @@ func (s *session) spent(phase result.PhaseName) error {
 	}
 	for _, p := range back {
 		tell("node %s is back (pid %d)", p)
+	}
+	if seconds, told := s.toldCPU(); told {
+		r.Processes = append(r.Processes, result.ProcessUse{Name: s.run.System.Name,
+			CPUSeconds: seconds - s.toldSeconds})
+		s.toldSeconds = seconds
+	}
+	if w, able := s.watch.(resourceWatch); able {
+		w.Resources(r, s.run.Observation.Servers)
 	}
 	// Without observed figures there is nothing to write.
 	if len(r.Processes) == 0 && len(r.Gauges) == 0 {

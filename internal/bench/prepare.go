@@ -47,11 +47,14 @@ func (s *session) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
-	defer cancel()
 	if err := s.provision(ctx, &options); err != nil {
 		return err
 	}
+	if err := s.warm(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
+	defer cancel()
 	if err := s.separateServers(); err != nil {
 		return err
 	}
@@ -84,6 +87,9 @@ func (s *session) start(ctx context.Context) error {
 	progress := func(sentence string) { s.watch.Phase(result.PhaseConnect, sentence) }
 	startup := &s.run.Startup
 	startup.ConnectNs = s.sinceBegan()
+	if w := s.run.Warming; w != nil && !w.Shared {
+		startup.ConnectNs -= w.TookNs
+	}
 	steps := []struct {
 		took *int64
 		do   func() error
@@ -148,6 +154,8 @@ func (j *Job) fetch(ctx context.Context, watch Watch) error {
 
 // provision starts a cluster if the target names none, or uses the caller's.
 func (s *session) provision(ctx context.Context, o *system.Options) error {
+	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
+	defer cancel()
 	s.run.System.SharesHost = onThisHost(o.Endpoints)
 	if !s.job.starts() {
 		return nil

@@ -45,15 +45,21 @@ type session struct {
 
 	observer   *observe.Observer
 	observedNs int64 // time of the last reading
-	ended      []result.ServerEnd
-	unlimited  error // why the machine's limits are unknown
-	gauges     *gauges
+	// toldSeconds is the CPU time of simulated servers at the last reading.
+	toldSeconds float64
+	ended       []result.ServerEnd
+	unlimited   error // why the machine's limits are unknown
+	gauges      *gauges
 }
 
 // Run does the job and returns the run's directory. When ctx is cancelled, the run ends cleanly,
 // keeps its measurements, and has the state interrupted. An error with an empty directory means
 // that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
+	if fresh, able := job.System.(system.Renewer); able && !job.passing {
+		own := *job
+		own.System, job = fresh.Renewed(), &own
+	}
 	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
 	s.run = newResult(job)
 	s.writer, err = result.Create(job.Runs, &s.run)

@@ -69,7 +69,7 @@ func (s *settling) settled() bool {
 	for i, seen := range s.last {
 		rates[i] = seen.rate
 	}
-	return level(rates, settledRate) && level(s.tails(), settledTail)
+	return levelled(rates, settledRate) && levelled(s.tails(), settledTail)
 }
 
 // tails returns the publish p99 of the intervals, or the highest percentile that the messages of
@@ -98,7 +98,7 @@ func (s *settling) at(percentile float64) (out []float64, ok bool) {
 
 // level reports whether values show no trend and the medians of their halves differ by at most a
 // share.
-func level(values []float64, share float64) bool {
+func levelled(values []float64, share float64) bool {
 	if len(values) < settleSpan {
 		return false
 	}

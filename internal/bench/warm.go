@@ -2,46 +2,336 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// The time limits at the end of a warm-up. They are short because the measured runs have topics of
-// their own, which leftover messages of the warm-up do not reach.
 const (
+	// The time limits at the end of a warm-up. They are short because the measured runs have topics
+	// of their own, which leftover messages of the warm-up do not reach.
 	warmLate  = time.Second
 	warmDrain = 10 * time.Second
+	// MostWarm bounds a warm-up of a given length, mostAuto one that ends by itself.
+	MostWarm = time.Hour
+	mostAuto = 3 * time.Minute
+	// warmEvery is the time between two readings of a warm-up.
+	warmEvery = 250 * time.Millisecond
+	// mostWarmBytes bounds what a warm-up publishes that ends by itself, and warmShare the share of
+	// the free disk that all copies of it take.
+	mostWarmBytes = 4e9
+	warmShare     = 0.25
+	// warmInFlight is the number of messages in flight of all producers of a warm-up together.
+	// Many make the load as heavy as the servers carry, and hot code is compiled first.
+	warmInFlight = 2048
+
+	// A warm-up has levelled off when neither the servers' CPU time per message nor publish p50
+	// changes by more than levelBound in the later part of it, levelShare of all readings and at
+	// least levelFewest. The whole interval of 95% of the change is within the bound.
+	levelBound  = 0.10
+	levelShare  = 0.5
+	levelFewest = 20
+	levelMost   = 200 // more readings are too many to compare in pairs
 )
 
-// Warm offers a job's load for a length to a cluster that was just started, and keeps no result.
-// Servers on a virtual machine that compiles code while it runs first carry only a fraction of
-// their later rate, which would distort the first of several measurements. Warm does nothing if
-// the job has no such cluster.
-func Warm(ctx context.Context, job *Job, length time.Duration, watch Watch) error {
-	if job.Cluster == nil || length == 0 {
+// WarmUp says how servers that were just started are put under load before they are measured. The
+// zero WarmUp does not do so.
+type WarmUp struct {
+	Auto   bool          // until they have levelled off
+	Length time.Duration // of a warm-up that is not Auto
+}
+
+// ParseWarmUp reads "auto" or a length.
+func ParseWarmUp(text string) (w WarmUp, err error) {
+	if text == result.WarmedAuto {
+		return WarmUp{Auto: true}, nil
+	}
+	if w.Length, err = quantity.ParseDuration(text); err != nil {
+		return w, fmt.Errorf("%w, or auto", err)
+	}
+	if w.Length < 0 || w.Length > MostWarm {
+		return w, fmt.Errorf("must be auto, or 0s to %s, not %s", MostWarm, text)
+	}
+	return w, nil
+}
+
+// String returns the text that ParseWarmUp reads.
+func (w WarmUp) String() string {
+	if w.Auto {
+		return result.WarmedAuto
+	}
+	return quantity.ExactDuration(w.Length)
+}
+
+// most returns the length that the warm-up does not exceed.
+func (w WarmUp) most() time.Duration {
+	if w.Auto {
+		return mostAuto
+	}
+	return w.Length
+}
+
+// checkWarmUp refuses a warm-up that would touch topics of others or cost money.
+func (j *Job) checkWarmUp() error {
+	if j.WarmUp == (WarmUp{}) {
 		return nil
 	}
-	warm, w := *job, *job.Workload
-	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
-	if w.Load.Closed == nil {
-		w.SetRate(job.Load().TargetRate)
+	if j.Workload.Existing != nil {
+		return errors.New("warm: topics that exist are warmed up by the workload's own warmup: " +
+			"leave --warm out")
 	}
-	if err := w.SetDuration(length); err != nil {
-		return err
-	}
-	warm.Workload = &w
-	watch.Phase(result.PhaseConnect,
-		fmt.Sprintf("warming %s up for %s", job.Target.Name, quantity.ExactDuration(length)))
-	if _, err := passing(ctx, &warm); err != nil {
-		return fmt.Errorf("warm the servers up: %w", err)
+	if _, charged := j.EstimateBill(); charged {
+		return errors.New("warm: the provider charges for every request of a warm-up: leave " +
+			"--warm out, and use the workload's own warmup")
 	}
 	return nil
+}
+
+// Warm puts the job's cluster under load, as its WarmUp says, and keeps no run. A cluster that
+// plimsoll started is warmed once; the runs on it record that. Servers on a virtual machine that
+// compiles code while it runs first carry only a fraction of their later rate, at many times the
+// CPU time per message.
+func Warm(ctx context.Context, job *Job, watch Watch) error {
+	c := job.Cluster
+	if c == nil || c.warmed != nil || job.WarmUp == (WarmUp{}) {
+		return nil
+	}
+	warmed, err := job.warm(ctx, c.testbed, watch)
+	if err == nil {
+		warmed.Shared = true
+		c.warmed = warmed
+	}
+	return err
+}
+
+// warm warms up the servers of a run.
+func (s *session) warm(ctx context.Context) (err error) {
+	switch {
+	case s.held:
+		s.run.Warming = s.job.Cluster.warmed
+	case s.job.WarmUp != WarmUp{}:
+		s.run.Warming, err = s.job.warm(ctx, s.testbed, s.watch)
+	}
+	return err
+}
+
+// warm puts servers under load that are a testbed's, or those of the job's target.
+func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
+	*result.Warming, error) {
+	watch.Phase(result.PhaseConnect, j.warmSentence())
+	began := j.Clock.Now()
+	warm, w := *j, *j.Workload
+	closed := w.Load.Closed
+	if closed == nil {
+		closed = &workload.Closed{Batch: workload.Batch{Least: 1, Most: 1},
+			InFlight: min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)}
+	}
+	uneventful(&w)
+	w.Load, w.MaxInFlight, w.Duration = workload.Load{Closed: closed}, closed.InFlight,
+		j.WarmUp.most()
+	w.Isolate = workload.Isolate{} // the run itself isolates
+	warm.Workload, warm.Interval, warm.WarmUp, warm.passing = &w, warmEvery, WarmUp{}, true
+	if bed != nil {
+		warm.Cluster = &Cluster{testbed: bed}
+	}
+	within, end := context.WithCancel(ctx)
+	defer end()
+	h := &heat{end: end, auto: j.WarmUp.Auto, mostBytes: j.mostWarmBytes(),
+		messageBytes: w.Message.Mean()}
+	run, err := passing(within, &warm, h)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("warm the servers up: %w", ctx.Err())
+	}
+	if err == nil {
+		err = endedIn(&run.Run)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("warm the servers up: %w", err)
+	}
+	out := h.result()
+	out.Asked, out.Ns, out.Acked = j.WarmUp.String(), run.Run.Summary.WindowNs, run.Run.Counters.Acked
+	watch.Phase(result.PhaseConnect, "waiting until the servers have finished what the warm-up left")
+	if out.PauseNs, err = j.calm(ctx, bed); err != nil {
+		return nil, fmt.Errorf("wait after the warm-up: %w", err)
+	}
+	out.TookNs = j.Clock.Now() - began
+	return out, nil
+}
+
+func (j *Job) warmSentence() string {
+	if j.WarmUp.Auto {
+		return fmt.Sprintf("warming %s up until its servers have levelled off, at most %s",
+			j.Target.Name, quantity.ExactDuration(mostAuto))
+	}
+	return fmt.Sprintf("warming %s up for %s", j.Target.Name,
+		quantity.ExactDuration(j.WarmUp.Length))
+}
+
+// mostWarmBytes returns the most bytes that a warm-up which ends by itself publishes.
+func (j *Job) mostWarmBytes() float64 {
+	dir := j.dataDir()
+	if dir == "" {
+		return mostWarmBytes
+	}
+	free, err := testbed.FreeBytes(dir)
+	if err != nil {
+		return mostWarmBytes // the start of the servers has checked the disk
+	}
+	copies := diskOverhead * float64(max(j.Target.Testbed.Nodes, 1))
+	return min(mostWarmBytes, warmShare*float64(free)/copies)
+}
+
+// endedIn returns an error if a server ended by itself during a run.
+func endedIn(r *result.Run) error {
+	if len(r.Ended) == 0 {
+		return nil
+	}
+	return fmt.Errorf("node %s ended by itself: its log says why", r.Ended[0].Node)
+}
+
+// uneventful takes out of a workload what happens on purpose, and its ends.
+func uneventful(w *workload.Workload) {
+	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
+	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false
+}
+
+// heat watches a warm-up, and ends it when the servers have levelled off.
+type heat struct {
+	unwatched
+	end                     context.CancelFunc
+	auto                    bool
+	mostBytes, messageBytes float64
+
+	seconds  []float64 // when each reading ended
+	p50, cpu []float64 // ns; of a message. NaN: not known
+	lasted   []float64 // seconds of each reading
+	acked    []int64
+	bytes    float64
+	steady   bool
+	why      string
+}
+
+// Interval takes a reading of the load.
+func (h *heat) Interval(i result.Interval) {
+	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.steady {
+		return
+	}
+	if h.auto && h.why == "" {
+		h.judge() // all earlier readings, whose resources are known
+	}
+	p50, known := result.Summary{Latency: i.Latency}.Series(result.Publish).At(50)
+	v := math.NaN()
+	if known && p50 > 0 {
+		v = float64(p50)
+	}
+	h.seconds, h.p50 = append(h.seconds, float64(i.EndNs)/1e9), append(h.p50, v)
+	h.cpu, h.acked = append(h.cpu, math.NaN()), append(h.acked, i.Acked)
+	h.bytes += float64(i.Acked) * h.messageBytes
+}
+
+// Resources takes the servers' use of the latest reading.
+func (h *heat) Resources(r result.Resources, servers []string) {
+	last := len(h.cpu) - 1
+	if last < 0 || r.Phase != result.PhaseMeasure || slices.Contains(servers, result.Self) {
+		return
+	}
+	sum := 0.0
+	for _, p := range r.Processes {
+		if slices.Contains(servers, p.Name) {
+			sum += p.CPUSeconds * 1e9
+		}
+	}
+	if n := h.acked[last]; n > 0 && sum > 0 {
+		h.cpu[last] = sum / float64(n)
+	}
+}
+
+// judge ends a warm-up that has levelled off, or that has published enough.
+func (h *heat) judge() {
+	from := h.later()
+	if len(h.seconds)-from < levelFewest {
+		return
+	}
+	switch {
+	case level(h.seconds[from:], h.p50[from:]) &&
+		(!h.knowsCPU() || level(h.seconds[from:], h.cpu[from:])):
+		h.steady = true
+	case h.bytes > h.mostBytes:
+		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
+			quantity.Bytes(int64(h.bytes)))
+	default:
+		return
+	}
+	h.end()
+}
+
+// later returns the index of the first reading that counts.
+func (h *heat) later() int {
+	n := len(h.seconds)
+	return n - min(max(int(levelShare*float64(n)), levelFewest), n)
+}
+
+func (h *heat) knowsCPU() bool {
+	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
+}
+
+// level reports whether a positive figure does not change by more than levelBound from the first
+// value to the last, with 95% confidence.
+func level(seconds, values []float64) bool {
+	each := (len(values) + levelMost - 1) / levelMost
+	var at, logs []float64
+	for i := 0; i+each <= len(values); i += each {
+		at = append(at, seconds[i])
+		logs = append(logs, math.Log(mean(values[i:i+each])))
+	}
+	if slices.ContainsFunc(logs, math.IsNaN) {
+		return false
+	}
+	low, high := stats.DriftOf(at, logs).Interval()
+	length := at[len(at)-1] - at[0]
+	return low*length > -math.Log1p(levelBound) && high*length < math.Log1p(levelBound)
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// result returns what the warm-up was like.
+func (h *heat) result() *result.Warming {
+	w := &result.Warming{Steady: h.steady, Why: h.why}
+	second := int(time.Second / warmEvery)
+	ends := func(values []float64) (first, last float64) {
+		known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+		if len(known) < 2*second {
+			return 0, 0
+		}
+		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
+	}
+	w.P50FirstNs, w.P50LastNs = ends(h.p50)
+	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
+	switch {
+	case w.Steady || w.Why != "":
+	case !h.auto:
+		w.Why = "its length was given, and whether the servers had levelled off was not judged"
+	default:
+		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
+			quantity.ExactDuration(mostAuto))
+	}
+	return w
 }
 
 // gaugeInFlight is the number of messages in flight of each producer of a gauge.
@@ -53,15 +343,17 @@ const gaugeInFlight = 512
 // number of messages in flight. The run is not kept.
 func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (float64, error) {
 	closed, w := *job, *job.Workload
-	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
-	w.Handling, w.Scaling = workload.Handling{}, nil
+	uneventful(&w)
 	w.Load = workload.Load{Closed: &workload.Closed{InFlight: gaugeInFlight,
 		Batch: workload.Batch{Least: 1, Most: 1}}}
 	w.MaxInFlight, w.Duration = gaugeInFlight, length
-	closed.Workload = &w
+	closed.Workload, closed.WarmUp = &w, WarmUp{}
 	watch.Phase(result.PhaseConnect, fmt.Sprintf("gauging %s for %s", job.Target.Name,
 		quantity.ExactDuration(length)))
-	r, err := passing(ctx, &closed)
+	if err := closed.Check(); err != nil {
+		return 0, fmt.Errorf("gauge the system: %w", err)
+	}
+	r, err := passing(ctx, &closed, unwatched{})
 	if err != nil {
 		return 0, fmt.Errorf("gauge the system: %w", err)
 	}
@@ -69,7 +361,7 @@ func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (fl
 }
 
 // passing measures a job whose run directory is not kept.
-func passing(ctx context.Context, job *Job) (*result.Saved, error) {
+func passing(ctx context.Context, job *Job, watch Watch) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
@@ -78,11 +370,8 @@ func passing(ctx context.Context, job *Job) (*result.Saved, error) {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
 	}
 	defer func() { _ = made.Remove() }()
-	job.Runs, job.Late, job.Idle = made.Path, warmLate, warmLate
-	if err := job.Check(); err != nil {
-		return nil, err
-	}
-	kept, err := Run(ctx, job, unwatched{})
+	job.Runs, job.Late, job.Idle, job.Began = made.Path, warmLate, warmLate, nil
+	kept, err := Run(ctx, job, watch)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,6 @@ type Measurement struct {
 	// Servers names the servers that successive measurements share; "": if its target has no
 	// endpoints, the run starts its own servers.
 	Servers string
-	// Warm is how long shared servers are under load when they were started for this measurement.
-	Warm time.Duration
 	// Begin, if not nil, is called when the servers are ready.
 	Begin func(job *bench.Job)
 	// Do replaces the run; nil: the job is run and judged.
@@ -188,7 +186,7 @@ func (l *loop) serve(ctx context.Context, m *Measurement) (*bench.Cluster, error
 	l.serves, l.cluster, l.used = m.Servers, cluster, false
 	job := *m.Job
 	job.Cluster, job.Runs = cluster, l.Dir
-	if err := bench.Warm(ctx, &job, m.Warm, l.Watch); err != nil {
+	if err := bench.Warm(ctx, &job, l.Watch); err != nil {
 		return nil, errors.Join(err, l.end())
 	}
 	return cluster, nil

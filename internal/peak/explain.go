@@ -3,6 +3,7 @@ package peak
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -51,11 +52,16 @@ func (f *finder) explain() {
 	s.Side = &side
 }
 
-// reason says why a trial was unstable, and at which rate.
+// reason says why a trial was unstable, and at which rate. A loss comes first: lost messages are
+// also among those that have not arrived, and so look like a growing backlog.
 func (p *Trial) reason() string {
 	var why []string
 	for _, c := range p.Verdict.Clauses {
-		if c.Outcome == result.Broken {
+		switch {
+		case c.Outcome != result.Broken:
+		case p.Lost > 0 && c.Name == verdict.ClauseFailures:
+			why = slices.Insert(why, 0, c.Sentence)
+		default:
 			why = append(why, c.Sentence)
 		}
 	}

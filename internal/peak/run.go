@@ -23,9 +23,7 @@ type Options struct {
 	Objectives []verdict.Objective
 	Trial      time.Duration // the measured window of a trial
 	Confirm    time.Duration // the measured window of a confirmation
-	// Warm is how long servers that the search starts are under load before the first trial.
-	Warm time.Duration
-	// MaxTime bounds the search without the start of servers and Warm: no trial begins that
+	// MaxTime bounds the search without the start of servers and their warm-up: no trial begins that
 	// would end later.
 	MaxTime time.Duration
 	// Resume is the folder of a search to continue; "": a new one.
@@ -150,7 +148,7 @@ func (f *finder) Next() (*experiment.Measurement, error) {
 			continue
 		}
 		f.step = step
-		return &experiment.Measurement{Job: job, Servers: f.saved.Name, Warm: f.Warm,
+		return &experiment.Measurement{Job: job, Servers: f.saved.Name,
 			Begin: f.begin}, nil
 	}
 	return nil, nil

@@ -105,6 +105,13 @@ func ties(y []float64) float64 {
 // short series: -(2+4rho)/n (van Giersbergen, "On the Effect of Deterministic
 // Terms on the Bias in Stable AR Models", 2005).
 func memory(residuals []float64) float64 {
+	rho := likeness(residuals, 2, 4)
+	return (1 + rho) / (1 - rho)
+}
+
+// likeness is the correlation of neighbours, from 0 to 0.95, corrected for a bias of
+// -(fixed+scaled*rho)/n. It is 0 for fewer than 6 values.
+func likeness(residuals []float64, fixed, scaled float64) float64 {
 	n := float64(len(residuals))
 	mean, greatest := 0.0, 0.0
 	for _, r := range residuals {
@@ -120,11 +127,7 @@ func memory(residuals []float64) float64 {
 	}
 	// The residuals of a straight line are rounding errors.
 	if rounding := 1e-9 * greatest; own <= n*rounding*rounding || n < 6 {
-		return 1
+		return 0
 	}
-	rho := math.Min((next/own+2/n)/(1-4/n), 0.95)
-	if rho <= 0 {
-		return 1
-	}
-	return (1 + rho) / (1 - rho)
+	return min(max((next/own+fixed/n)/(1-scaled/n), 0), 0.95)
 }

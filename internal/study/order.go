@@ -118,6 +118,7 @@ type Estimate struct {
 // The assumptions of an estimate.
 const (
 	startTakes     = 25 * time.Second // a cluster of three servers, from its start to its end
+	warmTakes      = time.Minute      // its warm-up
 	aroundRun      = 4 * time.Second  // topics, connections, drain and account of a run
 	aroundTopic    = 10 * time.Millisecond
 	assumedRate    = 50_000.0   // messages per second of a peak at the smaller scales
@@ -191,7 +192,7 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 			serves = key
 			if system.Starts(jobs[i].System, jobs[i].Target) {
 				e.Clusters++
-				e.Length += startTakes + scale.Warm
+				e.Length += startTakes + warmTakes
 			}
 		}
 		e.Length += lengthOf(c, jobs[i], scale)

@@ -45,7 +45,6 @@ type file struct {
 // fileLengths is Lengths.
 type fileLengths struct {
 	Name   string        `yaml:"name"`
-	Warm   quantity.Span `yaml:"warm"`
 	Warmup quantity.Span `yaml:"warmup"`
 	Window quantity.Span `yaml:"window"`
 	Drain  quantity.Span `yaml:"drain"`
@@ -97,8 +96,8 @@ func (f *file) study(doc *strict.Document) *Study {
 		Scales: make(map[string]Lengths), Targets: f.Targets, Workloads: f.Workloads,
 		Rates: f.Rates, Claims: f.Claims, Qualities: f.Qualities}
 	for _, l := range f.Scales {
-		s.Scales[l.Name] = Lengths{time.Duration(l.Warm), time.Duration(l.Warmup),
-			time.Duration(l.Window), time.Duration(l.Drain), time.Duration(l.Trial),
+		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
+			time.Duration(l.Drain), time.Duration(l.Trial),
 			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After)}
 	}
 	for i := range s.Targets {

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -128,7 +129,10 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 }
 
 func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
-	m := &experiment.Measurement{Job: job, Servers: clusterOf(job), Warm: r.scale.Warm, Do: r.Do}
+	if system.Starts(job.System, job.Target) {
+		job.WarmUp = bench.WarmUp{Auto: true}
+	}
+	m := &experiment.Measurement{Job: job, Servers: clusterOf(job), Do: r.Do}
 	if c.Measure == MeasurePeak && r.Do == nil {
 		m.Do = r.search
 	}

@@ -24,7 +24,6 @@ type Scale struct {
 
 // Lengths are the times of a scale.
 type Lengths struct {
-	Warm                  time.Duration // of servers that were just started, before the first cell
 	Warmup, Window, Drain time.Duration // of a run
 	// Trial is the window of a search's trials, Search the greatest time of a search.
 	Trial, Search time.Duration
@@ -42,15 +41,15 @@ const (
 // state their durations; the durations of full are those that the figures need.
 var scales = []Scale{
 	{Name: Smoke, Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{
-		Warm: 20 * time.Second, Warmup: 2 * time.Second, Window: 6 * time.Second,
+		Warmup: 2 * time.Second, Window: 6 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
 		Limit: 20 * time.Second, After: 2 * time.Second}},
 	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
-		Warm: time.Minute, Warmup: 10 * time.Second, Window: 30 * time.Second,
+		Warmup: 10 * time.Second, Window: 30 * time.Second,
 		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
 		Limit: 2 * time.Minute, After: 10 * time.Second}},
 	{Name: Full, Published: true, Confirm: 2, Tolerance: 0.03, Lengths: Lengths{
-		Warm: 2 * time.Minute, Warmup: time.Minute, Window: 10 * time.Minute,
+		Warmup: time.Minute, Window: 10 * time.Minute,
 		Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
 		Limit: 6 * time.Hour, After: 5 * time.Minute}},
 }
@@ -73,7 +72,7 @@ func (s *Study) Scale(name string) (Scale, error) {
 	scale, err := FindScale(name)
 	own, l := s.Scales[name], &scale.Lengths
 	for _, one := range []struct{ into, from *time.Duration }{
-		{&l.Warm, &own.Warm}, {&l.Warmup, &own.Warmup}, {&l.Window, &own.Window},
+		{&l.Warmup, &own.Warmup}, {&l.Window, &own.Window},
 		{&l.Drain, &own.Drain}, {&l.Trial, &own.Trial}, {&l.Search, &own.Search},
 		{&l.Limit, &own.Limit}, {&l.After, &own.After},
 	} {

@@ -130,7 +130,7 @@ func CheckDisk(base string, need int64) error {
 	if need <= 0 {
 		return nil
 	}
-	free, err := freeBytes(base)
+	free, err := FreeBytes(base)
 	if err != nil {
 		return fmt.Errorf("reading the free disk at %s: %w", base, err)
 	}
@@ -142,8 +142,8 @@ func CheckDisk(base string, need int64) error {
 	return nil
 }
 
-// freeBytes returns the disk that this user can still fill, in bytes.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes returns the room on the disk of a folder that this user can still fill.
+func FreeBytes(dir string) (int64, error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
 		return 0, err

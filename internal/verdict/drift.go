@@ -20,8 +20,8 @@ const (
 	// The least change over the window that matters, as a share of the level: of a rate, of a
 	// latency, and of figures that fill up: memory, disk, counts. Those matter too if a day at the
 	// same pace adds dayShare.
-	rateDrift    = rateTrend
-	latencyDrift = latencyTrend
+	rateDrift    = 0.02
+	latencyDrift = 0.10
 	fillDrift    = 0.03
 	dayShare     = 0.10
 	// swingDrift is the same as a share of the usual swing within a block: blocks cut a sawtooth
@@ -58,12 +58,11 @@ func driftOf(s *result.Saved) {
 		return
 	}
 	r.Trends = &result.Trends{}
-	offered := rates(r.Load.Segments)
 	switch {
 	case len(r.Faults) > 0:
 		r.Trends.Why = "faults were injected"
 		return
-	case slices.ContainsFunc(offered, func(v float64) bool { return v != offered[0] }):
+	case varies(r.Load):
 		r.Trends.Why = "the offered rate changed on purpose"
 		return
 	}

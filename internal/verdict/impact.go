@@ -159,7 +159,7 @@ func (p *faultyRun) rule() string {
 		return "nothing was acknowledged before the first fault, so recovery cannot be judged"
 	}
 	where := ""
-	if p.varies() {
+	if varies(p.run.Load) {
 		where = ", or of what was due where that was less,"
 	}
 	return fmt.Sprintf(

@@ -25,8 +25,8 @@ const (
 const ByAnother = "measured by another tool"
 
 // RankingOf returns which figures of a judged run may be ranked, and why others may not, in a few
-// words. Runs that plimsoll limited, or that did not finish, show too little of the system; other
-// tools measure in another way.
+// words. Runs that plimsoll limited, or that did not finish, show too little of the system; servers
+// that were still changing would show other figures later; other tools measure in another way.
 func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
 	switch {
 	case r.Imported != nil:
@@ -38,6 +38,9 @@ func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
 		return Unranked, result.Warning{Code: state, Sentence: state}
 	}
 	v, is := Overloaded(r)
+	if word := unsteady(r); word != "" && !is {
+		return Unranked, result.Warning{Code: Steady, Sentence: word}
+	}
 	why = result.Warning{Code: v.Name, Sentence: "the offered rate was not reached"}
 	switch {
 	case !is:

@@ -37,7 +37,7 @@ var bySeverity = []string{
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
 	Rolling, codeInterrupted, Incomparable, codeImported, codeClosedLoop, codeStandIn,
-	Rate, Receiving, Generator, Trends, codeCopies,
+	Rate, Receiving, Generator, Steady, Trends, codeCopies,
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.

@@ -1,5 +1,11 @@
 package verdict
 
+import (
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
 // silent returns how much of the time between two moments the load lasted, without the stretches of
 // the rate curve on which nothing is offered: no acknowledgement can come then.
 func (p *faultyRun) silent(fromNs, toNs int64) int64 {
@@ -15,14 +21,10 @@ func (p *faultyRun) silent(fromNs, toNs int64) int64 {
 }
 
 // varies reports whether the offered rate was not constant.
-func (p *faultyRun) varies() bool {
-	offered := rates(p.run.Load.Segments)
-	for _, r := range offered {
-		if r != offered[0] {
-			return true
-		}
-	}
-	return false
+func varies(l result.Load) bool {
+	return slices.ContainsFunc(l.Segments, func(s result.Segment) bool {
+		return s.From != s.To || s.From != l.Segments[0].From
+	})
 }
 
 // wanted returns the messages of a second of load that must be acknowledged for a recovery: a share
@@ -30,7 +32,7 @@ func (p *faultyRun) varies() bool {
 func (p *faultyRun) wanted(second []piece) float64 {
 	first, last := second[0], second[len(second)-1]
 	least := p.rate * float64(last.EndNs-first.StartNs) / 1e9
-	if p.varies() {
+	if varies(p.run.Load) {
 		due := int64(0)
 		for _, i := range second {
 			due += i.Scheduled

@@ -44,22 +44,19 @@ func JudgeSaved(s *result.Saved) {
 	faultsOf(s)
 	absencesOf(s)
 	driftOf(s)
-	fill(&s.Run, receiving(s), s.Events)
-	all := list(s.Run.Warnings)
-	trends(&all, s)
-	BySeverity(all)
-	s.Run.Warnings = all
+	fill(&s.Run, receiving(s), steady(s), s.Events)
+	BySeverity(s.Run.Warnings)
 }
 
-func fill(r *result.Run, receiving result.Verdict, events []result.Event) {
+func fill(r *result.Run, receiving, steady result.Verdict, events []result.Event) {
 	if r.Imported != nil {
 		r.Verdicts = imported(r, receiving)
 		r.Warnings = importWarnings(r)
 		return
 	}
 	markOwnErrors(r)
-	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, accounted(Loss, r, loss),
-		accounted(Order, r, order), accounted(Duplicates, r, duplicates)}
+	r.Verdicts = []result.Verdict{generator(r), rate(r), receiving, steady,
+		accounted(Loss, r, loss), accounted(Order, r, order), accounted(Duplicates, r, duplicates)}
 	if exactlyOnce(r) {
 		r.Verdicts = append(r.Verdicts, accounted(Aborted, r, aborted),
 			accounted(Transactions, r, transactions))
@@ -113,6 +110,7 @@ const (
 	Generator    = "generator"
 	Rate         = "rate"
 	Receiving    = "receiving"
+	Steady       = "steady"
 	Loss         = "loss"
 	Order        = "order"
 	Duplicates   = "duplicates"

@@ -96,6 +96,8 @@ type line struct {
 	outage  outage
 	memory  store
 	drift   float64 // growth of the service time in each hour, as a share
+	warmth  warmth
+	cpuNs   float64 // simulated, since the start
 	startNs int64
 
 	arrived    int64
@@ -134,10 +136,11 @@ type line struct {
 	ended   sync.Once
 }
 
-func newLine(c clock.Clock, s system.Settings) *line {
+func newLine(c clock.Clock, s system.Settings, born *birth) *line {
 	l := &line{
 		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
 		memory: newStore(s), drift: s.Number("service_drift"),
+		warmth:    newWarmth(s, born.at(c.Now())),
 		bufferMax: s.Bytes("buffer"), stopped: make(chan struct{}), inbox: inbox{wakeAtNs: longAgo},
 		retain: s.Bool("retain"), block: stretchOf(s, "send_block_every", "send_block_for"),
 		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(
@@ -234,6 +237,9 @@ func (l *line) arrive(a arrival) {
 		hours := float64(a.atNs-l.startNs) / float64(time.Hour)
 		service = int64(float64(service) * (1 + l.drift*hours))
 	}
+	factor := l.warmth.factor(a.atNs)
+	service = int64(float64(service) * factor)
+	l.cpuNs += l.warmth.cpuNs * factor
 	if planted := l.faults.of(n); planted != none {
 		what = planted
 	}

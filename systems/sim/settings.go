@@ -109,6 +109,16 @@ fault_unknown count 0 0..200k
     messages delivered and never acknowledged, before each fault
 service_drift number 0 0..1000
     growth of the service time in each hour, as a share of its initial value
+cold_times number 1 1..1000
+    service and CPU time of new servers, as a multiple of their later ones
+cold_for duration 0s
+    how fast new servers become warm, from the first connection on; 0: they are warm
+cold_course text exponential exponential|steps|again|sawtooth
+    exponential: the excess falls by 63% in each cold_for; steps: by a half after each of two;
+    again: like exponential, and half of it comes back for good after eight; sawtooth: it falls
+    evenly in each cold_for and comes back
+cpu_per_message duration 0s
+    CPU time of warm servers for each message; 0: it is not told
 memory bytes 0
     what the gauge named memory reports at the start, with a collection every minute that frees a
     tenth of it; 0: there is no such gauge

@@ -14,6 +14,7 @@ type System struct {
 	clock clock.Clock
 	// planted is called when a cluster closes, with the faults that it planted.
 	planted func(Planted)
+	birth   *birth
 }
 
 // Planted counts the faults that a cluster planted into messages.
@@ -41,7 +42,7 @@ type PlantedTransactions struct {
 // New returns the system on a clock. planted, if not nil, is called when a cluster closes, with
 // the faults that it planted.
 func New(c clock.Clock, planted func(Planted)) *System {
-	return &System{clock: c, planted: planted}
+	return &System{clock: c, planted: planted, birth: new(birth)}
 }
 
 // Embedded marks the system as one that runs inside this process.
@@ -76,7 +77,7 @@ func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, e
 	if err := s.Check(system.Check{Settings: o.Settings}); err != nil {
 		return nil, err
 	}
-	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings),
+	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings, s.birth),
 		topics: make(map[string]*topic), planted: s.planted}
 	started := make(chan struct{})
 	go c.line.run(started)

@@ -1,0 +1,80 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+const (
+	calmEvery = 500 * time.Millisecond
+	// calmSpan is the number of readings that are compared with as many before.
+	calmSpan = 4
+	// calmCores is the use of CPU, in cores, at which servers have nothing left to do.
+	calmCores = 0.1
+	// calmShare is the share of the use before at which the use does not fall any more: servers
+	// that are always busy by themselves are not waited for.
+	calmShare = 0.8
+	mostCalm  = 20 * time.Second
+)
+
+// calm waits until servers have finished what a load left them to do, such as compaction, flushes
+// and deletions, as their use of CPU shows. It returns how long it waited: not at all for servers
+// that it cannot observe.
+func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, err error) {
+	servers := slices.DeleteFunc(serversOf(j, bed),
+		func(p target.Process) bool { return p.PID == os.Getpid() })
+	if len(servers) == 0 {
+		return 0, nil
+	}
+	observer, err := observe.New(servers)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, observer.Close()) }()
+	began := j.Clock.Now()
+	last := began
+	var cores []float64
+	for last-began < int64(mostCalm) && !isCalm(cores) {
+		if !clock.Sleep(ctx, calmEvery) {
+			return 0, ctx.Err()
+		}
+		use, ended, _ := observer.Read()
+		if len(ended) > 0 {
+			return 0, fmt.Errorf("node %s ended by itself: its log says why", ended[0].Name)
+		}
+		now := j.Clock.Now()
+		cores = append(cores, coresOf(use, observer.Servers())*1e9/float64(now-last))
+		last = now
+	}
+	return last - began, nil
+}
+
+// coresOf returns the CPU seconds of servers.
+func coresOf(use result.Resources, servers []string) (sum float64) {
+	for _, p := range use.Processes {
+		if slices.Contains(servers, p.Name) {
+			sum += p.CPUSeconds
+		}
+	}
+	return sum
+}
+
+// isCalm reports whether the use of CPU is low or does not fall any more.
+func isCalm(cores []float64) bool {
+	n := len(cores)
+	if n < calmSpan {
+		return false
+	}
+	now := mean(cores[n-calmSpan:])
+	return now < calmCores || n >= 2*calmSpan && now > calmShare*mean(cores[n-2*calmSpan:n-calmSpan])
+}

@@ -1,0 +1,25 @@
+package result
+
+// WarmedAuto is the value of Warming.Asked for a warm-up that ends when the servers have levelled
+// off.
+const WarmedAuto = "auto"
+
+// Warming says how the servers were warmed up before the run, by load to topics of its own.
+type Warming struct {
+	Asked   string `json:"asked"`    // WarmedAuto, or a length
+	Ns      int64  `json:"ns"`       // under load
+	PauseNs int64  `json:"pause_ns"` // until what the load left was done
+	TookNs  int64  `json:"took_ns"`  // all of it, topics and clients included
+	Acked   int64  `json:"acked_msgs"`
+	// Steady is set when the servers had levelled off. Why says why not, or why that is not known.
+	Steady bool   `json:"steady"`
+	Why    string `json:"why,omitempty"`
+	// CPU time of all servers per acknowledged message, and the publish latency, in the first
+	// second and at the end. 0: not known.
+	CPUFirstNs float64 `json:"cpu_first_ns_per_msg,omitempty"`
+	CPULastNs  float64 `json:"cpu_last_ns_per_msg,omitempty"`
+	P50FirstNs float64 `json:"publish_p50_first_ns,omitempty"`
+	P50LastNs  float64 `json:"publish_p50_last_ns,omitempty"`
+	// Shared is set when the warm-up was that of an earlier run on the same servers.
+	Shared bool `json:"shared,omitempty"`
+}
