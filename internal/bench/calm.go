@@ -17,18 +17,14 @@ import (
 
 const (
 	calmEvery = 500 * time.Millisecond
-	// calmSpan is the number of readings that are compared with as many before.
-	calmSpan = 4
-	// calmCores is the use of CPU, in cores, at which servers have nothing left to do.
-	calmCores = 0.1
-	// calmShare is the share of the use before at which the use does not fall any more: servers
-	// that are always busy by themselves are not waited for.
-	calmShare = 0.8
-	mostCalm  = 20 * time.Second
+	calmSpan  = 4 // readings that decide
+	// calmCores is the use of CPU of all servers together, in cores, at which they are at rest.
+	calmCores = 0.25
+	mostCalm  = 30 * time.Second
 )
 
-// calm waits until servers have finished what a load left them to do, such as compaction, flushes
-// and deletions, as their use of CPU shows. It returns how long it waited: not at all for servers
+// calm waits until servers have finished what a load left them to do, such as compaction, flushes,
+// deletions and the compilation of hot code, as their use of CPU shows. It returns how long it waited: not at all for servers
 // that it cannot observe.
 func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, err error) {
 	servers := slices.DeleteFunc(serversOf(j, bed),
@@ -69,12 +65,7 @@ func coresOf(use result.Resources, servers []string) (sum float64) {
 	return sum
 }
 
-// isCalm reports whether the use of CPU is low or does not fall any more.
 func isCalm(cores []float64) bool {
 	n := len(cores)
-	if n < calmSpan {
-		return false
-	}
-	now := mean(cores[n-calmSpan:])
-	return now < calmCores || n >= 2*calmSpan && now > calmShare*mean(cores[n-2*calmSpan:n-calmSpan])
+	return n >= calmSpan && mean(cores[n-calmSpan:]) < calmCores
 }

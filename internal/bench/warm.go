@@ -31,9 +31,9 @@ const (
 	// the free disk that all copies of it take.
 	mostWarmBytes = 4e9
 	warmShare     = 0.25
-	// warmInFlight is the number of messages in flight of all producers of a warm-up together.
-	// Many make the load as heavy as the servers carry, and hot code is compiled first.
-	warmInFlight = 2048
+	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
+	// would be a heavier load, and compiling takes as long under a light one (BENCHMARKS.md).
+	warmInFlight = 256
 
 	// A warm-up has levelled off when neither the servers' CPU time per message nor publish p50
 	// changes by more than levelBound in the later part of it, levelShare of all readings and at

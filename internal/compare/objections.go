@@ -21,17 +21,21 @@ type Objection struct {
 type Objections []Objection
 
 // Objects returns the reasons why two sets must not be compared: different requests, different
-// random loads, different guarantees, or runs that plimsoll itself limited; and of latencies only,
+// random loads, different guarantees, or runs that plimsoll itself limited or whose servers were
+// still changing; and of latencies only,
 // different shares of messages without a latency, or overloaded runs.
 func Objects(a, b Side) (out Objections) {
 	var runs []*result.Run
 	limited, overloaded, how := 0, 0, ""
+	unsteady, words := 0, ""
 	for _, s := range slices.Concat(a.Runs, b.Runs) {
 		runs = append(runs, &s.Run)
 		if s.Run.Summary.Generator.Limited {
 			limited++
 		} else if v, is := verdict.Overloaded(&s.Run); is {
 			overloaded, how = overloaded+1, cmp.Or(how, v.Sentence)
+		} else if _, why := verdict.RankingOf(&s.Run); why.Code == verdict.Steady {
+			unsteady, words = unsteady+1, cmp.Or(words, why.Sentence)
 		}
 	}
 	object := func(latencyOnly bool, sentences ...string) {
@@ -48,6 +52,10 @@ func Objects(a, b Side) (out Objections) {
 	if limited > 0 {
 		object(false, fmt.Sprintf("of these %d runs %d were limited by plimsoll itself: their "+
 			"figures are not the system's", len(runs), limited))
+	}
+	if unsteady > 0 {
+		object(false, fmt.Sprintf("of these %d runs %d were not steady (%s): their servers were "+
+			"still changing in the window", len(runs), unsteady, words))
 	}
 	unequal, _ := shares(a, b)
 	object(true, unequal...)

@@ -159,6 +159,8 @@ func throughputSentence(r *result.Run) string {
 		out += "; limited by plimsoll itself, so not to be ranked"
 	} else if _, is := verdict.Overloaded(r); is {
 		out += "; overloaded, so its latencies are not to be ranked"
+	} else if _, why := verdict.RankingOf(r); why.Code == verdict.Steady {
+		out += "; " + why.Sentence + ", so not to be ranked"
 	}
 	return out
 }

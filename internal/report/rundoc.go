@@ -107,6 +107,7 @@ func inText(s *result.Saved, sure within) []block {
 			factsOf("error", document.Bad, errorSentences(r.Errors)...),
 			factsOf("durability", "", durabilityWords(r)),
 			factsOf("start-up", "", startupSentence(r)),
+			factsOf("servers", "", warmingSentence(r)),
 			factsOf("cost", "", costSentence(r)), factsOf("price", "", price.Sentence(s.Price)),
 			factsOf("limit", "", limitSentence(r)),
 			factsOf("bill", "", billSentence(r.Bill))),
@@ -138,7 +139,7 @@ func onPage(id string, s *result.Saved, sure within) []block {
 	}
 	part("durability", "Durability", paragraph("", durabilityWords(r)+"."),
 		paragraph(document.Note, how), tabled(evidenceTable(r.Durability)))
-	part("ran", "What ran", block{Row: []block{tabled(settingsTable(r.Settings)),
+	part("ran", "What ran", paragraph("", warmedWords(r)), block{Row: []block{tabled(settingsTable(r.Settings)),
 		tabled(environmentTable(r))}})
 	out = append([]block{{Contents: contents}}, out...)
 	return append([]block{to(document.OnPage, out...)},

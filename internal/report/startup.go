@@ -51,3 +51,43 @@ func startupSentence(r *result.Run) string {
 	}
 	return out
 }
+
+// warmedWords is warmingSentence as a sentence of its own.
+func warmedWords(r *result.Run) string {
+	if s := warmingSentence(r); s != "" {
+		return "The servers were " + s + "."
+	}
+	return ""
+}
+
+// warmingSentence says how the servers were warmed up before the run; empty if they were not.
+func warmingSentence(r *result.Run) string {
+	w := r.Warming
+	if w == nil {
+		return ""
+	}
+	out := fmt.Sprintf("warmed for %s", quantity.Duration(w.Ns))
+	switch {
+	case w.Steady:
+		out += " until steady"
+	case w.Asked == result.WarmedAuto:
+		out += ", and not steady (" + w.Why + ")"
+	}
+	switch {
+	case w.CPULastNs > 0:
+		out += fmt.Sprintf(": the servers' CPU per message went from %s to %s, publish p50 under "+
+			"this load from %s to %s", quantity.Duration(int64(w.CPUFirstNs)),
+			quantity.Duration(int64(w.CPULastNs)), quantity.Duration(int64(w.P50FirstNs)),
+			quantity.Duration(int64(w.P50LastNs)))
+	case w.P50LastNs > 0:
+		out += fmt.Sprintf(": publish p50 under this load went from %s to %s",
+			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
+	}
+	if w.PauseNs > 0 {
+		out += fmt.Sprintf("; then %s until they were at rest", quantity.Duration(w.PauseNs))
+	}
+	if w.Shared {
+		out += ", before an earlier run on the same servers"
+	}
+	return out
+}

@@ -80,14 +80,15 @@ func nameOf(limit string) string {
 	return "the " + limit
 }
 
-// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, or the figure
-// is a latency of an overloaded run; empty: it may be.
+// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, its servers were
+// still changing, or the figure is a latency of an overloaded run; empty: it may be.
 func (m Measured) unrankable(f Figure) string {
 	if m.Run == nil {
 		return ""
 	}
 	ranked, why := verdict.RankingOf(&m.Run.Run)
-	if m.Run.Run.Summary.Generator.Limited || ranked == verdict.RatesRanked && f.latency() {
+	if m.Run.Run.Summary.Generator.Limited || why.Code == verdict.Steady ||
+		ranked == verdict.RatesRanked && f.latency() {
 		return why.Sentence
 	}
 	return ""

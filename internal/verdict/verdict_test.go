@@ -39,6 +39,9 @@ func TestAGoodRunHolds(t *testing.T) {
 	r := good()
 	Judge(r)
 	for _, v := range r.Verdicts {
+		if v.Name == Steady {
+			continue // it has no intervals
+		}
 		if v.Outcome != result.Holds {
 			t.Errorf("%s: %s: %s", v.Name, v.Outcome, v.Sentence)
 		}
