@@ -59,6 +59,14 @@ func (c *counted) ReadDurability(ctx context.Context, t []system.Topic) (system.
 	return c.Cluster.(system.DurabilityReader).ReadDurability(ctx, t)
 }
 
+// startedJob is the job of a run on such a cluster.
+func startedJob(t *testing.T, s *started, runs string, settings map[string]string) *bench.Job {
+	job := jobOn(t, s.sim, runs, load(1000, time.Second), settings)
+	job.System, job.Target = s, &target.Target{Name: "sim", System: "sim",
+		Testbed: target.Testbed{Nodes: 3}}
+	return job
+}
+
 // Runs on the caller's cluster start no cluster, end none, and leave no topic behind.
 func TestRunsShareACluster(t *testing.T) {
 	const runs = 3
@@ -66,9 +74,7 @@ func TestRunsShareACluster(t *testing.T) {
 	var dirs []string
 	synctest.Test(t, func(t *testing.T) {
 		s.sim = sim.New(clock.Timers(), nil)
-		job := jobOn(t, s.sim, dir, load(1000, time.Second), nil)
-		job.System, job.Target = s, &target.Target{Name: "sim", System: "sim",
-			Testbed: target.Testbed{Nodes: 3}}
+		job := startedJob(t, s, dir, nil)
 		cluster, err := bench.OpenCluster(context.Background(), job, logs, silent{})
 		if err != nil || cluster == nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ const (
 	// least levelFewest. The whole interval of 95% of the change is within the bound.
 	levelBound  = 0.10
 	levelShare  = 0.5
-	levelFewest = 20
+	levelFewest = 24
 	levelMost   = 200 // more readings are too many to compare in pairs
 )
 
