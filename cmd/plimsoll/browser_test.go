@@ -208,7 +208,7 @@ func TestRealBrowser(t *testing.T) {
 		"cells.yaml": "name: cells\nload: {rate: 500/s}\nwarmup: 0s\nduration: 1s\n"})
 	u := &user{browser: b, root: filepath.Join(dir, "runs"), visited: map[string]bool{},
 		linked: map[string]bool{}}
-	live, cmd := served(t, dir, "run", "-t", "nats", "-w", "short.yaml", "--ui")
+	live, cmd := served(t, dir, "run", "-t", "nats", "-w", "short.yaml", "--warm", "0s", "--ui")
 	useLive(t, u, live)
 	followLive(t, b, live, cmd.Process)
 	_ = cmd.Wait()
@@ -217,7 +217,7 @@ func TestRealBrowser(t *testing.T) {
 	}
 	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
 
-	hidden, cmd := served(t, dir, "run", "-t", "sim", "-w", "short.yaml", "--ui")
+	hidden, cmd := served(t, dir, "run", "-t", "sim", "-w", "short.yaml", "--warm", "0s", "--ui")
 	endUnseen(t, b, hidden, cmd)
 	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
 

@@ -93,7 +93,7 @@ func measureScraped(t *testing.T, dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(scraped), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := self(t, dir, "run", "-w", "w.yaml", "-t", "nats")
+	cmd := self(t, dir, "run", "-w", "w.yaml", "-t", "nats", "--warm", "0s")
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
