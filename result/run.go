@@ -217,6 +217,7 @@ type Load struct {
 	// one more subscription, read when the load is over
 	Audit             bool    `json:"audit,omitempty"`
 	Delivery          string  `json:"delivery"`
+	Clients           string  `json:"clients,omitempty"` // see Clients; empty: not recorded
 	MaxInFlight       int     `json:"max_in_flight_per_producer"`
 	WarmupSeconds     float64 `json:"warmup_seconds"`
 	WindowSeconds     float64 `json:"window_seconds"` // as planned
@@ -265,6 +266,10 @@ type System struct {
 	Unordered string `json:"unordered,omitempty"`
 	// ClientSpread says how the system's own client spreads messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
+	// Clients is what the workload's word for the clients set; nil: not recorded.
+	Clients *Clients `json:"clients,omitempty"`
+	// Waits are the times for which clients or servers waited on purpose.
+	Waits []Wait `json:"waits,omitempty"`
 }
 
 // Redelivery says how long after its delivery a message may be delivered again, while no server

@@ -47,6 +47,7 @@ type Settings struct {
 	declared []Setting
 	values   map[string]string
 	given    map[string]target.Setting // what the target sets, without the defaults
+	aimed    []target.Setting          // defaults of the clients' aim
 }
 
 // SettingVersion is the server setting with the version of the servers that plimsoll starts, of
@@ -61,7 +62,11 @@ func (s Settings) Versioned(version string) (Settings, error) {
 			given = append(given, g)
 		}
 	}
-	return Resolve(s.declared, given)
+	later, err := Resolve(s.declared, given)
+	if err != nil {
+		return later, err
+	}
+	return later.with(s.aimed), nil
 }
 
 // Resolve combines the given settings with the declared defaults. The error is a strict.Violations

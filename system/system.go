@@ -31,6 +31,9 @@ type Description struct {
 	Levels   map[workload.Level]Guarantee
 	Delivery []workload.Delivery
 	Settings []Setting
+	// Clients says what the driver sets for each word of a workload's key clients.
+	Clients map[workload.Clients]Aim
+	Waits   []Wait // that settings cause, in the order of a message's way
 	// Copies names the settings with the number of copies of each message, which may be left to
 	// the number of servers.
 	Copies []string

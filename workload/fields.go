@@ -33,6 +33,7 @@ const (
 	Circumstance Role = iota // comparable; the comparison names the difference
 	Offered                  // not comparable: they carried different loads
 	Promised                 // not comparable: they gave different guarantees
+	Aimed                    // not comparable: their clients had different aims
 )
 
 // Comparable reports whether runs that differ in the key may be compared.
@@ -183,6 +184,11 @@ var runFields = []Field{
 	{Path: "durability", Name: "durability level",
 		Means:   "What an acknowledgement promises, from 1 (strongest) to 4.",
 		Default: "2", Role: Promised, at: func(f *file) any { return &f.Durability }},
+	{Path: "clients", Name: "aim of the clients",
+		Means: "What the settings of clients aim at, one word for all systems: default, latency " +
+			"or throughput; plimsoll systems NAME says what each sets.",
+		Default: string(ClientsDefault), Role: Aimed, at: func(f *file) any { return &f.Clients },
+		printed: func(f *file) bool { return f.Clients.Word() != ClientsDefault }},
 	{Path: "max_in_flight", Name: "in flight at most, per producer",
 		Means: "The number of unanswered messages that each producer may have.", Role: Offered,
 		at:      func(f *file) any { return (*quantity.Whole)(&f.MaxInFlight) },

@@ -19,7 +19,8 @@ func (w *Workload) Record() result.Load {
 		Topics:       w.Topics, Partitions: w.Partitions, Existing: w.Existing,
 		Producers: w.Producers, Subscriptions: w.Subscriptions, Consumers: w.Consumers,
 		Keys:  string(w.Keys.Kind),
-		Audit: w.Audit, Delivery: string(w.Delivery), MaxInFlight: w.MaxInFlight,
+		Audit: w.Audit, Delivery: string(w.Delivery), Clients: string(w.Clients.Word()),
+		MaxInFlight:   w.MaxInFlight,
 		WarmupSeconds: w.Warmup.Seconds(), WindowSeconds: w.Duration.Seconds(),
 		IncompressiblePct: w.Message.Incompressible * 100, DropPageCache: w.Isolate.DropPageCache,
 	}
@@ -115,7 +116,8 @@ func recordedBy(r *result.Run) *Workload {
 		Warmup: length(l.WarmupSeconds), Duration: length(l.WindowSeconds),
 		Delivery: Delivery(l.Delivery), Durability: Level(
 			r.Durability.Asked), MaxInFlight: l.MaxInFlight,
-		Seed: r.Seed, Isolate: Isolate{DropPageCache: l.DropPageCache}, Audit: l.Audit,
+		Clients: Clients(l.Clients),
+		Seed:    r.Seed, Isolate: Isolate{DropPageCache: l.DropPageCache}, Audit: l.Audit,
 	}
 	if r.Settling != nil {
 		w.Settle, w.Warmup = true, time.Duration(r.Settling.MostNs)

@@ -276,6 +276,7 @@ func (w *Workload) checkGuarantees(doc *strict.Document) {
 		oneOf(doc, "isolate.cpus", w.Isolate.CPUs, []CPUs{CPUsShared, CPUsSplit})
 	}
 	oneOf(doc, "delivery", w.Delivery, []Delivery{AtMostOnce, AtLeastOnce, ExactlyOnce})
+	oneOf(doc, "clients", w.Clients.Word(), ClientWords())
 	if w.Durability < SyncSync || w.Durability > AsyncAsync {
 		var levels []string
 		for l := SyncSync; l <= AsyncAsync; l++ {

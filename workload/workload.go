@@ -36,6 +36,7 @@ type Workload struct {
 
 	Delivery   Delivery
 	Durability Level
+	Clients    Clients // empty: ClientsDefault
 	// MaxInFlight bounds the messages of one producer that are handed over and not answered. At
 	// the bound the next message waits, and the wait is charged to that message. In a closed
 	// loop the bound follows from Load.Closed.

@@ -270,6 +270,7 @@ func knownValues() map[string]func() []candidate {
 		"--workload":   workloadCandidates,
 		"--target":     targetCandidates,
 		"--durability": levelCandidates,
+		"--clients":    func() []candidate { return named(workload.ClientWords()) },
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
 		"report --format":        func() []candidate { return named(report.Formats()) },

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -60,6 +61,11 @@ func totals(job *bench.Job) (all facts) {
 	e, level := job.Estimate(), job.Workload.Durability
 	all.add("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
 	all.add("durability", job.System.Describe().Levels[level].How)
+	clients := job.Clients()
+	all.add("clients", report.ClientsSentence(&clients))
+	for _, w := range job.Waits() {
+		all.add("waits", report.WaitSentence(w))
+	}
 	if err := job.FindSoftware(); err != nil {
 		all.add("software", err.Error())
 	}

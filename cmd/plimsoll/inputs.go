@@ -12,7 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -24,6 +23,7 @@ type inputs struct {
 	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
 
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
+	Clients    *string `placeholder:"AIM" help:"Aim of the clients' settings, instead of the workload's: default, latency (no client waits for more messages) or throughput (up to 20ms); a target's own settings win."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
 	Warmup     *string `placeholder:"3s|auto" help:"Length of the warm-up, instead of the workload's; auto: until the system is steady."`
@@ -139,6 +139,9 @@ func (in *inputs) override(w *workload.Workload) error {
 	if in.Durability != nil {
 		w.Durability = workload.Level(*in.Durability)
 	}
+	if in.Clients != nil {
+		w.Clients = workload.Clients(*in.Clients)
+	}
 	if in.Seed != nil {
 		w.Seed = *in.Seed
 	}
@@ -200,7 +203,11 @@ func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.J
 	if err != nil {
 		return nil, err
 	}
-	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
+	var aim workload.Clients
+	if w != nil {
+		aim = w.Clients
+	}
+	settings, err := s.Describe().Resolve(aim, t.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 	if len(t.Processes) > 0 {
 		return errors.New("processes belong to one machine: remove them")
 	}
-	settings, err := system.Resolve(s.Describe().Settings, t.Settings)
+	settings, err := s.Describe().Resolve(w.Clients, t.Settings)
 	if err != nil {
 		return err
 	}

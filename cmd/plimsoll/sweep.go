@@ -154,8 +154,8 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 			return nil, errors.New(
 				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
-		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil || c.Rate != nil ||
-			c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
+		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil ||
+			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
 			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")
@@ -205,7 +205,8 @@ func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
 		given     bool
 		name, key string
 	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"},
-		{c.Durability != nil, "--durability", "durability"}, {c.Seed != nil, "--seed", "seed"}} {
+		{c.Durability != nil, "--durability", "durability"},
+		{c.Clients != nil, "--clients", "clients"}, {c.Seed != nil, "--seed", "seed"}} {
 		for _, a := range varied {
 			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
 				return fmt.Errorf(

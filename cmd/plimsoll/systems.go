@@ -110,8 +110,22 @@ func described(s system.System) (document.Document, error) {
 		{Heading: &document.Heading{Level: 1, Words: d.Name}},
 		{Text: &document.Text{Style: document.Lead,
 			Words: fmt.Sprintf("%s (%s)", d.Summary, d.Client)}},
-		{Table: &words}, {Table: &levels}, {Table: settingsOf(d.Settings)}, {Facts: about}},
+		{Table: &words}, {Table: &levels}, {Table: aimsOf(d)}, {Table: settingsOf(d.Settings)}, {Facts: about}},
 		tried...)}, nil
+}
+
+// aimsOf returns a table of what a driver sets for each aim of the clients.
+func aimsOf(d system.Description) *document.Table {
+	t := &document.Table{ID: "clients", Corner: "clients", Words: true,
+		Head: document.Heads("sets", "how")}
+	for _, word := range workload.ClientWords() {
+		var sets []string
+		for _, s := range d.Clients[word].Sets {
+			sets = append(sets, s.Name+" "+s.Value)
+		}
+		t.Add(string(word), strings.Join(sets, ", "), d.Clients[word].How)
+	}
+	return t
 }
 
 // settingsOf returns a table of a system's settings, those of its servers last.

@@ -183,16 +183,23 @@ func (j *Job) checkSystem() error {
 	if err != nil || !able {
 		return err
 	}
-	c := system.Check{Durability: j.Workload.Durability, Delivery: j.Workload.Delivery}
-	if j.starts() {
-		c.Nodes = j.Target.Testbed.Nodes
-	}
+	c := j.request()
 	for _, c.Settings = range all {
 		if err := checker.Check(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// request is what the job asks of the system.
+func (j *Job) request() system.Check {
+	c := system.Check{Settings: j.Settings, Durability: j.Workload.Durability,
+		Delivery: j.Workload.Delivery}
+	if j.starts() {
+		c.Nodes = j.Target.Testbed.Nodes
+	}
+	return c
 }
 
 // versions returns the settings with each version in which the run starts servers, that of the

@@ -103,7 +103,7 @@ func (s *session) servesItself() bool {
 
 func newResult(job *Job) result.Run {
 	now := time.Now().UTC()
-	d := job.System.Describe()
+	d, clients := job.System.Describe(), job.Clients()
 	guarantee := d.Levels[job.Workload.Durability]
 	r := result.Run{
 		SchemaVersion: result.SchemaVersion,
@@ -118,6 +118,7 @@ func newResult(job *Job) result.Run {
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
 			PartitionsOwned: job.ownsPartitions(),
 			Unordered:       system.WhyUnordered(job.System, job.Settings),
+			Clients:         &clients, Waits: job.Waits(),
 		},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), How: guarantee.How,

@@ -77,7 +77,7 @@ func (a Assignment) read(systems *system.Registry) (plan load.Plan, o system.Opt
 	if of, err = systems.Get(a.System); err != nil {
 		return plan, o, nil, err
 	}
-	settings, err := system.Resolve(of.Describe().Settings, a.Settings)
+	settings, err := of.Describe().Resolve(w.Clients, a.Settings)
 	if err != nil {
 		return plan, o, nil, err
 	}

@@ -81,6 +81,9 @@ func benchName(r *result.Run) string {
 	if r.Load.Closed == nil && r.Load.Arrivals != "" {
 		out += "/arrivals=" + benchWord(arrivals(r.Load))
 	}
+	if aimWords(r.Load) != "" {
+		out += "/clients=" + benchWord(r.Load.Clients)
+	}
 	return out
 }
 

@@ -120,7 +120,7 @@ func csvBoundHead() []string {
 		out = append(out, "answered_"+percentileName(p)+"_ns")
 	}
 	return append(out, "p99_low95_ns", "p99_high95_ns", "lost_at_most95", "duplicate_at_most95",
-		"durability_copies")
+		"durability_copies", "clients")
 }
 
 func csvBounds(r *result.Run, l result.Latency, sure within) []string {
@@ -143,7 +143,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 		}
 		out = append(out, value)
 	}
-	more := make([]string, 5)
+	more := make([]string, 6)
 	if span, ok := sure.of(l.Series, 99); ok {
 		more[0], more[1] = integer(span.LowNs), integer(span.HighNs)
 	}
@@ -156,6 +156,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 	if n := r.Durability.Copies; n > 0 {
 		more[4] = strconv.Itoa(n)
 	}
+	more[5] = cell(r.Load.Clients)
 	return append(out, more...)
 }
 

@@ -66,7 +66,8 @@ const (
 func (f figure) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies, ofRedelivery}
 	return f.name == rowArrivals || f.name == rowFairness || f.name == rowConnections ||
-		strings.HasSuffix(f.name, withoutLatency) || slices.Contains(sections, f.section)
+		strings.HasSuffix(f.name, withoutLatency) || strings.HasSuffix(f.name, waitedRow) ||
+		slices.Contains(sections, f.section)
 }
 
 // latency reports whether the row is of a latency of messages.
@@ -198,6 +199,7 @@ func figures() []figure {
 	out = append(out, closedFigures()...)
 	out = append(out, backlogFigures()...)
 	return slices.Concat(out, latencyFigures(ofPublish, result.Publish),
+		[]figure{waitFigure(ofPublish, result.Publish)},
 		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
 		latencyFigures(ofRedelivery, result.Redelivered))
 }

@@ -118,6 +118,8 @@ func (sh shape) interval(k int, phase result.PhaseName, h map[result.Series]*hdr
 }
 
 func (sh shape) run() result.Run {
+	var waits []result.Wait
+	var clients *result.Clients
 	own := []result.Setting{{Group: sh.system, Name: "replicas", Value: "3"},
 		{Group: sh.system, Name: "storage", Value: "file"},
 		{Group: sh.system, Name: "sync_interval", Value: "2m0s"}}
@@ -126,6 +128,10 @@ func (sh shape) run() result.Run {
 			{Group: "kafka", Name: "linger", Value: "5ms"},
 			{Group: "kafka", Name: "min.insync.replicas", Value: "2"},
 			{Group: "kafka", Name: "flush.messages", Value: "1"}}
+		clients = &result.Clients{Word: "default", How: "a batch waits 5ms for more records",
+			Meaning: "each system's clients have their own defaults"}
+		waits = []result.Wait{{Series: result.Publish, MostNs: 5e6, Setting: "linger",
+			Sentence: "the client waits up to 5ms for more messages (linger)"}}
 	}
 	level, how := cmp.Or(sh.level,
 		2), "JetStream with 3 replicas: a message is acknowledged when a majority of the servers "+
@@ -155,6 +161,7 @@ func (sh shape) run() result.Run {
 			Servers: slices.Repeat([]string{sh.system + "-server 2.15.2"}, 3),
 			Endpoints: []string{"127.0.0.2:4222", "127.0.0.3:4222",
 				"127.0.0.4:4222"}, SharesHost: true, Provisioned: true, Nodes: sh.spends.servers(),
+			Clients: clients, Waits: waits,
 		},
 		Settings: append([]result.Setting{
 			{Group: "workload", Name: "arrivals", Value: "poisson"},

@@ -107,7 +107,8 @@ func shortLevel(r *result.Run) string {
 // overviewFacts say how to read an overview, and list its exceptions.
 func overviewFacts(runs []*result.Saved) []document.Fact {
 	out := factsOf("columns", "", overviewNote)
-	out = append(out, factsOf("instrument", "", instrumentsSentence(runs))...)
+	out = append(append(out, waitFacts(runs)...),
+		factsOf("instrument", "", instrumentsSentence(runs))...)
 	all := names(runs)
 	for i, mark := range marks(runs) {
 		if mark != "" && mark != verdict.ByAnother { // a warning says that

@@ -250,7 +250,9 @@ func sharedCircumstances(runs []*result.Saved) string {
 		}
 		of = listed(each)
 	}
-	parts := []string{of, sharedWords(runs, loadWords), sharedWords(runs, length)}
+	aim := func(r *result.Run) string { return aimWords(r.Load) }
+	parts := []string{of, sharedWords(runs, aim), sharedWords(runs, loadWords),
+		sharedWords(runs, length)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 

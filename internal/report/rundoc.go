@@ -80,7 +80,8 @@ func inText(s *result.Saved, sure within) []block {
 	latency := percentileTable(r)
 	latency.Note = ""
 	out = append(out, table(latency),
-		facts(factsOf("missing", document.Unsure, missingSentences(r.Summary)...),
+		facts(factsOf("waits", "", waitSentences(r)...),
+			factsOf("missing", document.Unsure, missingSentences(r.Summary)...),
 			factsOf("clocks", document.Unsure, clockSentences(r.Summary)...),
 			factsOf("instrument", "", instrumentSentence(r.Summary)),
 			factsOf("proved", "", proofSentence(r.Environment.Proof)),
@@ -106,6 +107,7 @@ func inText(s *result.Saved, sure within) []block {
 			factsOf("account", "", boundSentence(r), counters),
 			factsOf("error", document.Bad, errorSentences(r.Errors)...),
 			factsOf("durability", "", durabilityWords(r)),
+			factsOf("clients", "", ClientsSentence(r.System.Clients)),
 			factsOf("start-up", "", startupSentence(r)),
 			factsOf("servers", "", warmingSentence(r)),
 			factsOf("cost", "", costSentence(r)), factsOf("price", "", price.Sentence(s.Price)),
@@ -139,8 +141,11 @@ func onPage(id string, s *result.Saved, sure within) []block {
 	}
 	part("durability", "Durability", paragraph("", durabilityWords(r)+"."),
 		paragraph(document.Note, how), tabled(evidenceTable(r.Durability)))
-	part("ran", "What ran", paragraph("", warmedWords(r)), block{Row: []block{tabled(settingsTable(r.Settings)),
-		tabled(environmentTable(r))}})
+	part("ran", "What ran", block{Facts: slices.Concat(
+		factsOf("clients", "", ClientsSentence(r.System.Clients)),
+		factsOf("servers", "", warmingSentence(r)))},
+		block{Row: []block{tabled(settingsTable(r.Settings)),
+			tabled(environmentTable(r))}})
 	out = append([]block{{Contents: contents}}, out...)
 	return append([]block{to(document.OnPage, out...)},
 		repetition(r.Asked, r.Resolved, r.Plimsoll)...)
@@ -160,6 +165,9 @@ func runTables(s *result.Saved, sure within) []block {
 		out = append(out, tabled(t))
 	}
 	latency := percentileTable(r)
+	for _, sentence := range waitSentences(r) {
+		latency.Note += " " + upper(sentence) + "."
+	}
 	if sentence := sure.sentence(); sentence != "" {
 		latency.Note += " Intervals: " + sentence + "."
 	}
@@ -243,6 +251,9 @@ func metaWords(r *result.Run) []string {
 	}
 	if l.Delivery != "" {
 		out = append(out, strings.ReplaceAll(clean(l.Delivery), "_", " "))
+	}
+	if aim := aimWords(l); aim != "" {
+		out = append(out, aim)
 	}
 	if r.Plimsoll.Version != "" {
 		out = append(out, "plimsoll "+clean(r.Plimsoll.Version))

@@ -75,6 +75,7 @@ func searchSection(i int, s *peak.Saved, alone bool) block {
 	if s.Durability.Meaning != "" {
 		facts = append(facts, factsOf("durability", "", durabilitySentence(s.Durability))...)
 	}
+	facts = append(facts, factsOf("clients", "", ClientsSentence(s.System.Clients))...)
 	out = append(out, block{Facts: facts}, only(document.OnPage, heading(2, "The search")))
 	if alone {
 		out = append(out, charted(kneeCharts([]*peak.Saved{s})...)...)

@@ -52,14 +52,6 @@ func startupSentence(r *result.Run) string {
 	return out
 }
 
-// warmedWords is warmingSentence as a sentence of its own.
-func warmedWords(r *result.Run) string {
-	if s := warmingSentence(r); s != "" {
-		return "The servers were " + s + "."
-	}
-	return ""
-}
-
 // warmingSentence says how the servers were warmed up before the run; empty if they were not.
 func warmingSentence(r *result.Run) string {
 	w := r.Warming

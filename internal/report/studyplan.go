@@ -80,6 +80,9 @@ func plannedCell(c study.Cell) string {
 	}
 	parts := []string{string(c.Measure), level(int(w.Durability)),
 		plural(w.Partitions, "partition", "partitions")}
+	if aim := aimWords(w.Record()); aim != "" {
+		parts = append(parts, aim)
+	}
 	if w.Subscriptions > 1 {
 		parts = append(parts, plural(w.Subscriptions, "subscription", "subscriptions"))
 	}

@@ -223,6 +223,7 @@ func verification(i int, s *verify.Saved) block {
 		block{Facts: slices.Concat(factsOf("evidence", "", evidenceSentences(s)...),
 			factsOf("lost", "", lostSentence(s)),
 			factsOf("durability", "", durabilitySentence(s.Durability)),
+			factsOf("clients", "", ClientsSentence(s.System.Clients)),
 			factsOf("repeat", "", repeatSentence(s)))},
 		to(document.OnPage, heading(2, "What ran"), block{Row: []block{
 			tabled(evidenceTable(s.Durability)),

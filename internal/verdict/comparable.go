@@ -42,6 +42,14 @@ func Comparable(runs []*result.Run) []result.Warning {
 			"these runs are not comparable: their delivery guarantees differ (%s)", strings.Join(
 				models, ", "))
 	}
+	own := slices.DeleteFunc(slices.Clone(runs),
+		func(r *result.Run) bool { return r.Imported != nil })
+	if words := distinct(own, aimed); len(words) > 1 {
+		warn("clients_differ",
+			"these runs are not comparable: the settings of their clients have different aims "+
+				"(%s), and one that waits for more messages trades latency for cost",
+			strings.Join(words, ", "))
+	}
 	if models := distinct(runs,
 		func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
 		warn("model_differs",
@@ -67,6 +75,9 @@ func guaranteed(r *result.Run) string {
 	}
 	return "no level on record"
 }
+
+// aimed returns the aim of a run's clients, which older runs do not record.
+func aimed(r *result.Run) string { return string(workload.Clients(r.Load.Clients).Word()) }
 
 func distinct(runs []*result.Run, value func(*result.Run) string) []string {
 	var out []string

@@ -42,6 +42,7 @@ func (s *suite) description(t *testing.T) {
 		t.Errorf("the defaults are not valid settings: %v", err)
 	}
 	s.checks(t, d)
+	Clients(t, s.System)
 }
 
 // checks tests that the system accepts its own defaults at every level that it claims.

@@ -44,6 +44,7 @@ func (activeSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  amqp.Aims(),
 	}
 }
 

@@ -40,6 +40,8 @@ func (artemisSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  amqp.Aims(),
+		Waits:    settingWaits,
 	}
 }
 

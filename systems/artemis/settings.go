@@ -37,6 +37,7 @@ const (
 
 	asyncIO = "ASYNCIO"
 	nio     = "NIO"
+	mapped  = "MAPPED"
 
 	unstated = "no"
 	yes      = "true"

@@ -40,6 +40,8 @@ func (eventStore) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce},
 		Settings: settings,
+		Clients:  aims,
+		Waits:    settingWaits,
 	}
 }
 

@@ -49,6 +49,8 @@ func (kafkaSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce,
 			workload.ExactlyOnce},
 		Settings: declared,
+		Clients:  aims,
+		Waits:    settingWaits,
 		Copies:   []string{setReplication},
 	}
 }

@@ -46,6 +46,8 @@ func (mongoSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  aims,
+		Waits:    settingWaits,
 		Copies:   []string{setReplication},
 	}
 }

@@ -53,6 +53,7 @@ func (natsSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared,
+		Clients:  aims,
 		Copies:   []string{setReplicas},
 	}
 }

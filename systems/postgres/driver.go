@@ -39,6 +39,8 @@ func (postgresSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  aims,
+		Waits:    settingWaits,
 		Copies:   []string{setReplication},
 	}
 }

@@ -42,6 +42,8 @@ func (pulsarSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared,
+		Clients:  aims,
+		Waits:    settingWaits,
 		Copies:   []string{setEnsemble, setWriteQuorum},
 	}
 }

@@ -55,6 +55,8 @@ func (rabbitSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: declared,
+		Clients:  aims,
+		Waits:    settingWaits,
 	}
 }
 

@@ -50,6 +50,8 @@ func (redisSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  aims,
+		Waits:    settingWaits,
 		Copies:   []string{setReplication},
 	}
 }

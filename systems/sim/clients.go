@@ -38,6 +38,8 @@ type producer struct {
 	index int
 	held  []*record // by partition: a message to be delivered after its follower
 	sent  []int64   // messages that arrived, by partition
+	// batchNs is when its last batch leaves, since the line began.
+	batchNs int64
 	// unanswered holds the messages that get no answer before Close; they are not pending.
 	unanswered []*system.Message
 
@@ -76,6 +78,14 @@ func (p *producer) SendBatch(batch []*system.Message) {
 			m.Done(errClosed)
 		}
 	}
+}
+
+// sends returns when a message leaves that was handed over at a time, since the line began.
+func (p *producer) sends(at int64) int64 {
+	if at >= p.batchNs {
+		p.batchNs = at + p.line.lingerNs
+	}
+	return p.batchNs
 }
 
 // answered is called after a message has been answered.

@@ -127,6 +127,7 @@ type line struct {
 
 	block         stretch // in which Send does not return
 	copyNs        int64   // from a delivery to its copy
+	lingerNs      int64   // that a batch waits for more messages
 	transactionNs int64
 	silentComes   bool               // a message without an answer is delivered
 	late          func(lateNs int64) // gets the lateness of each answer and delivery; may be nil
@@ -145,6 +146,7 @@ func newLine(c clock.Clock, s system.Settings, born *birth) *line {
 		retain: s.Bool("retain"), block: stretchOf(s, "send_block_every", "send_block_for"),
 		copyNs: int64(s.Duration("copy_after")), transactionNs: int64(
 			s.Duration("transaction_interval")),
+		lingerNs:    int64(s.Duration("linger")),
 		silentComes: s.Bool("unanswered_delivered"),
 		shared:      s.Text("shape") == shapeQueue, prefetch: int(s.Count("prefetch")),
 		firstServed:  s.Text("turns") == "first",
@@ -224,7 +226,7 @@ func (l *line) empty() {
 
 // arrive assigns a message its place and the time of its answer.
 func (l *line) arrive(a arrival) {
-	turn := l.truth.afterStall(a.atNs - l.startNs)
+	turn := l.truth.afterStall(a.from.sends(a.atNs - l.startNs))
 	n := l.arrived
 	l.arrived++
 	if l.truth.turnNs > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -32,6 +33,8 @@ service_slow_share number 0.01 0..1
 service_slow_outcome text answered answered|refused|unanswered|lost
     bimodal: the fate of messages that would take the slow time; refused and lost ones are
     answered after the fast time
+linger duration 0s
+    how long a producer waits for more messages before it sends them together
 capacity rate 0/s
     messages per second that get their turn, one after another; 0: all at once
 delivery_delay duration 50us
@@ -129,6 +132,20 @@ buffer bytes 256MB
 seed count 1
     seed of all random choices
 `)
+
+// settingWaits are the waits that settings cause.
+var settingWaits = []system.Wait{
+	{Series: result.Publish, Setting: "linger",
+		Words: "the client waits up to %s for more messages"},
+	{Series: result.Publish, Setting: "transaction_interval",
+		Words: "a transaction lasts up to %s",
+		Most: func(c system.Check) time.Duration {
+			if c.Delivery != workload.ExactlyOnce {
+				return 0
+			}
+			return c.Settings.Duration("transaction_interval")
+		}},
+}
 
 // Check refuses settings that cannot be simulated as they are.
 func (*System) Check(c system.Check) error {

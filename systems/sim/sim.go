@@ -69,6 +69,14 @@ func (*System) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtMostOnce, workload.AtLeastOnce,
 			workload.ExactlyOnce},
 		Settings: settings,
+		Clients: map[workload.Clients]system.Aim{
+			workload.ClientsDefault: {How: "a producer waits for nothing"},
+			workload.ClientsLatency: {Sets: system.MustSet("linger=0s"),
+				How: "a producer waits for nothing"},
+			workload.ClientsThroughput: {Sets: system.MustSet("linger=20ms"),
+				How: "a producer gathers messages for 20ms"},
+		},
+		Waits: settingWaits,
 	}
 }
 

@@ -57,8 +57,10 @@ type sender struct {
 
 func (s *sender) Complete(err error) { s.answers <- err }
 
-// answerTimes sends n messages at once, in virtual time, and returns the time of each answer.
-func answerTimes(t *testing.T, settings map[string]string, n int) []time.Duration {
+// answerTimes sends n messages, in virtual time, and returns the time of each answer. The messages
+// are sent at once, except that a gap comes before each of the first ones.
+func answerTimes(t *testing.T, settings map[string]string, n int,
+	gaps ...time.Duration) []time.Duration {
 	t.Helper()
 	var times []time.Duration
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +79,10 @@ func answerTimes(t *testing.T, settings map[string]string, n int) []time.Duratio
 			t.Fatal(err)
 		}
 		start, answers := time.Now(), make(chan error, n)
-		for range n {
+		for i := range n {
+			if i < len(gaps) {
+				time.Sleep(gaps[i])
+			}
 			s := &sender{answers: answers}
 			s.m.Bind(s)
 			p.Send(&s.m)
@@ -100,6 +105,17 @@ func TestCapacityGivesTurns(t *testing.T) {
 	for i, got := range times {
 		if want := time.Duration(i+1)*time.Millisecond + 5*time.Millisecond; got != want {
 			t.Fatalf("message %d is answered after %v, want %v", i, got, want)
+		}
+	}
+}
+
+// A batch leaves linger after its first message, with the messages that came meanwhile.
+func TestLingerGathersMessages(t *testing.T) {
+	times := answerTimes(t, map[string]string{"linger": "10ms", "service_time": "1ms"}, 4,
+		0, 4*time.Millisecond, 5*time.Millisecond, 2*time.Millisecond)
+	for i, want := range []time.Duration{11, 11, 11, 22} {
+		if want *= time.Millisecond; times[i] != want {
+			t.Errorf("message %d is answered after %v, want %v", i, times[i], want)
 		}
 	}
 }

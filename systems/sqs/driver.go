@@ -42,6 +42,8 @@ func (sqsSystem) Describe() system.Description {
 		Levels:   levels(),
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
+		Clients:  aims,
+		Waits:    settingWaits,
 	}
 }
 
