@@ -26,6 +26,9 @@ const (
 	// to the acknowledgement of its last.
 	SendCall Series = "send_call"
 
+	// Request is the part of publish latency after the client library has waited: a request
+	// written -> answered, once for each request. Most libraries do not tell it.
+	Request Series = "request"
 	// Copies is the end-to-end latency of second and later deliveries, which EndToEnd excludes.
 	Copies Series = "copies"
 	// Redelivered is the time from a consumer's giving a message back to its next delivery.
@@ -50,7 +53,7 @@ const (
 )
 
 // Beside are the series that each run records in addition to those of its tables.
-var Beside = []Series{OwnLag, LessOwnLag, Waited, Copies, Redelivered, CatchUp, Twin,
+var Beside = []Series{OwnLag, LessOwnLag, Waited, Request, Copies, Redelivered, CatchUp, Twin,
 	TwinReceive, TwinWaited, SimulatedLate}
 
 // AllSeries are the series that every run has, in the order of tables.

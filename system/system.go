@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -95,6 +96,10 @@ type ProducerOptions struct {
 	InFlight   int // most messages sent and not answered at one time
 	MessageMax int // largest payload in bytes
 	Delivery   workload.Delivery
+	// Answered, if not nil, is called for each request to the servers that was answered, from any
+	// goroutine, with the time since it was written. Only producers whose client library tells
+	// this without a cost for each message call it.
+	Answered func(took time.Duration)
 }
 
 // Producer sends messages to one topic.

@@ -202,6 +202,9 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 		}
 		s.Latency = append(s.Latency, l)
 	}
+	if r.count(result.Request) > 0 {
+		s.Latency = append(s.Latency, r.latency(result.Request, f, arrived))
+	}
 	if r.count(result.Copies) > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
 	}

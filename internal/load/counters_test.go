@@ -32,10 +32,12 @@ type post struct {
 	sync.Mutex
 	sends   int
 	readers []func(system.Received)
+	asked   func(took time.Duration) // system.ProducerOptions.Answered
 	pending sync.WaitGroup
 }
 
-func (p *post) OpenProducer(context.Context, system.ProducerOptions) (system.Producer, error) {
+func (p *post) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer, error) {
+	p.asked = o.Answered
 	return p, nil
 }
 
@@ -63,6 +65,7 @@ func (p *post) Send(m *system.Message) {
 			return
 		}
 		m.Done(nil)
+		p.asked(postAnswers / 2)
 		time.Sleep(postDelivers - postAnswers)
 		p.deliver(sent)
 		if n%10 == 0 {
@@ -152,6 +155,7 @@ func TestLatenciesAreThoseOfTheSystem(t *testing.T) {
 			result.Send:        {980, 1960, postAnswers},
 			result.LessOwnLag:  {980, 1960, postAnswers},
 			result.Waited:      {10, 20, postAnswers},
+			result.Request:     {0, 1960, postAnswers / 2},
 			result.EndToEnd:    {2 * 980, 2 * 1960, postDelivers},
 			result.Copies:      {2 * 100, 2 * 200, postDelivers + postCopiesOne},
 			result.Lag:         {1000, 2000, 0},

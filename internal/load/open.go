@@ -194,7 +194,7 @@ func (e *Engine) openProducer(
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
 		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight,
-		MessageMax: e.payload.most, Delivery: w.Delivery,
+		MessageMax: e.payload.most, Delivery: w.Delivery, Answered: p.requested,
 	})
 	p.system = opened
 	p.gatherer, _ = opened.(system.Gatherer)

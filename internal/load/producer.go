@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
@@ -17,6 +18,7 @@ const (
 	atSend
 	atWaited
 	atLessOwnLag
+	atRequest
 	atSendCall // closed loop only
 )
 
@@ -187,6 +189,15 @@ func (p *producer) freeze(nowNs int64) {
 	}
 }
 
+// requested records how long the servers took for a request, if it was answered within the window.
+func (p *producer) requested(took time.Duration) {
+	p.Lock()
+	defer p.Unlock()
+	if !p.frozen && p.window.holds(p.clock.Now()) {
+		p.Add(atRequest, measure.Measured, int64(took))
+	}
+}
+
 func (p *producer) noteError(err error) {
 	text := BoundText(err.Error())
 	if _, known := p.errors[text]; !known && len(p.errors) >= maxErrors {
@@ -205,7 +216,8 @@ func (p *producer) inFlight() int64 {
 // producerSeries are the series of a producer's recorder, in the order of their
 // places.
 func producerSeries(l workload.Load) []result.Series {
-	series := []result.Series{result.Publish, result.Send, result.Waited, result.LessOwnLag}
+	series := []result.Series{result.Publish, result.Send, result.Waited, result.LessOwnLag,
+		result.Request}
 	if l.Closed != nil {
 		series = append(series, result.SendCall)
 	}

@@ -60,6 +60,10 @@ func waitSentences(r *result.Run) []string {
 		}
 		out = append(out, begin+strings.Join(waits, ", and "))
 	}
+	if ns, ok := exactAt(r.Summary.Series(result.Request), 50); ok {
+		out = append(out, fmt.Sprintf("the servers answer a request after %s (p50, each request "+
+			"once): the rest of publish latency is waiting in the client", quantity.Duration(ns)))
+	}
 	for _, w := range r.System.Waits {
 		if w.Series == "" {
 			out = append(out, WaitSentence(w))

@@ -18,6 +18,7 @@ var seriesWords = []struct {
 }{
 	{result.SendCall, "send call"},
 	{result.Publish, "publish"},
+	{result.Request, "request to the servers"},
 	{result.EndToEnd, "end-to-end"},
 	{result.Copies, "copies"},
 	{result.CatchUp, "catch-up"},

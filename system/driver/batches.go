@@ -27,6 +27,9 @@ type Batching[T any] struct {
 	// Deliver sends a batch and calls End for each message of it. life ends when the
 	// producer closes without waiting for more answers.
 	Deliver func(life context.Context, batch []*Batched[T])
+	// Answered, if not nil, is called with the time that each Deliver took; see
+	// system.ProducerOptions.
+	Answered func(took time.Duration)
 	// Abort ends a batch that is still being sent when the producer closes; nil: the end of life
 	// does.
 	Abort func() error
@@ -112,7 +115,7 @@ func (b *Batches[T]) run() {
 	for b.life.Err() == nil {
 		var wait time.Duration
 		if batch, wait = b.next(batch[:0]); len(batch) > 0 {
-			b.Deliver(b.life, batch)
+			b.deliver(batch)
 			continue
 		}
 		linger.Reset(wait)
@@ -127,6 +130,14 @@ func (b *Batches[T]) run() {
 	b.slots.Unlock()
 	for _, one := range batch {
 		b.End(one, ErrProducerClosed)
+	}
+}
+
+func (b *Batches[T]) deliver(batch []*Batched[T]) {
+	began := time.Now()
+	b.Deliver(b.life, batch)
+	if b.Answered != nil {
+		b.Answered(time.Since(began))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -91,11 +92,26 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 		options = append(options, kgo.DisableIdempotentWrite(),
 			kgo.MaxProduceRequestsInflightPerBroker(c.cfg.maxInFlight))
 	}
+	if o.Answered != nil && o.Delivery != workload.ExactlyOnce { // a commit is a request too
+		options = append(options, kgo.WithHooks(requests{o.Answered}))
+	}
 	if o.Delivery == workload.ExactlyOnce {
 		options = append(options, kgo.TransactionalID(fmt.Sprintf("%s-%d", o.Topic.Name, o.Index)),
 			kgo.TransactionTimeout(c.cfg.txnTimeout))
 	}
 	return options
+}
+
+// requests tells how long brokers take for produce requests.
+type requests struct{ answered func(took time.Duration) }
+
+var _ kgo.HookBrokerE2E = requests{}
+
+// OnBrokerE2E is called by the client library for each request.
+func (r requests) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, request kgo.BrokerE2E) {
+	if key == int16(kmsg.Produce) && request.Err() == nil {
+		r.answered(request.DurationE2E())
+	}
 }
 
 // begin opens the connections before the first message needs them.

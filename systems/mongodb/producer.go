@@ -60,6 +60,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	p.options = options.InsertMany().SetOrdered(p.ordered)
 	p.Batches = driver.NewBatches(driver.Batching[document]{
 		InFlight: o.InFlight, Most: int(c.Count(setBatch)), Linger: c.Duration(setLinger),
+		Answered:   o.Answered,
 		Partitions: o.Topic.Partitions, Deliver: p.deliver,
 		Create: func(*document) {},
 		Fill:   func(one *driver.Batched[document]) { c.write(&one.Own, one.Message) },

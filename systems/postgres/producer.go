@@ -74,6 +74,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	}
 	p.Batches = driver.NewBatches(driver.Batching[struct{}]{
 		InFlight: o.InFlight, Most: int(c.Count(setBatch)), Linger: c.Duration(setLinger),
+		Answered:   o.Answered,
 		Partitions: o.Topic.Partitions, Deliver: p.deliver,
 		Create: func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
 	})

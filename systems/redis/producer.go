@@ -75,6 +75,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	}
 	p.Batches = driver.NewBatches(driver.Batching[entry]{
 		InFlight: o.InFlight, Most: int(c.Count(setPipeline)), Linger: c.Duration(setLinger),
+		Answered:   o.Answered,
 		Partitions: o.Topic.Partitions, Create: c.createEntry, Deliver: p.deliver,
 		Abort: p.client.Close,
 		Fill: func(one *driver.Batched[entry]) {
