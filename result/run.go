@@ -102,9 +102,13 @@ type Run struct {
 type Trial struct {
 	Set     string `json:"set"` // the same in all runs of a set, and in no others
 	Round   int    `json:"round"`
-	Rounds  int    `json:"rounds"`
+	Rounds  int    `json:"rounds"` // 0: until its figures were known
 	Target  int    `json:"target"` // in the order in which targets were given
 	Targets int    `json:"targets"`
+	// Until is how far the interval of a figure may reach above its value, as a share, in a set
+	// whose rounds end when the primary figures are known; 0: the number of rounds is fixed.
+	Until   float64 `json:"until,omitempty"`
+	Primary string  `json:"primary,omitempty"` // these figures, with commas between
 }
 
 // Settling says whether the run reached a steady state before the measured window.

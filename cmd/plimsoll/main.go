@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
@@ -92,7 +93,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
-			"default_image": defaultImage()},
+			"default_image": defaultImage(), "default_primary": compare.Primary},
 		kong.Writers(out, errOut), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

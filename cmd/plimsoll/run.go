@@ -29,9 +29,11 @@ type runCommand struct {
 	several
 	uiFlags
 	fleetFlags
-	Trials int    `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
-	Resume bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
-	Runs   string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
+	Trials int `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
+	untilFlags
+	Primary string `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide --until and the comparison of two targets, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
+	Resume  bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
+	Runs    string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	failIf
 	JSON bool `name:"json" help:"Print the result as JSON instead of a table."`
 	priced
@@ -45,6 +47,10 @@ func (c *runCommand) Run(con console) error {
 			quantity.Count(maxTrials), c.Trials)}
 	}
 	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
+	until, err := c.until(c.Primary)
 	if err != nil {
 		return inputError{err}
 	}
@@ -68,7 +74,7 @@ func (c *runCommand) Run(con console) error {
 		}
 		var runs []*result.Saved
 		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
-			runs, failed = c.measure(ctx, con, jobs)
+			runs, failed = c.measure(ctx, con, jobs, until)
 			return failed
 		})
 		if len(runs) > 0 {
@@ -101,17 +107,21 @@ func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
 
 // measure runs each job the requested number of times, until the user interrupts. A target whose
 // run failed gets no further run. It returns the runs that were made, also with an error.
-func (c *runCommand) measure(ctx context.Context, con console,
-	jobs []*bench.Job) (runs []*result.Saved, failed error) {
+func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job,
+	until *experiment.Until) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
 	var kept []testbed.State
 	defer func() { sayKept(con, kept) }()
 	defer live.Close()
 	var out failures
-	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials,
+	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials, Until: until,
 		Begin: func(trial result.Trial, job *bench.Job) {
 			live.Plan(planOf(job))
-			if c.Trials > 1 {
+			switch {
+			case until != nil:
+				live.Phase(result.PhaseConnect, fmt.Sprintf("round %d until known to %s: %s",
+					trial.Round, quantity.ExactShare(until.Share), job.Target.Name))
+			case c.Trials > 1:
 				live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round,
 					trial.Rounds, job.Target.Name))
 			}
@@ -144,10 +154,10 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON || c.Trials == 1 {
+	if c.JSON || c.Trials == 1 && c.Until == "" {
 		return con.print(report.Runs(runs), c.JSON, path)
 	}
-	if err := showTrials(con, runs); err != nil {
+	if err := showTrials(con, runs, c.Primary); err != nil {
 		return err
 	}
 	sayReport(con, path)

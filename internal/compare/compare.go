@@ -29,6 +29,9 @@ type Comparison struct {
 	// Within is set when a side has a single run. All intervals then show the variation within
 	// runs.
 	Within bool
+	// Sequential is set when a side belongs to a set whose rounds ended when figures were known.
+	// Then all intervals and p hold however often the set was looked at.
+	Sequential bool
 	// Pairing is set when the runs were compared pair by pair, in all figures that every run has.
 	Pairing Pairing
 	Primary []string // names of the figures that decide
@@ -96,7 +99,12 @@ func compareBy(figures []Figure, a, b Side, primary []Figure) (*Comparison, erro
 	if len(a.Runs) == 0 || len(b.Runs) == 0 {
 		return nil, errors.New("one of the two sets has no run")
 	}
-	c := &Comparison{A: a, B: b, Within: min(len(a.Runs), len(b.Runs)) == 1}
+	c := &Comparison{Within: min(len(a.Runs), len(b.Runs)) == 1}
+	c.Sequential = !c.Within && sequential(slices.Concat(a.Runs, b.Runs))
+	if c.Sequential {
+		c.whole(&a, &b)
+	}
+	c.A, c.B = a, b
 	for _, f := range primary {
 		c.Primary = append(c.Primary, f.Name)
 	}
@@ -149,7 +157,8 @@ func Medians(runs []*result.Saved) (figures []Figure, centers []Center) {
 			continue
 		}
 		if v, ok := of(runs, f); ok {
-			figures, centers = append(figures, f), append(centers, center(v))
+			figures = append(figures, f)
+			centers = append(centers, centerOfSide(Side{Runs: runs}, v))
 		}
 	}
 	return figures, centers
@@ -162,12 +171,15 @@ func (c *Comparison) effect(f Figure) (Effect, bool) {
 	if !okA || !okB {
 		return Effect{}, false
 	}
-	e := Effect{Figure: f, A: center(a), B: center(b), P: math.NaN(), High: math.Inf(1)}
+	e := Effect{Figure: f, A: centerOfSide(c.A, a), B: centerOfSide(c.B, b), P: math.NaN(),
+		High: math.Inf(1)}
 	e.OwnError = ownError(c.A.Runs, c.B.Runs, f)
 	exact := a.exact() && b.exact()
 	switch {
 	case c.Within:
 		e.within(c.A.Runs, c.B.Runs)
+	case c.Sequential:
+		e.sequentially(c, a, b)
 	case c.Pairing != "" && exact:
 		ordered, _ := of(c.pairs, f)
 		e.paired(a, ordered)
@@ -203,7 +215,7 @@ func (e *Effect) paired(a, b spans) {
 func (e *Effect) student(w Within) {
 	ratio := e.Times.Least
 	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
-	e.P = stats.StudentP(math.Log(ratio)/w.se, w.dof)
+	e.P = w.p(ratio)
 	e.scatter = scatter{se: w.se, dof: w.dof}
 }
 

@@ -98,7 +98,7 @@ func (c *Comparison) hint() {
 				fmt.Sprintf("the runs are too short to tell even that: a measured "+
 					"window needs %d intervals of a second", fewestIntervals))
 		}
-	} else if c.Pairing == "" {
+	} else if c.Pairing == "" && !c.Sequential {
 		c.Hints = append(c.Hints, c.tooFew()...)
 	}
 	_, alike := shares(c.A, c.B)

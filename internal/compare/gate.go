@@ -173,7 +173,7 @@ func (c *Comparison) blurs(g Gate) bool {
 	if !okA || !okB {
 		return false
 	}
-	e := Effect{A: center(a), B: center(b)}
+	e := Effect{A: centerOfSide(c.A, a), B: centerOfSide(c.B, b)}
 	e.OwnError = ownError(c.A.Runs, c.B.Runs, g.Figure)
 	return e.blurred()
 }
@@ -266,6 +266,8 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		return c.estimateWithin(g, a, b, tail)
 	case single:
 		return unsure(g, a, b), nil
+	case sequential(c.B.Runs) || g.Relative && c.Sequential:
+		return c.estimateRounds(g, a, b, tail)
 	case g.Relative && c.Pairing != "" && exact:
 		ordered, _ := of(c.pairs, g.Figure)
 		ratio, w := pairedRatio(a, ordered)

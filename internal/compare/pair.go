@@ -2,9 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
-
-	moremath "github.com/aclements/go-moremath/stats"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -74,11 +71,9 @@ func match(a, b []*result.Saved, key func(*result.Saved) string) []*result.Saved
 // Student's distribution on the logarithms ("The Probable Error of a Mean", 1908). A signed-rank
 // test of five pairs cannot reach a p below 0.06.
 func pairedRatio(a, b spans) (ratio float64, w Within) {
-	logs := make([]float64, len(a))
+	ratios := make([]float64, len(a))
 	for i := range a {
-		logs[i] = math.Log(b[i].Least / a[i].Least)
+		ratios[i] = b[i].Least / a[i].Least
 	}
-	n := float64(len(logs))
-	se := math.Hypot(moremath.StdDev(logs)/math.Sqrt(n), resolution/2)
-	return math.Exp(moremath.Mean(logs)), Within{se: se, dof: n - 1, greatest: math.Inf(1)}
+	return sure(logarithms(ratios), false)
 }

@@ -85,22 +85,25 @@ func TestTruthAPlantedShiftIsFound(t *testing.T) {
 	}
 }
 
+// shapes are distributions of runs.
+var shapes = map[string]func(*rand.Rand) float64{
+	"normal": (*rand.Rand).NormFloat64,
+	"heavy tails": func(r *rand.Rand) float64 { // Student's with 3 degrees of freedom
+		return r.NormFloat64() / math.Sqrt(
+			(math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(),
+				2)+math.Pow(r.NormFloat64(), 2))/3)
+	},
+	"two states": func(r *rand.Rand) float64 {
+		return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64()
+	},
+	"skewed": (*rand.Rand).ExpFloat64,
+}
+
 // For systems that vary together from round to round, pairs raise at most 5 alarms in 100 too,
 // however the runs scatter within a round.
 func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {
 	simulates(t)
-	for name, shape := range map[string]func(*rand.Rand) float64{
-		"normal": (*rand.Rand).NormFloat64,
-		"heavy tails": func(r *rand.Rand) float64 { // Student's with 3 degrees of freedom
-			return r.NormFloat64() / math.Sqrt(
-				(math.Pow(r.NormFloat64(), 2)+math.Pow(r.NormFloat64(),
-					2)+math.Pow(r.NormFloat64(), 2))/3)
-		},
-		"two states": func(r *rand.Rand) float64 {
-			return 10*float64(r.IntN(2)) + 0.1*r.NormFloat64()
-		},
-		"skewed": (*rand.Rand).ExpFloat64,
-	} {
+	for name, shape := range shapes {
 		for _, runs := range []int{5, 8, 12} {
 			const pairs = 2000
 			any, _ := alarms(t, pairs, func(pair int) *Comparison {

@@ -38,6 +38,10 @@ type Within struct {
 	open float64
 	// ranks is set for a percentile: its interval is not symmetric.
 	ranks *ranks
+	// sequential is set for values that were looked at after each new one.
+	sequential bool
+	// sides is set for a ratio of which a side is sequential, and which has no pairs.
+	sides *[2]Within
 }
 
 // Interval returns the interval around a value above 0, with the probability tail at each end. Its
@@ -50,7 +54,7 @@ func (w Within) Interval(value, tail float64) (low, high float64) {
 		}
 		return low, high
 	}
-	r := w.se * stats.Student(w.dof, tail)
+	r := w.reach(tail)
 	if w.open > tail {
 		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
 	}
@@ -173,27 +177,13 @@ func perCore(s *result.Saved) []float64 {
 // interval by Student's distribution on the logarithms. Without two values above 0 on each side
 // there is no interval: it is 0 to 0.
 func Repeated(a, b []float64) (ratio, low, high float64) {
-	meanA, ofA := sampled(a)
-	meanB, ofB := sampled(b)
+	meanA, ofA := sure(logarithms(a), false)
+	meanB, ofB := sure(logarithms(b), false)
 	if ratio = meanB / meanA; ofA.dof < 1 || ofB.dof < 1 {
 		return ratio, 0, 0
 	}
 	low, high = join(ofA, ofB).Interval(ratio, (1-confidence)/2)
 	return ratio, low, high
-}
-
-// sampled returns the geometric mean of a sample, and how sure it is.
-func sampled(values []float64) (mean float64, w Within) {
-	logs := make([]float64, len(values))
-	for i, v := range values {
-		logs[i] = math.Log(v)
-	}
-	n := float64(len(values))
-	w = Within{dof: n - 1, greatest: math.Inf(1)}
-	if n > 1 {
-		w.se = math.Hypot(moremath.StdDev(logs)/math.Sqrt(n), resolution/2)
-	}
-	return math.Exp(moremath.Mean(logs)), w
 }
 
 // weighted is a mean.

@@ -19,6 +19,9 @@ import (
 type Trials struct {
 	Jobs   []*bench.Job
 	Rounds int
+	// Until, if not nil, decides after each whole round whether another one follows. Rounds is
+	// then the least number of them.
+	Until *Until
 	// Prepare, if not nil, returns a replacement for a job. It is called before the job's first
 	// run.
 	Prepare func(at int) (*bench.Job, error)
@@ -32,29 +35,48 @@ type Trials struct {
 	Runs []*result.Saved
 
 	turns       []result.Trial
-	at          int // the current turn
+	drawn       *draw // of the turns of a set with Until
+	at          int   // the current turn
 	out         map[int]bool
 	there       map[int]bool                   // jobs that are prepared
 	made        map[result.Trial]*result.Saved // made by an earlier process
 	interrupted func() bool
 }
 
-// Turns returns the order of a set of trials. Each round has every target once, in an order
-// drawn by the seed, so that slow changes of the machine affect all targets (Maricq et al.,
-// "Taming Performance Variability", 2018). A single round keeps the given order.
+// Turns returns the order of a set of trials with a fixed number of rounds. Each round has every
+// target once, in an order drawn by the seed, so that slow changes of the machine affect all
+// targets (Maricq et al., "Taming Performance Variability", 2018). A single round keeps the given
+// order.
 func Turns(targets, rounds int, seed uint64) []result.Trial {
-	random := rand.New(rand.NewPCG(seed, uint64(rounds)))
-	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
+	d := newDraw(targets, rounds, seed)
 	var out []result.Trial
-	for round := range rounds {
-		order := random.Perm(targets)
-		for turn := range targets {
-			at := order[turn]
-			if rounds == 1 {
-				at = turn
-			}
-			out = append(out, result.Trial{Set: set, Round: round + 1, Rounds: rounds,
-				Target: at + 1, Targets: targets})
+	for range rounds {
+		out = append(out, d.round()...)
+	}
+	return out
+}
+
+// draw draws the turns of a set, round by round.
+type draw struct {
+	random *rand.Rand
+	of     result.Trial // the part that all turns have; Round is the last one drawn
+}
+
+// newDraw draws rounds of a set; rounds is 0 if their number is not fixed.
+func newDraw(targets, rounds int, seed uint64) *draw {
+	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
+	return &draw{rand.New(rand.NewPCG(seed, uint64(rounds))),
+		result.Trial{Set: set, Rounds: rounds, Targets: targets}}
+}
+
+func (d *draw) round() []result.Trial {
+	d.of.Round++
+	order := d.random.Perm(d.of.Targets)
+	out := make([]result.Trial, d.of.Targets)
+	for turn := range out {
+		out[turn] = d.of
+		if out[turn].Target = order[turn] + 1; d.of.Rounds == 1 {
+			out[turn].Target = turn + 1
 		}
 	}
 	return out
@@ -68,18 +90,28 @@ func (s *Trials) Run(ctx context.Context, runs string, watch bench.Watch) error 
 }
 
 func (s *Trials) plan() {
-	if s.turns == nil {
-		s.turns = Turns(len(s.Jobs), s.Rounds, s.Jobs[0].Workload.Seed)
-		s.at, s.out, s.there = -1, map[int]bool{}, map[int]bool{}
+	if s.there != nil {
+		return
 	}
+	s.at, s.out, s.there = -1, map[int]bool{}, map[int]bool{}
+	seed := s.Jobs[0].Workload.Seed
+	if s.Until == nil {
+		s.turns = Turns(len(s.Jobs), s.Rounds, seed)
+		return
+	}
+	s.drawn = newDraw(len(s.Jobs), 0, seed)
+	s.drawn.of.Until, s.drawn.of.Primary = s.Until.Share, s.Until.Primary
 }
+
+// several reports whether the runs are trials of a set.
+func (s *Trials) several() bool { return s.Rounds > 1 || s.Until != nil }
 
 // trial returns the job of one trial of a set. Each round has its own seed, counted from the given
 // one. All targets share it: within a round all are offered the same random load, which differs
 // between rounds.
 func (s *Trials) trial(turn result.Trial) *bench.Job {
 	of := *s.Jobs[turn.Target-1]
-	if s.Rounds > 1 {
+	if s.several() {
 		w := *of.Workload
 		w.Seed = s.Jobs[0].Workload.Seed + uint64(turn.Round-1)
 		of.Workload, of.Trial = &w, &turn
@@ -89,11 +121,12 @@ func (s *Trials) trial(turn result.Trial) *bench.Job {
 
 // Next returns the next run of a job that has not failed.
 func (s *Trials) Next() (*Measurement, error) {
-	for s.at++; s.at < len(s.turns); s.at++ {
+	for s.at++; s.at < len(s.turns) || s.further(); s.at++ {
 		turn := s.turns[s.at]
 		at := turn.Target - 1
 		if run := s.made[turn]; run != nil {
 			s.Runs = append(s.Runs, run)
+			s.Until.spend(run)
 			continue
 		}
 		if s.out[at] {
@@ -141,7 +174,7 @@ var errNoTrials = errors.New("no set of trials of these targets and this load wa
 // Resume looks below runs for the newest set of the same trials. Its complete runs are not
 // repeated.
 func (s *Trials) Resume(runs string) error {
-	if s.Rounds < 2 {
+	if !s.several() {
 		return errors.New("a run cannot be resumed, and a set of trials can: give --trials")
 	}
 	s.plan()
@@ -168,16 +201,16 @@ func (s *Trials) Resume(runs string) error {
 		return errNoTrials
 	}
 	s.made = map[result.Trial]*result.Saved{}
-	for i := range s.turns {
-		turn := &s.turns[i]
-		turn.Set = newest
-		dir := sets[newest][*turn]
-		if dir == "" {
-			continue
-		}
-		if s.made[*turn], err = verdict.Read(dir); err != nil {
+	for turn, dir := range sets[newest] {
+		if s.made[turn], err = verdict.Read(dir); err != nil {
 			return fmt.Errorf("read a trial to resume: %w", err)
 		}
+	}
+	for i := range s.turns {
+		s.turns[i].Set = newest
+	}
+	if s.drawn != nil {
+		s.drawn.of.Set = newest
 	}
 	return nil
 }
@@ -185,9 +218,14 @@ func (s *Trials) Resume(runs string) error {
 // has reports whether a run is a complete trial of this set.
 func (s *Trials) has(run *result.Run) bool {
 	t := run.Trial
-	if t == nil || run.State != result.Complete || t.Rounds != s.Rounds ||
-		t.Targets != len(s.Jobs) || t.Target < 1 || t.Target > t.Targets {
+	if t == nil || run.State != result.Complete || t.Targets != len(s.Jobs) || t.Target < 1 ||
+		t.Target > t.Targets {
 		return false
 	}
-	return s.trial(*t).Resolved() == run.Resolved
+	like := result.Trial{Rounds: s.Rounds}
+	if s.drawn != nil {
+		like = s.drawn.of
+	}
+	return t.Rounds == like.Rounds && t.Until == like.Until && t.Primary == like.Primary &&
+		s.trial(*t).Resolved() == run.Resolved
 }

@@ -12,6 +12,7 @@ import (
 func comparison(runs []*result.Saved) block {
 	all, many := names(runs), len(runs) >= manyRuns
 	out := sideBySide(runs)
+	out = append(out, knownBlocks(runs)...)
 	shared := sentences(sharedWarnings(runs))
 	lead := "Settings that differ come first: a difference in figures may be theirs."
 	if many {

@@ -12,7 +12,8 @@ import (
 )
 
 // JSON writes each run's run.json, in one array. It adds the cost of a message where it was
-// observed, the confidence intervals, and the figures that a run of an earlier format lacks.
+// observed, the confidence intervals, the figures that a run of an earlier format lacks, and how
+// well a set of runs is known.
 func JSON(w io.Writer, runs []*result.Saved) error {
 	type costed struct {
 		*result.Run
@@ -20,11 +21,16 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 		Price *result.Price `json:"price,omitempty"`
 		Sure  *confidence   `json:"confidence_95,omitempty"`
 		Lacks string        `json:"lacks,omitempty"`
+		// Known is of the whole set that the runs are; its last run has it.
+		Known *knownJSON `json:"known,omitempty"`
 	}
 	out := make([]costed, len(runs))
 	for i, s := range runs {
 		out[i] = costed{&s.Run, newMessageCost(&s.Run), s.Price, newConfidence(s),
-			lacksSentence(&s.Run)}
+			lacksSentence(&s.Run), nil}
+	}
+	if len(runs) > 0 {
+		out[len(runs)-1].Known = newKnownJSON(runs)
 	}
 	return document.JSON(w, out)
 }

@@ -33,6 +33,9 @@ const (
 	boundMethod = "A figure that is not reached ranks above every other. Where only a bound is " +
 		"known, the test assumes the value that speaks against a difference. "
 	boundByRanks = "A figure for which some run has only a bound is compared by ranks. "
+	roundsMethod = "The rounds went on until figures were known: figures are geometric means of " +
+		"the rounds, and B / A that of %s. Intervals of 95%% and p hold however often the rounds " +
+		"were looked at (a confidence sequence, on the logarithms). "
 	withinMethod = "A side has a single run: intervals of 95% and p come from a block bootstrap " +
 		"with five blocks over the run's intervals of a second. They cover the variation within " +
 		"a run, not between runs. "
@@ -47,6 +50,16 @@ func (v Versus) method() string {
 	switch {
 	case v.Within:
 		return withinMethod + fmt.Sprintf(alarmMethod, "runs", v.deciding())
+	case v.Sequential:
+		of := "both sides, whose intervals add up"
+		if v.Pairing != "" {
+			of = "the ratios of each " + string(v.Pairing)
+		}
+		out, equals = fmt.Sprintf(roundsMethod, of), "systems"
+		if bounded {
+			out += "A figure for which some run has only a bound is not tested. "
+		}
+		return out + fmt.Sprintf(alarmMethod, equals, v.deciding())
 	case v.Pairing != "":
 		out, equals = medianMethod+strings.ReplaceAll(pairedMethod, "%s",
 			string(v.Pairing)), "systems"
@@ -368,13 +381,18 @@ func bracketed(value, interval string) string {
 // SideBySide shows the most important figures of runs without a section for each run. It counts
 // each run's warnings; their text is in the run's own report.
 func SideBySide(runs []*result.Saved) []document.Block {
-	return append(sideBySide(runs), tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
+	out := append(sideBySide(runs), tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
+	return append(out, knownBlocks(runs)...)
 }
 
 // Medians shows the medians of several runs of one target, with their intervals.
 func Medians(runs []*result.Saved) []document.Block {
 	figures, centers := compare.Medians(runs)
-	t := document.Table{Corner: "figure", Head: []document.Column{{Name: "median", Words: true},
+	middle := "median"
+	if _, is := compare.GoalOf(runs); is {
+		middle = "mean of rounds"
+	}
+	t := document.Table{Corner: "figure", Head: []document.Column{{Name: middle, Words: true},
 		{Name: "interval", Words: true}}}
 	for i, f := range figures {
 		median, interval := printCenter(f.Unit, centers[i])

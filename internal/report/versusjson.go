@@ -106,6 +106,7 @@ func VersusJSON(w io.Writer, v Versus) error {
 		B        side               `json:"b"`
 		Primary  string             `json:"primary"` // with commas between
 		Within   bool               `json:"within_single_runs"`
+		Rounds   bool               `json:"until_known,omitempty"`
 		Paired   compare.Pairing    `json:"paired_by,omitempty"`
 		Answer   string             `json:"answer"`
 		Warnings []string           `json:"warnings"`
@@ -113,7 +114,7 @@ func VersusJSON(w io.Writer, v Versus) error {
 		Gates    []compare.Ruling   `json:"gates,omitempty"`
 		Method   string             `json:"method"`
 	}{ids(v.A), ids(v.B), strings.Join(v.Primary,
-		","), v.Within, v.Pairing, strings.Join(v.answers(),
+		","), v.Within, v.Sequential, v.Pairing, strings.Join(v.answers(),
 		"; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
 	figures := v.Figures
 	if len(v.Refused) > 0 {
