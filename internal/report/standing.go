@@ -16,8 +16,7 @@ func standingSection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
-			factsOf("rounds", "", plural(r.Study.Rounds, "round", "rounds")+
-				" in random order"))},
+			factsOf("rounds", "", roundsWords(r.Study)))},
 		warned(r.Study.Missing),
 	}
 	told := map[string]bool{}
@@ -26,12 +25,41 @@ func standingSection(r StudyResult) block {
 		if len(t.Rows) > 0 {
 			out = append(out, tabled(t))
 		}
-		out = append(out, block{Facts: factsOf("–", document.Unsure, absences(s, told)...)})
+		out = append(out, block{Facts: slices.Concat(
+			factsOf("–", document.Unsure, absences(s, told)...),
+			factsOf("not known", document.Unsure, unknowns(s)...))})
 	}
 	out = append(out, qualityTable(r.Outcome), heading(2, "At scale "+r.Plan.Scale),
 		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
 	return block{Section: append(out,
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
+}
+
+func roundsWords(s *study.Study) string {
+	words := plural(s.Rounds, "round", "rounds") + " in random order"
+	if s.AtMost > 0 {
+		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
+			words, quantity.ExactDuration(s.AtMost))
+	}
+	return words
+}
+
+// unknowns are the places at which a figure is not as well known as its bound asks for.
+func unknowns(s study.Standing) (out []string) {
+	for _, r := range s.Rows {
+		for _, p := range r.Places {
+			if k := p.Known; k != nil && k.More > 0 {
+				reaches := "too few rounds for an interval of 95%"
+				if k.Reach > 0 {
+					reaches = "the interval of 95% reaches " + reachOf(k.Reach) + " above the mean"
+				}
+				out = append(out, fmt.Sprintf("%s: %s after %s; to reach %s, about %s more", p.At,
+					reaches, plural(p.Rounds, "round", "rounds"), quantity.ExactShare(k.Until),
+					plural(k.More, "round", "rounds")))
+			}
+		}
+	}
+	return out
 }
 
 // standingNotes say how a study with rounds can mislead.

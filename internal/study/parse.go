@@ -31,6 +31,7 @@ type file struct {
 	Testbed   []string        `yaml:"testbed"`
 	Missing   []string        `yaml:"missing"`
 	Rounds    quantity.Number `yaml:"rounds"`
+	AtMost    quantity.Span   `yaml:"at_most"`
 	Scales    []fileLengths   `yaml:"scales"`
 	Targets   []Target        `yaml:"targets"`
 	Workloads []Workload      `yaml:"workloads"`
@@ -61,6 +62,7 @@ type fileTable struct {
 	Measure   string       `yaml:"measure"`
 	Workload  string       `yaml:"workload"`
 	Figures   []string     `yaml:"figures"`
+	Until     strict.Pairs `yaml:"until"`
 	Once      bool         `yaml:"once"`
 	Axes      []Axis       `yaml:"axes"`
 	Published strict.Pairs `yaml:"published"`
@@ -93,7 +95,7 @@ func Parse(fileName string, src []byte) (*Study, error) {
 func (f *file) study(doc *strict.Document) *Study {
 	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
 		Testbed: f.Testbed, Missing: f.Missing, Rounds: int(min(f.Rounds, maxRounds+1)),
-		Scales: make(map[string]Lengths), Targets: f.Targets, Workloads: f.Workloads,
+		AtMost: time.Duration(f.AtMost), Scales: make(map[string]Lengths), Targets: f.Targets, Workloads: f.Workloads,
 		Rates: f.Rates, Claims: f.Claims, Qualities: f.Qualities}
 	for _, l := range f.Scales {
 		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
@@ -111,7 +113,8 @@ func (f *file) study(doc *strict.Document) *Study {
 
 func (f *fileTable) table(doc *strict.Document, path string, shared []Axis) Table {
 	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
-		Workload: f.Workload, Figures: f.Figures, Once: f.Once}
+		Workload: f.Workload, Figures: f.Figures, Once: f.Once,
+		Until: bounds(doc, path+".until", f.Until)}
 	for _, a := range f.Axes {
 		same := slices.IndexFunc(shared, func(s Axis) bool { return s.Name == a.Name })
 		if len(a.Values) == 0 && same >= 0 {
@@ -171,6 +174,7 @@ func (c *checker) all() {
 	c.texts()
 	c.targets()
 	c.repetition()
+	c.untils()
 	for i, w := range c.study.Workloads {
 		path := fmt.Sprintf("workloads[%d]", i)
 		c.known(path+".rate", "rate", w.Rate, c.rateNames())

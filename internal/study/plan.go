@@ -24,6 +24,8 @@ type Plan struct {
 	// changed.
 	Study string `json:"study_yaml"`
 	Cells []Cell `json:"cells"`
+	// FurtherNs is the time of the rounds that were added until figures were known.
+	FurtherNs int64 `json:"further_ns,omitempty"`
 	// Footings belong to the claims whose sides were published with unequal durability levels.
 	Footings []Footing `json:"equal_levels,omitempty"`
 }
@@ -199,7 +201,7 @@ func GoOn(f *Folder, wanted *Plan) error {
 			}
 		}
 	}
-	p.Cells, p.Footings = wanted.Cells, wanted.Footings
+	p.Cells, p.Footings = append(wanted.Cells, p.kept(wanted)...), wanted.Footings
 	return Reconcile(f)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
@@ -49,6 +50,7 @@ type runner struct {
 	left     []int                          // cells, in the order of measurement
 	at       int                            // the current cell
 	number   int                            // of it, in the order of measurement
+	since    time.Time                      // the last call of spend
 }
 
 // Run measures every cell that is not done, one by one, until ctx is cancelled. A failing cell is
@@ -64,7 +66,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	r.plan.reconcile(r.complete)
-	r.left = order(o.Study, r.plan)
+	r.left, r.since = order(o.Study, r.plan), time.Now()
 	return o.Folder.Run(ctx, r, experiment.Options{Watch: o.Watch, Renewals: 1, Ran: o.Ran})
 }
 
@@ -106,7 +108,12 @@ func Reconcile(f *Folder) error {
 // Next returns the measurement of the next cell. It records the cells before it whose job is
 // refused, or whose measurement is complete.
 func (r *runner) Next() (*experiment.Measurement, error) {
-	for len(r.left) > 0 {
+	for {
+		if len(r.left) == 0 {
+			if err := r.further(); err != nil || len(r.left) == 0 {
+				return nil, err
+			}
+		}
 		r.at, r.left = r.left[0], r.left[1:]
 		r.number++
 		c := &r.plan.Cells[r.at]
@@ -125,7 +132,6 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 			return nil, err
 		}
 	}
-	return nil, nil
 }
 
 func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
@@ -143,6 +149,7 @@ func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 	c := &r.plan.Cells[r.at]
 	c.Take(ctx, o)
+	r.spend()
 	if c.State == experiment.Done {
 		r.complete[c.identity()] = c.Run
 	}

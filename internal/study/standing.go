@@ -49,6 +49,8 @@ type Stand struct {
 	Limit  string `json:"limit,omitempty"` // what limited it, in words
 	Remark string `json:"remark,omitempty"`
 	Run    string `json:"run,omitempty"` // of the round in the middle
+	// Known is of a figure with a bound.
+	Known *Precision `json:"known,omitempty"`
 }
 
 // standing returns a figure of a table over all rounds.
@@ -82,7 +84,7 @@ type round struct {
 
 // stand returns a figure at one place over all rounds.
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
-	out := Stand{At: at}
+	out := Stand{At: at, Known: f.precision(t, at, p, measured)}
 	var all []round
 	for i, c := range p.Cells {
 		if c.Table != t.Name || c.At != at {

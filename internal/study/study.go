@@ -1,6 +1,8 @@
 package study
 
 import (
+	"time"
+
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -16,6 +18,9 @@ type Study struct {
 	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds has
 	// only measured figures, no published ones.
 	Rounds int
+	// AtMost is the longest time of all rounds beyond Rounds, which measure cells again until the
+	// figures with a bound are known; 0: there are none.
+	AtMost time.Duration
 	// Scales replace lengths of the scales, by name.
 	Scales  map[string]Lengths
 	Missing []string // sentences: the parts that one machine cannot repeat, and other settings
@@ -103,6 +108,7 @@ type Table struct {
 	Measure           Measure
 	Workload          string
 	Figures           []string // of each cell; see FindFigure
+	Until             []Bound  // of figures that are measured until they are known
 	Once              bool     // measured in the first round only
 	Axes              []Axis
 	Published         []Published

@@ -1,0 +1,247 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+)
+
+// mostRounds bounds the rounds of a study whose figures have bounds.
+const mostRounds = 100
+
+// Bound is how narrow the interval of a table's figure is to be: how far it may reach above the
+// figure, as a share.
+type Bound struct {
+	Figure string
+	Share  float64
+}
+
+// boundOf returns the bound of a figure; 0: it has none.
+func (t *Table) boundOf(f Figure) float64 {
+	for _, b := range t.Until {
+		if b.Figure == f.Name {
+			return b.Share
+		}
+	}
+	return 0
+}
+
+// Precision says how well a figure with a bound is known at one place.
+type Precision struct {
+	Until float64 `json:"until"` // the bound
+	// Mean is the geometric mean of the rounds, and Low to High its interval of 95%, which holds
+	// however often the rounds were looked at. Reach is how far it reaches above the mean, as a
+	// share. All three are 0 if the rounds are too few for an interval.
+	Mean  float64 `json:"mean"`
+	Low   float64 `json:"low,omitempty"`
+	High  float64 `json:"high,omitempty"`
+	Reach float64 `json:"reach,omitempty"`
+	// More is the number of further rounds until the interval is narrow enough; 0: it is.
+	More int `json:"further_rounds"`
+}
+
+// precision returns how well a figure is known at a place; nil: it has no bound, or fewer than two
+// values.
+func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Precision {
+	bound := t.boundOf(f)
+	if bound <= 0 {
+		return nil
+	}
+	values, last := map[int]float64{}, 0
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Table != t.Name || c.At != at || c.State != experiment.Done {
+			continue
+		}
+		last = max(last, c.Round)
+		v, known := f.Value(measured[i])
+		limited := f.searched() && ofLoad(measured[i].limit())
+		if known && v > 0 && !limited && measured[i].unrankable(f) == "" {
+			values[c.Round] = v
+		}
+	}
+	if len(values) < 2 {
+		return nil
+	}
+	of := compare.Figure{Name: f.Name, Unit: compare.Unit(f.Unit)}
+	k := compare.Judge(bound, last, 0, []compare.Rounds{{Figure: of, Values: values}}).Figures[0]
+	out := &Precision{Until: bound, Mean: k.Center.Median.Least, More: k.More}
+	if !math.IsInf(k.Reach, 1) {
+		out.Low, out.High, out.Reach = k.Center.Low, k.Center.High, k.Reach
+	}
+	return out
+}
+
+// further returns the cells of the next round: those of which a figure with a bound has values and
+// is not known, and the peaks of their rates. A cell that failed last is left out. measured has an
+// entry for each of the plan's cells.
+func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, error) {
+	round := 0
+	for _, c := range p.Cells {
+		round = max(round, c.Round)
+	}
+	if round++; round > mostRounds || len(p.Cells) >= MaxCells {
+		return nil, nil
+	}
+	var out []Cell
+	add := func(t *Table, at string) error {
+		if slices.ContainsFunc(out, func(c Cell) bool { return c.Table == t.Name && c.At == at }) {
+			return nil
+		}
+		c, err := s.cell(t, t.place(at), scale, 0, round)
+		if err == nil && !c.Absent {
+			out = append(out, c)
+		}
+		return err
+	}
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		for _, c := range p.Cells {
+			if c.Table != t.Name || c.Round != 1 || c.Absent || p.last(&c).State != experiment.Done ||
+				!s.unknown(t, c.At, p, measured) {
+				continue
+			}
+			if c.Rate != "" && s.rate(c.Rate).Own {
+				if err := add(s.Table(s.rate(c.Rate).Table), s.peaksOf(&c)[0]); err != nil {
+					return nil, err
+				}
+			}
+			if err := add(t, c.At); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// last returns the cell of the last round at a cell's place.
+func (p *Plan) last(c *Cell) (last *Cell) {
+	for i := range p.Cells {
+		if of := &p.Cells[i]; of.Table == c.Table && of.At == c.At &&
+			(last == nil || of.Round > last.Round) {
+			last = of
+		}
+	}
+	return last
+}
+
+// unknown reports whether a figure with a bound has values at a place and is not known.
+func (s *Study) unknown(t *Table, at string, p *Plan, measured []Measured) bool {
+	return slices.ContainsFunc(t.Figures, func(name string) bool {
+		f, err := FindFigure(name)
+		if err != nil {
+			return false
+		}
+		known := f.precision(t, at, p, measured)
+		return known != nil && known.More > 0
+	})
+}
+
+// further adds another round to the plan, if a figure is not known and the time left holds it.
+func (r *runner) further() error {
+	if r.Study.AtMost == 0 {
+		return nil
+	}
+	p, dir := r.plan, r.Folder.Dir()
+	cells, err := r.Study.further(p, Measurements(dir, p), r.scale)
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	// A cell without a peak has another rate, and about the same length.
+	jobs := map[int]*bench.Job{}
+	for i := range cells {
+		if jobs[i], err = cells[i].job(r.Job, dir); err != nil {
+			return err
+		}
+	}
+	var e Estimate
+	next := &Plan{Record: p.Record, Scale: p.Scale, Cells: cells}
+	e.add(r.Study, next, jobs, r.scale)
+	if time.Duration(p.FurtherNs)+e.Length > r.Study.AtMost {
+		return nil
+	}
+	for _, i := range order(r.Study, next) {
+		r.left = append(r.left, len(p.Cells)+i)
+	}
+	p.Cells = append(p.Cells, cells...)
+	return nil
+}
+
+// spend adds the time since the last call to that of the further rounds, if the current cell is of
+// one.
+func (r *runner) spend() {
+	now := time.Now()
+	if !r.since.IsZero() && r.plan.Cells[r.at].Round > r.Study.Rounds {
+		r.plan.FurtherNs += int64(now.Sub(r.since))
+	}
+	r.since = now
+}
+
+// kept returns the cells of a plan in further rounds, which another plan of the same study lacks.
+func (p *Plan) kept(other *Plan) (out []Cell) {
+	for _, c := range p.Cells {
+		if c.Round > 0 && !slices.ContainsFunc(other.Cells,
+			func(o Cell) bool { return o.Table == c.Table && o.Name() == c.Name() }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// untils checks the bounds of figures.
+func (c *checker) untils() {
+	some := false
+	for i := range c.study.Tables {
+		t := &c.study.Tables[i]
+		path := fmt.Sprintf("tables[%d].until", i)
+		some = some || len(t.Until) > 0
+		if len(t.Until) > 0 && (c.study.Rounds == 0 || t.Once) {
+			c.doc.Reject(path, "is of a table that is measured in rounds: write rounds: 5, and "+
+				"leave once out")
+		}
+		for _, b := range t.Until {
+			f, err := FindFigure(b.Figure)
+			switch {
+			case !slices.Contains(t.Figures, b.Figure) || err != nil:
+				c.doc.Reject(path, "has a bound of "+b.Figure+", which is not a figure of the table")
+			case f.zero:
+				c.doc.Reject(path, "has a bound of "+b.Figure+", which may be 0: leave it out")
+			}
+		}
+	}
+	switch {
+	case some && c.study.AtMost == 0:
+		c.doc.Reject("at_most", "is missing: until needs a longest time of the further rounds, "+
+			"like at_most: 2h")
+	case !some && c.study.AtMost > 0:
+		c.doc.Reject("at_most", "bounds the time of further rounds, and no table has until: write "+
+			"until: {publish.p50: 10%} in a table, or leave it out")
+	}
+}
+
+// leastBound is the narrowest interval that can be asked for.
+const leastBound = 0.01
+
+// bounds reads the bounds of a table's figures.
+func bounds(doc *strict.Document, path string, pairs strict.Pairs) (out []Bound) {
+	for _, p := range pairs {
+		share, err := quantity.ParseShare(p.Value)
+		switch {
+		case err != nil:
+			doc.Reject(path+"."+p.Name, "is wrong: "+err.Error())
+			continue
+		case share < leastBound:
+			doc.Reject(path+"."+p.Name, fmt.Sprintf("must be %s to 100%%",
+				quantity.ExactShare(leastBound)))
+		}
+		out = append(out, Bound{p.Name, share})
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package study
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const untilKnown = `
+name: until
+title: Until it is known
+question: Which?
+source: made up
+rounds: 3
+at_most: 1h
+targets: [{name: steady, system: sim}, {name: noisy, system: sim, settings: {service_time: 5ms}}, {name: broken, system: sim, settings: {service_time: 6ms}}]
+workloads: [{name: load}]
+tables:
+  - name: latency
+    measure: run
+    workload: load
+    figures: [e2e.p99, lost]
+    until: {e2e.p99: 10%}
+    axes: [{name: system, values: [{name: steady, target: steady}, {name: noisy, target: noisy}, {name: broken, target: broken}]}]
+  - name: other
+    measure: run
+    workload: load
+    figures: [e2e.p50]
+    axes: [{name: size, values: [{name: small, set: {message.size: 100B}}]}, {name: system, values: [{name: steady, target: steady}]}]
+`
+
+// latencyOf is the end-to-end p99 of the targets in a round, in ns.
+func latencyOf(target string, round uint64) int64 {
+	if target == "noisy" {
+		return 1_000_000 + int64(round%2)*200_000
+	}
+	return 1_000_000 + int64(round%2)*1_000
+}
+
+// answering measures jobs with planted latencies. Every third run of a broken target fails.
+func answering(t *testing.T) func(job *bench.Job) (*result.Saved, error) {
+	return func(job *bench.Job) (*result.Saved, error) {
+		t.Helper()
+		if job.Target.Name == "broken" && job.Workload.Seed >= 3 {
+			return nil, errors.New("no such server")
+		}
+		run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: result.Complete,
+			Asked: job.Asked, Counters: result.Counters{Scheduled: 1}}
+		run.Summary.Latency = []result.Latency{{Series: result.EndToEnd, Count: 1e6,
+			Percentiles: []result.Percentile{{Percentile: 99,
+				LatencyNs: latencyOf(job.Target.Name, job.Workload.Seed)}}}}
+		w, err := result.Create(job.Runs, &run)
+		if err != nil {
+			return nil, err
+		}
+		return &result.Saved{Dir: w.Dir(), Run: run}, w.Close(&run)
+	}
+}
+
+// begunUntil returns the study in a folder, and its plan as it was asked for.
+func begunUntil(t *testing.T, source string) (*Study, *Folder, *Plan) {
+	t.Helper()
+	s, err := Parse("until.yaml", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale, _ := s.Scale(Small)
+	p, err := NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Prepare(s, p, onSim, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	wanted := *p
+	wanted.Cells = slices.Clone(p.Cells)
+	f, err := Create(t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return s, f, &wanted
+}
+
+// roundsAt returns the number of rounds at each place.
+func roundsAt(p *Plan) map[string]int {
+	out := map[string]int{}
+	for _, c := range p.Cells {
+		out[c.At] = max(out[c.At], c.Round)
+	}
+	return out
+}
+
+// Cells are measured again until their figures are known, and the others are not.
+func TestAStudyGoesOnUntilItsFiguresAreKnown(t *testing.T) {
+	s, f, wanted := begunUntil(t, untilKnown)
+	o := Options{Folder: f, Study: s, Job: onSim, Watch: &silent{}, Do: doing(answering(t))}
+	if err := Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	at := roundsAt(f.Saved)
+	if at["steady"] != 5 || at["noisy"] < 6 || at["noisy"] > 15 || at["broken"] != 3 ||
+		at["small, steady"] != 3 {
+		t.Errorf("rounds %v", at)
+	}
+	all, err := Assess(s, f.Saved, Measurements(f.Dir(), f.Saved))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range all.Standings[0].Rows[0].Places {
+		if k := row.Known; i < 2 && (k == nil || k.More != 0 || k.Reach > 0.1 || k.Low > k.Mean) {
+			t.Errorf("%s: %+v", row.At, k)
+		}
+	}
+	if k := all.Standings[1].Rows[0].Places[0].Known; k != nil {
+		t.Errorf("a figure without a bound: %+v", k)
+	}
+	// A study that is resumed keeps its further rounds.
+	cells := len(f.Saved.Cells)
+	if err := GoOn(f, wanted); err != nil || len(f.Saved.Cells) != cells ||
+		!strings.Contains(states(f.Saved), "done") {
+		t.Errorf("%d of %d cells, %v", len(f.Saved.Cells), cells, err)
+	}
+	if err := Run(t.Context(), o); err != nil || len(f.Saved.Cells) != cells {
+		t.Errorf("%d of %d cells, %v", len(f.Saved.Cells), cells, err)
+	}
+}
+
+// No further round begins that the time cannot hold: what is missing is said.
+func TestAStudyEndsWithItsTime(t *testing.T) {
+	s, f, _ := begunUntil(t, strings.Replace(untilKnown, "at_most: 1h", "at_most: 1s", 1))
+	err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
+		Do: doing(answering(t))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := roundsAt(f.Saved); at["steady"] != 3 || at["noisy"] != 3 {
+		t.Errorf("rounds %v", at)
+	}
+	all, err := Assess(s, f.Saved, Measurements(f.Dir(), f.Saved))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := all.Standings[0].Rows[0].Places[1].Known; k == nil || k.More < 2 {
+		t.Errorf("three rounds: %+v", k)
+	}
+	// Time that was used counts.
+	s.AtMost = time.Hour
+	f.Saved.FurtherNs = int64(time.Hour)
+	if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
+		Do: doing(answering(t))}); err != nil || roundsAt(f.Saved)["noisy"] != 3 {
+		t.Errorf("rounds %v, %v", roundsAt(f.Saved), err)
+	}
+}
+
+// The next round has the peaks of its rates.
+func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
+	s, err := Parse("rounded.yaml", []byte(strings.Replace(strings.Replace(rounded,
+		"figures: [e2e.p99, lost]", "figures: [e2e.p99, lost]\n    until: {e2e.p99: 5%}", 1),
+		"rounds: 3", "rounds: 3\nat_most: 1h", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale, _ := s.Scale(Small)
+	p, err := NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := make([]Measured, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Set(experiment.Done, "run", ""); c.Table != "knee" || c.At != "one, 2, half" {
+			continue
+		}
+		run := &result.Saved{}
+		run.Run.Summary.Latency = []result.Latency{{Series: result.EndToEnd, Count: 1e6,
+			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: 1000 * int64(c.Round)}}}}
+		measured[i] = Measured{Run: run}
+	}
+	cells, err := s.further(p, measured, scale)
+	if err != nil || len(cells) != 2 || cells[0].Table != "peak" || cells[0].At != "one, 2" ||
+		cells[1].At != "one, 2, half" || cells[0].Round != 4 || cells[1].Round != 4 {
+		t.Errorf("%+v, %v", cells, err)
+	}
+}
+
+func TestBoundsOfFiguresAreChecked(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"at_most: 1h", "", "at_most is missing"},
+		{"until: {e2e.p99: 10%}", "", "no table has until"},
+		{"{e2e.p99: 10%}", "{e2e.p99: 0%}", "must be 1% to 100%"},
+		{"{e2e.p99: 10%}", "{e2e.p99: 200%}", "is more than the whole"},
+		{"{e2e.p99: 10%}", "{e2e.p50: 10%}", "is not a figure of the table"},
+		{"{e2e.p99: 10%}", "{lost: 10%}", "which may be 0"},
+		{"rounds: 3", "", "is of a table that is measured in rounds"},
+	} {
+		_, err := Parse("until.yaml", []byte(strings.Replace(untilKnown, c.from, c.to, 1)))
+		var all strict.Violations
+		if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.to, err, c.want)
+		}
+	}
+}
