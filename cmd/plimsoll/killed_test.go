@@ -18,7 +18,7 @@ func TestServersKilledInMidRun(t *testing.T) {
 		"bed.yaml":    "name: bed\nsystem: nats\nsettings: {servers: processes}\n",
 		"killed.yaml": "name: killed\nload: {rate: 500/s}\nwarmup: 0s\nduration: 6s\ndrain: 2s\n",
 	})
-	cmd := self(t, dir, "run", "-t", "bed.yaml", "-w", "killed.yaml")
+	cmd := self(t, dir, "run", "-t", "bed.yaml", "--warm", "0s", "-w", "killed.yaml")
 	var said strings.Builder
 	cmd.Stdout = &said
 	start(t, cmd)

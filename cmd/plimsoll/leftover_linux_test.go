@@ -35,7 +35,7 @@ func TestLeftoversOfFaults(t *testing.T) {
 		t.Skip(err)
 	}
 	home := t.TempDir()
-	run := self(t, dir, "run", "-t", "bed.yaml", "-w", "cut.yaml")
+	run := self(t, dir, "run", "-t", "bed.yaml", "--warm", "0s", "-w", "cut.yaml")
 	run.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME=")
 	start(t, run)
 	waitForIntervals(t, dir)

@@ -26,7 +26,7 @@ func TestLeftoversOfKilledCommands(t *testing.T) {
 		left string // below the folder of its run, or of temporary files
 		says string
 	}{
-		"data of servers": {[]string{"run", "-t", "bed.yaml", "-w", "long.yaml"},
+		"data of servers": {[]string{"run", "-t", "bed.yaml", "--warm", "0s", "-w", "long.yaml"},
 			"runs/.testbed/p*", "removed the servers' data of a killed plimsoll, "},
 		"join token": {[]string{"run", "-t", "sim", "-w", "long.yaml", "--workers", "2"},
 			"tmp/plimsoll-fleet-*/join-token", "which a killed plimsoll left"},

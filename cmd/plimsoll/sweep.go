@@ -155,7 +155,8 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
 		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil ||
-			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil || len(c.Fault) > 0 {
+			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil ||
+			len(c.Fault) > 0 {
 			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")

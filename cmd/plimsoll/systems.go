@@ -110,7 +110,8 @@ func described(s system.System) (document.Document, error) {
 		{Heading: &document.Heading{Level: 1, Words: d.Name}},
 		{Text: &document.Text{Style: document.Lead,
 			Words: fmt.Sprintf("%s (%s)", d.Summary, d.Client)}},
-		{Table: &words}, {Table: &levels}, {Table: aimsOf(d)}, {Table: settingsOf(d.Settings)}, {Facts: about}},
+		{Table: &words}, {Table: &levels}, {Table: aimsOf(d)},
+		{Table: settingsOf(d.Settings)}, {Facts: about}},
 		tried...)}, nil
 }
 

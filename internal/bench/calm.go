@@ -24,8 +24,8 @@ const (
 )
 
 // calm waits until servers have finished what a load left them to do, such as compaction, flushes,
-// deletions and the compilation of hot code, as their use of CPU shows. It returns how long it waited: not at all for servers
-// that it cannot observe.
+// deletions and the compilation of hot code, as their use of CPU shows. It returns how long it
+// waited: not at all for servers that it cannot observe.
 func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, err error) {
 	servers := slices.DeleteFunc(serversOf(j, bed),
 		func(p target.Process) bool { return p.PID == os.Getpid() })

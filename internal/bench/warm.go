@@ -159,8 +159,9 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 		return nil, fmt.Errorf("warm the servers up: %w", err)
 	}
 	out := h.result()
-	out.Asked, out.Ns, out.Acked = j.WarmUp.String(), run.Run.Summary.WindowNs, run.Run.Counters.Acked
-	watch.Phase(result.PhaseConnect, "waiting until the servers have finished what the warm-up left")
+	out.Asked, out.Ns = j.WarmUp.String(), run.Run.Summary.WindowNs
+	out.Acked = run.Run.Counters.Acked
+	watch.Phase(result.PhaseConnect, "waiting until the servers are at rest after the warm-up")
 	if out.PauseNs, err = j.calm(ctx, bed); err != nil {
 		return nil, fmt.Errorf("wait after the warm-up: %w", err)
 	}

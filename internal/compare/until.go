@@ -43,7 +43,8 @@ type KnownFigure struct {
 	Target string
 	Figure Figure
 	Center Center // the geometric mean of the rounds
-	// Reach is how far the interval of 95% reaches above the value, as a share; infinite: not known.
+	// Reach is how far the interval of 95% reaches above the value, as a share; infinite: not
+	// known.
 	Reach float64
 	More  int // further rounds until the interval is narrow enough; 0: it is
 	// Why says why rounds have no value; empty: all have one.

@@ -23,8 +23,8 @@ type Options struct {
 	Objectives []verdict.Objective
 	Trial      time.Duration // the measured window of a trial
 	Confirm    time.Duration // the measured window of a confirmation
-	// MaxTime bounds the search without the start of servers and their warm-up: no trial begins that
-	// would end later.
+	// MaxTime bounds the search without the start of servers and their warm-up: no trial begins
+	// that would end later.
 	MaxTime time.Duration
 	// Resume is the folder of a search to continue; "": a new one.
 	Resume string

@@ -80,8 +80,8 @@ func nameOf(limit string) string {
 	return "the " + limit
 }
 
-// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, its servers were
-// still changing, or the figure is a latency of an overloaded run; empty: it may be.
+// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, its servers
+// were still changing, or the figure is a latency of an overloaded run; empty: it may be.
 func (m Measured) unrankable(f Figure) string {
 	if m.Run == nil {
 		return ""

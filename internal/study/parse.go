@@ -95,8 +95,9 @@ func Parse(fileName string, src []byte) (*Study, error) {
 func (f *file) study(doc *strict.Document) *Study {
 	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
 		Testbed: f.Testbed, Missing: f.Missing, Rounds: int(min(f.Rounds, maxRounds+1)),
-		AtMost: time.Duration(f.AtMost), Scales: make(map[string]Lengths), Targets: f.Targets, Workloads: f.Workloads,
-		Rates: f.Rates, Claims: f.Claims, Qualities: f.Qualities}
+		AtMost: time.Duration(f.AtMost), Scales: make(map[string]Lengths), Targets: f.Targets,
+		Workloads: f.Workloads,
+		Rates:     f.Rates, Claims: f.Claims, Qualities: f.Qualities}
 	for _, l := range f.Scales {
 		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
 			time.Duration(l.Drain), time.Duration(l.Trial),

@@ -104,7 +104,8 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		for _, c := range p.Cells {
-			if c.Table != t.Name || c.Round != 1 || c.Absent || p.last(&c).State != experiment.Done ||
+			if c.Table != t.Name || c.Round != 1 || c.Absent ||
+				p.last(&c).State != experiment.Done ||
 				!s.unknown(t, c.At, p, measured) {
 				continue
 			}
@@ -210,7 +211,8 @@ func (c *checker) untils() {
 			f, err := FindFigure(b.Figure)
 			switch {
 			case !slices.Contains(t.Figures, b.Figure) || err != nil:
-				c.doc.Reject(path, "has a bound of "+b.Figure+", which is not a figure of the table")
+				c.doc.Reject(path,
+					"has a bound of "+b.Figure+", which is not a figure of the table")
 			case f.zero:
 				c.doc.Reject(path, "has a bound of "+b.Figure+", which may be 0: leave it out")
 			}

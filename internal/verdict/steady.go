@@ -58,7 +58,8 @@ func steady(s *result.Saved) result.Verdict {
 	}
 	switch {
 	case len(figures) == 0:
-		return say(Steady, result.Unknown, "the window has too few intervals with latencies to tell")
+		return say(Steady, result.Unknown, "the window has too few intervals with "+
+			"latencies to tell")
 	case len(moved) > 0:
 		return say(Steady, result.Broken, "%s: %s: a longer warm-up would show other figures", word,
 			strings.Join(moved, "; "))

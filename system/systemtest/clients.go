@@ -62,14 +62,16 @@ func aimed(t *testing.T, s system.System, word workload.Clients) {
 	for _, w := range d.WaitsOf(c) {
 		most := time.Duration(w.MostNs)
 		limit := map[workload.Clients]time.Duration{workload.ClientsLatency: leastPoll,
-			workload.ClientsThroughput: workload.ThroughputWait, workload.ClientsDefault: most}[word]
+			workload.ClientsThroughput: workload.ThroughputWait,
+			workload.ClientsDefault:    most}[word]
 		if word == workload.ClientsLatency && w.Series == result.Publish {
 			limit = 0
 		}
 		if w.Series != "" && most > limit {
 			t.Errorf("clients: %s: %s: at most %v is allowed", word, w.Sentence, limit)
 		}
-		if strings.Contains(w.Sentence, "%!") || !strings.HasSuffix(w.Sentence, "("+w.Setting+")") ||
+		if strings.Contains(w.Sentence, "%!") ||
+			!strings.HasSuffix(w.Sentence, "("+w.Setting+")") ||
 			!slices.ContainsFunc(d.Settings,
 				func(s system.Setting) bool { return s.Name == w.Setting }) {
 			t.Errorf("wait %q: not a sentence with one %%s, or of an unknown setting", w.Sentence)
