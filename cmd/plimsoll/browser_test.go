@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,25 +15,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // answerLimit bounds the time of a browser for one action.
 const answerLimit = 20 * time.Second
 
-// browser is a tab of a real browser. It remembers what must not happen on any page.
+// browser is a tab of a real browser.
 type browser struct {
 	context.Context
+	*seen
 
 	doing  string                         // what failures name
 	paused chan *fetch.EventRequestPaused // requests that wait for the test
+}
 
+// seen is what must not happen on any page of any tab.
+type seen struct {
 	mu     sync.Mutex
 	hosts  map[string]bool
 	errors []string
@@ -55,15 +58,31 @@ func openBrowser(t *testing.T) *browser {
 	}
 	started, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
-	b := &browser{hosts: map[string]bool{}, paused: make(chan *fetch.EventRequestPaused, 100)}
-	ctx, cancel := chromedp.NewContext(started, chromedp.WithListener(b.hear))
+	return (&browser{Context: started, seen: &seen{hosts: map[string]bool{}}}).tab(t)
+}
+
+// tab opens a tab that lives as long as the test. The first one starts the browser.
+func (b *browser) tab(t *testing.T, options ...chromedp.ContextOption) *browser {
+	t.Helper()
+	tab := &browser{seen: b.seen, paused: make(chan *fetch.EventRequestPaused, 100)}
+	ctx, cancel := chromedp.NewContext(b.Context,
+		append(options, chromedp.WithListener(tab.hear))...)
 	t.Cleanup(cancel)
-	b.Context, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	tab.Context, cancel = context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
-	if err := chromedp.Do(b); err != nil { // the browser lives as long as this context
-		t.Fatalf("start %s: %v", path, err)
+	focused := emulation.SetFocusEmulationEnabledParams{Enabled: true} // as other tabs are too
+	if err := chromedp.Do(tab, command(emulation.SetFocusEmulationEnabled, focused)); err != nil {
+		t.Fatalf("open a tab of the browser: %v", err)
 	}
-	return b
+	return tab
+}
+
+// command calls a command of the browser's protocol.
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, c, params)
+		return err
+	})
 }
 
 // hear handles an event of the browser.
@@ -108,12 +127,12 @@ func (b *browser) do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// is returns the value of an expression.
+// is returns the value of an expression, or of what it promises.
 func is[T any](t *testing.T, b *browser, expression string) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b, answerLimit)
 	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		t.Fatalf("%s: %.200s: %v", b.doing, expression, err)
 	}
@@ -195,61 +214,6 @@ func served(t *testing.T, dir string, args ...string) (address string, cmd *exec
 	return address, cmd
 }
 
-// In a real browser: the page of a run on NATS changes while it is measured and, when the run is
-// interrupted, ends as the saved report; two runs are ticked and compared, by keyboard only; every
-// control of every page is used, by mouse and by keyboard.
-func TestRealBrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures in front of a browser")
-	}
-	b := openBrowser(t)
-	dir := inDir(t, map[string]string{"short.yaml": "name: short\nload: {rate: 500/s}\n" +
-		"warmup: 1s\nduration: 5m\n",
-		"cells.yaml": "name: cells\nload: {rate: 500/s}\nwarmup: 0s\nduration: 1s\n"})
-	u := &user{browser: b, root: filepath.Join(dir, "runs"), visited: map[string]bool{},
-		linked: map[string]bool{}}
-	live, cmd := served(t, dir, "run", "-t", "nats", "-w", "short.yaml", "--warm", "0s", "--ui")
-	useLive(t, u, live)
-	followLive(t, b, live, cmd.Process)
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
-	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
-
-	hidden, cmd := served(t, dir, "run", "-t", "sim", "-w", "short.yaml", "--warm", "0s", "--ui")
-	endUnseen(t, b, hidden, cmd)
-	checkSaved(t, b, filepath.Join(dir, "runs", result.LatestLink, result.ReportFile))
-
-	list, cmd := served(t, dir, "serve")
-	compareByKeyboard(t, b, list)
-	if out, err := self(t, dir, "sweep", "-t", "sim", "-w", "cells.yaml", "--vary",
-		"partitions=1,2").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	u.useServed(t, list)
-	t.Logf("used %d of %d controls", u.used, u.all)
-	if u.used < u.all || u.all < 100 {
-		t.Errorf("used %d of %d controls", u.used, u.all)
-	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
-	}
-	b.check(t, live, hidden, list)
-}
-
-// useLive uses all controls of the page of a run that is measured.
-func useLive(t *testing.T, u *user, address string) {
-	t.Helper()
-	u.do(t, chromedp.Navigate(address))
-	u.await(t, `document.querySelectorAll("main .drawing").length > 5 &&
-		document.querySelector("main .cards") !== null`)
-	u.useAll(t)
-}
-
 // followLive opens the page of a run, unfolds and scrolls it, interrupts the run when the figures
 // have changed, and waits for the last page.
 func followLive(t *testing.T, b *browser, address string, run *os.Process) {
@@ -324,16 +288,15 @@ func checkSaved(t *testing.T, b *browser, path string) {
 	}
 }
 
-// compareByKeyboard ticks the two runs of a list and opens their comparison.
+// compareByKeyboard ticks two runs of a list and opens their comparison.
 func compareByKeyboard(t *testing.T, b *browser, address string) {
 	t.Helper()
 	b.do(t, chromedp.Navigate(address))
-	b.await(t, `document.querySelectorAll("input[name=run]").length === 2`)
-	const tick = "input[name=run]:not(:checked)"
-	b.press(t, "\t", tick)
-	b.do(t, chromedp.KeyEvent(" "))
-	b.press(t, "\t", tick)
-	b.do(t, chromedp.KeyEvent(" "))
+	b.await(t, `document.querySelector("input[name=run]") !== null`)
+	for _, name := range []string{"nats", "sim"} {
+		b.press(t, "\t", fmt.Sprintf("input[value$='-%s-cells']:not([value*='-peak-'])", name))
+		b.do(t, chromedp.KeyEvent(" "))
+	}
 	if n := is[int](t, b, `document.querySelectorAll("input[name=run]:checked").length`); n != 2 {
 		t.Fatalf("%d runs are ticked", n)
 	}

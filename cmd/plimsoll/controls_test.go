@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +24,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 )
+
+var everyControl = flag.Bool("every-control", false,
+	"use each control of each page in the browser, also where it is like one of another page")
 
 // controls is the selector of everything on a page that a reader can use.
 const controls = "a, button, input:not([type=hidden]), select, textarea, summary, [tabindex], " +
@@ -53,7 +59,7 @@ var rules = []rule{
 	{selector: `a[href^="#"]`, keys: "\r",
 		ready: "history.replaceState(null, '', location.pathname + location.search)",
 		effect: `location.hash === el.getAttribute("href") && Math.abs(document.querySelector(
-			location.hash).getBoundingClientRect().top) < innerHeight`},
+			location.hash)?.getBoundingClientRect().top) < innerHeight`},
 	{selector: "a[href]", keys: "\r", asks: `"GET " + el.href.split("#")[0]`},
 	{selector: "input[type=checkbox]", keys: " ", state: "el.checked",
 		effect: "el.checked !== was"},
@@ -62,8 +68,8 @@ var rules = []rule{
 	{selector: "select", ready: "el.selectedIndex = 0", keys: kb.ArrowDown,
 		typed: kb.ArrowDown + "\r", popup: true, effect: "el.selectedIndex === 1"},
 	{selector: "form[method=get] button", keys: "\r",
-		ready: `el.form.querySelectorAll("[type=checkbox]").forEach(
-			(box, i, all) => box.checked = i >= all.length - 2)`,
+		ready: `[...el.form.querySelectorAll("[type=checkbox]")].filter(box => box.checked =
+			[...box.closest("tr").cells].some(cell => cell.textContent === "run"))`,
 		asks: `"GET " + el.form.action + "?" + new URLSearchParams(new FormData(el.form))`},
 	{selector: `form[action="/enter"] button`, keys: "\r",
 		ready: "el.form.token.value = token", asks: `"POST " + el.form.action`},
@@ -74,26 +80,35 @@ var rules = []rule{
 		then: (*user).deleted},
 	{selector: `form[action^="/restore/"] button`, keys: " ", asks: `"POST " + el.form.action`,
 		then: (*user).restored},
-	{selector: "[tabindex='0']", keys: kb.ArrowRight + kb.ArrowRight, ready: "el.scrollLeft = 0",
+	// A frame tells the browser's other threads what scrolls: before it, a key may be lost.
+	{selector: "[tabindex='0']", keys: kb.ArrowRight,
+		ready: "el.scrollLeft = 0; if (byKeys) { await user.frame(); await user.frame(); }",
 		effect: `document.activeElement === el && (!byKeys || el.scrollLeft > 0 ||
 			el.scrollWidth - el.clientWidth < 2)`},
 }
 
 const theme = "getComputedStyle(document.documentElement).colorScheme"
 
-// helper finds controls on a page: those that it has not found before.
+// helper finds controls on a page: those that it has not found before. Controls have the same key
+// if they have the same words below the same heading, on pages that both follow a measurement or
+// both do not.
 const helper = `const parts = [0.5, 0.2, 0.8, 0.02, 0.98];
 const places = parts.flatMap(a => parts.map(b => [a, b]));
+const words = text => text.replace(/[0-9][0-9.,]*/g, "0").replace(/\\s+/g, " ").trim();
 window.user ??= { all: [],
+	frame: () => new Promise(requestAnimationFrame),
 	unfold() { document.querySelectorAll("details:not([open])").forEach(d => d.open = true); },
+	key: el => [document.querySelector("#live")?.dataset.state, el.nodeName,
+		el.getAttribute("class"), el.closest("figure, .block")?.querySelector("h3")?.textContent,
+		el.getAttribute("aria-label") || el.name || el.textContent.slice(0, 200)].map(
+			part => words(part || "")).join(),
 	more(kinds, selectors) {
 		this.unfold();
 		const found = [...document.querySelectorAll(kinds)].filter(
 			el => el.checkVisibility() && !this.all.includes(el));
 		this.all.push(...found);
 		return found.map(el => ({ Rule: selectors.findIndex(s => el.matches(s)),
-			HTML: el.outerHTML.slice(0, 200),
-			Path: el.href && el.host === location.host ? el.pathname : "" }));
+			HTML: el.outerHTML.slice(0, 200), Key: this.key(el) }));
 	},
 	// at returns a point at which the pointer hits a control.
 	at(el, kinds) {
@@ -107,22 +122,39 @@ window.user ??= { all: [],
 	},
 }`
 
+// uses counts what readers of several tabs have used.
+type uses struct {
+	mu               sync.Mutex
+	keys             map[string]bool // controls that a reader uses
+	all, used, alike int             // controls; alike: one with the same key is used
+}
+
+// take reports whether a control is to be used: the first one of a key, unless all are.
+func (u *uses) take(key string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.all++
+	if u.keys[key] && !*everyControl {
+		u.alike++
+		return false
+	}
+	u.keys[key] = true
+	return true
+}
+
 // user uses the controls of pages as a reader does, by mouse and by keyboard.
 type user struct {
 	*browser
+	*uses
 
-	root      string // of the served folder
-	token     string
-	used, all int
-	visited   map[string]bool // the first parts of paths
-	linked    map[string]bool
+	root  string // of the served folder
+	token string
 }
 
 // control is a control of the open page.
 type control struct {
-	Rule int
-	HTML string
-	Path string // of a link to a page of the server
+	Rule      int
+	HTML, Key string
 }
 
 // use opens a page and uses all of its controls.
@@ -133,17 +165,14 @@ func (u *user) use(t *testing.T, address string) {
 	u.useAll(t)
 }
 
-// useAll uses all controls of the open page, first by mouse, then by keyboard. Requests for pages
+// useAll uses the controls of the open page, first by mouse, then by keyboard. Requests for pages
 // reach the server, and the browser stays on the page.
 func (u *user) useAll(t *testing.T) {
 	t.Helper()
 	page, began := is[string](t, u.browser, "location.href"), time.Now()
-	before := u.all
-	defer func() { t.Logf("%s: %d controls, %v", page, u.all-before, time.Since(began)) }()
-	u.visited[kindOfPage(is[string](t, u.browser, "location.pathname"))] = true
-	call(t, u, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{
-		{ResourceType: network.ResourceTypeDocument, RequestStage: fetch.RequestStageResponse}}})
-	defer call(t, u, fetch.Disable, cdp.Empty{})
+	u.do(t, command(fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{
+		{ResourceType: network.ResourceTypeDocument, RequestStage: fetch.RequestStageResponse}}}))
+	defer func() { u.do(t, command(fetch.Disable, cdp.Empty{})) }()
 	var selectors []string
 	for _, r := range rules {
 		selectors = append(selectors, r.selector)
@@ -154,7 +183,7 @@ func (u *user) useAll(t *testing.T) {
 	}
 	is[bool](t, u.browser, helper+", true")
 	var all []control
-	clicked := map[int]bool{}
+	clicked := map[int]bool{} // of the controls to use: whether that had its effect
 	for {
 		more := is[[]control](t, u.browser, fmt.Sprintf("user.more(%q, %s)", controls, list))
 		if len(more) == 0 {
@@ -163,48 +192,70 @@ func (u *user) useAll(t *testing.T) {
 		for _, c := range more {
 			i := len(all)
 			all = append(all, c)
-			if c.Path != "" {
-				u.linked[kindOfPage(c.Path)] = true
+			switch first := u.take(c.Key); {
+			case c.Rule < 0:
+				t.Errorf("%s: no rule uses %s", page, c.HTML)
+			case first:
+				clicked[i] = u.try(t, c, i, false)
 			}
-			if c.Rule < 0 {
-				t.Errorf("no rule uses %s", c.HTML)
-				continue
-			}
-			clicked[i] = u.try(t, c, i, false)
 		}
 	}
-	typed := u.tab(t, all)
-	for i, c := range all {
-		if clicked[i] && typed[i] {
-			u.used++
-		} else if c.Rule >= 0 {
-			t.Errorf("%s: used by mouse: %t, by keyboard: %t", c.HTML, clicked[i], typed[i])
-		}
+	typed := u.tab(t, all, clicked)
+	for i := range clicked {
+		u.count(t, all[i], clicked[i] && typed[i], u.gone(t, i))
 	}
-	u.all += len(all)
+	t.Logf("%s: %d controls, %d of them new, %v", page, len(all), len(clicked), time.Since(began))
 }
 
-// tab moves the focus through the page, and uses each control that has it.
-func (u *user) tab(t *testing.T, all []control) map[int]bool {
+// gone reports whether a page that follows a measurement has lost a control meanwhile.
+func (u *user) gone(t *testing.T, i int) bool {
 	t.Helper()
-	typed := map[int]bool{}
+	return is[bool](t, u.browser, fmt.Sprintf("!user.all[%d].isConnected", i))
+}
+
+// count counts a control. One that is gone leaves its use to others.
+func (u *user) count(t *testing.T, c control, used, gone bool) {
+	t.Helper()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case used:
+		u.used++
+	case gone:
+		u.all--
+		delete(u.keys, c.Key)
+	default:
+		t.Errorf("not used by mouse and by keyboard: %s", c.HTML)
+	}
+}
+
+// tab moves the focus through the page, and uses each wanted control that has it.
+func (u *user) tab(t *testing.T, all []control, wanted map[int]bool) map[int]bool {
+	t.Helper()
+	typed, left := map[int]bool{}, maps.Clone(wanted)
 	for range 3*len(all) + 3 {
-		if len(typed) == len(all) {
+		if len(left) == 0 {
 			break
 		}
 		u.do(t, chromedp.KeyEvent("\t"))
 		i := is[int](t, u.browser, `(el => el === document.body ? -1 : el.matches(":focus-visible") ?
 			user.all.indexOf(el) : -2)(document.activeElement)`)
-		if i < -1 {
-			t.Errorf("the focus is not visible on %s",
-				is[string](t, u.browser, "document.activeElement.outerHTML.slice(0, 200)"))
+		switch _, is := left[i]; {
+		case i == -1: // between the last and the first
+			maps.DeleteFunc(left, func(i int, _ bool) bool { return u.gone(t, i) })
+		case i < 0:
+			t.Errorf("the focus is not visible: %s", u.focused(t))
+		case is:
+			delete(left, i)
+			typed[i] = u.try(t, all[i], i, true)
 		}
-		if i < 0 || typed[i] || all[i].Rule < 0 {
-			continue
-		}
-		typed[i] = u.try(t, all[i], i, true)
 	}
 	return typed
+}
+
+func (u *user) focused(t *testing.T) string {
+	t.Helper()
+	return is[string](t, u.browser, "document.activeElement.outerHTML.slice(0, 200)")
 }
 
 // try uses a control, and reports whether that had its effect. A page under way may change in the
@@ -216,7 +267,7 @@ func (u *user) try(t *testing.T, c control, i int, byKeys bool) bool {
 	if err != nil && is[bool](t, u.browser, `!!document.querySelector("#live[data-state=live]")`) {
 		err = u.once(t, rules[c.Rule], i, byKeys)
 	}
-	if err != nil {
+	if err != nil && !u.gone(t, i) {
 		t.Errorf("%s: %s: by keyboard %t: %v", is[string](t, u.browser, "location.href"), c.HTML,
 			byKeys, err)
 	}
@@ -227,8 +278,8 @@ func (u *user) try(t *testing.T, c control, i int, byKeys bool) bool {
 func (u *user) once(t *testing.T, r rule, i int, byKeys bool) error {
 	t.Helper()
 	script := func(body string) string {
-		return fmt.Sprintf("((el, token, byKeys, was) => { %s })(user.all[%d], %q, %t, user.was)",
-			body, i, u.token, byKeys)
+		return fmt.Sprintf("(async (el, token, byKeys, was) => { %s })"+
+			"(user.all[%d], %q, %t, user.was)", body, i, u.token, byKeys)
 	}
 	begun := is[struct {
 		Asks string
@@ -265,12 +316,14 @@ func (u *user) once(t *testing.T, r rule, i int, byKeys bool) error {
 	if r.asks != "" {
 		return u.answered(t, r, begun.Asks)
 	}
-	effect := script("const done = " + r.effect +
-		"; if (done) { user.unfold(); if (byKeys) el.focus(); } return !!done")
-	for deadline := time.Now().Add(3 * time.Second); !is[bool](t, u.browser, effect); {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("no effect: %s", r.effect)
+	if !is[bool](t, u.browser, script(fmt.Sprintf(`for (const end = Date.now() + 10000; !(%s);) {
+			if (Date.now() > end) return false;
+			await user.frame();
 		}
+		user.unfold();
+		if (byKeys) el.focus();
+		return true`, r.effect))) {
+		return fmt.Errorf("no effect: %s", r.effect)
 	}
 	return nil
 }
@@ -287,8 +340,8 @@ func (u *user) answered(t *testing.T, r rule, asks string) error {
 	t.Helper()
 	select {
 	case e := <-u.paused:
-		call(t, u, fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID,
-			ErrorReason: network.ErrorReasonAborted})
+		u.do(t, command(fetch.FailRequest, fetch.FailRequestParams{RequestID: e.RequestID,
+			ErrorReason: network.ErrorReasonAborted}))
 		want := map[string]int64{"GET": 200, "POST": 303}[e.Request.Method]
 		got := e.Request.Method + " " + e.Request.URL
 		if got != asks || e.ResponseStatusCode != want {
@@ -304,15 +357,9 @@ func (u *user) answered(t *testing.T, r rule, asks string) error {
 			r.then(u, t, path)
 		}
 		return nil
-	case <-time.After(5 * time.Second):
+	case <-time.After(answerLimit):
 		return fmt.Errorf("no request: wanted is %s", asks)
 	}
-}
-
-// kindOfPage is the first part of a path: the pages of a kind have the same kinds of controls.
-func kindOfPage(path string) string {
-	kind, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return "/" + kind
 }
 
 // noted checks the saved notes, and removes them.
@@ -343,84 +390,5 @@ func (u *user) restored(t *testing.T, path string) {
 	if err := os.Rename(filepath.Join(u.root, path), filepath.Join(u.root, serve.TrashFolder,
 		path)); err != nil {
 		t.Error(err)
-	}
-}
-
-// call calls a command of the browser's protocol.
-func call[P, R any](t *testing.T, u *user, c cdp.Command[P, R], params P) {
-	t.Helper()
-	u.do(t, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, c, params)
-		return err
-	}))
-}
-
-// useServed uses all pages of a served folder, from the token on.
-func (u *user) useServed(t *testing.T, address string) {
-	t.Helper()
-	at, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.token = at.Query().Get("token")
-	base := at.Scheme + "://" + at.Host
-	call(t, u, network.ClearBrowserCookies, cdp.Empty{})
-	u.use(t, base)
-	call(t, u, network.ClearBrowserCookies, cdp.Empty{})
-	u.do(t, chromedp.Navigate(base))
-	u.do(t, chromedp.KeyEvent(u.token+"\r")) // the field has the focus
-	u.await(t, `document.querySelector("form[action='/compare']") !== null`)
-	u.forget("401")
-	u.useAll(t)
-
-	runs := is[[]string](t, u.browser,
-		`[...document.querySelectorAll("[name=run]")].map(e => e.value)`)
-	if len(runs) < 3 {
-		t.Fatalf("listed are %q", runs)
-	}
-	swept := base + "/runs/" + runs[0] + "/" // the latest
-	u.use(t, swept)
-	cells := is[[]string](t, u.browser, `[...document.querySelectorAll(
-		"main a[href$='report.html']")].map(a => a.href)`)
-	if len(cells) < 2 {
-		t.Fatalf("the sweep links to %q", cells)
-	}
-	u.use(t, cells[0])
-	u.use(t, base+"/?q=nothing-is-called-so")
-	place := func(cell string) string {
-		return strings.TrimSuffix(strings.TrimPrefix(cell, base+"/runs/"), "/report.html")
-	}
-	u.use(t, fmt.Sprintf("%s/compare?run=%s&run=%s", base, place(cells[0]), place(cells[1])))
-	u.use(t, base+"/compare?run=one") // a sentence
-	u.forget("422")
-	u.keepNotes(t, base, runs[0])
-	u.use(t, base+"/trash/")
-	u.use(t, base+"/notes/"+runs[1])
-	for kind := range u.linked {
-		if !u.visited[kind] {
-			t.Errorf("no page of %s was used, and there are links to it", kind)
-		}
-	}
-}
-
-// keepNotes saves notes, deletes an experiment, and restores another one, as a reader does who
-// goes from page to page.
-func (u *user) keepNotes(t *testing.T, base, run string) {
-	t.Helper()
-	u.do(t, chromedp.Navigate(base+"/notes/"+run))
-	u.press(t, "\t", "#tags")
-	u.do(t, chromedp.KeyEvent("kept\r"))
-	u.await(t, `location.pathname === "/" &&
-		document.querySelector(".tag")?.textContent === "kept"`)
-	for _, way := range []struct{ page, button, until string }{
-		{"/notes/" + run, "form[action^='/trash/'] button", "=== null"},
-		{"/trash/", "form[action^='/restore/'] button", "!== null"},
-		{"/notes/" + run, "form[action^='/trash/'] button", "=== null"},
-	} {
-		u.do(t, chromedp.Navigate(base+way.page))
-		u.press(t, "\t", way.button)
-		u.do(t, chromedp.KeyEvent("\r"))
-		u.await(t, fmt.Sprintf(`location.pathname === "/" &&
-			document.querySelector("[value='%s']") %s`, run, way.until))
 	}
 }
