@@ -35,7 +35,7 @@ var browsed = map[string]string{
 // way while their pages are used.
 var (
 	ended = [][]string{
-		{"run", "-t", "nats", "-w", "cells.yaml"},
+		{"run", "-t", "nats", "-w", "cells.yaml", "--warm", "0s"},
 		{"run", "-t", "sim", "-w", "cells.yaml"},
 		{"peak", "-t", "sim", "-w", "cells.yaml", "--start", "500/s", "--trial", "1s",
 			"--confirm", "0", "--tolerance", "50%", "--max-time", "3s"},
@@ -159,7 +159,8 @@ func interrupt(t *testing.T, cmd *exec.Cmd, code int) {
 
 // useLive uses the page of a run that is measured, and follows it to its end.
 func (g *browsing) useLive(t *testing.T, b *browser) {
-	address, cmd := g.serve(t, "run", "-t", "nats", "-w", "short.yaml", "--warm", "0s", "--ui", "--runs", "live")
+	address, cmd := g.serve(t, "run", "-t", "nats", "-w", "short.yaml", "--warm", "0s", "--ui",
+		"--runs", "live")
 	b.do(t, chromedp.Navigate(address))
 	b.await(t, `document.querySelectorAll("main .drawing").length > 5 &&
 		document.querySelector("main .cards") !== null`)

@@ -35,13 +35,16 @@ const (
 	// would be a heavier load, and compiling takes as long under a light one (BENCHMARKS.md).
 	warmInFlight = 256
 
-	// A warm-up has levelled off when neither the servers' CPU time per message nor publish p50
-	// changes by more than levelBound in the later part of it, levelShare of all readings and at
-	// least levelFewest. The whole interval of 95% of the change is within the bound.
+	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
+	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
+	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
+	// middle half of the readings spans no more than a factor of levelSpan.
 	levelBound  = 0.10
+	levelAlpha  = 0.05
+	levelSpan   = 1.35
 	levelShare  = 0.5
 	levelFewest = 24
-	levelMost   = 200 // more readings are too many to compare in pairs
+	levelMost   = 60 // more readings are replaced by means of neighbours
 )
 
 // WarmUp says how servers that were just started are put under load before they are measured. The
@@ -213,9 +216,7 @@ type heat struct {
 	auto                    bool
 	mostBytes, messageBytes float64
 
-	seconds  []float64 // when each reading ended
 	p50, cpu []float64 // ns; of a message. NaN: not known
-	lasted   []float64 // seconds of each reading
 	acked    []int64
 	bytes    float64
 	steady   bool
@@ -235,8 +236,8 @@ func (h *heat) Interval(i result.Interval) {
 	if known && p50 > 0 {
 		v = float64(p50)
 	}
-	h.seconds, h.p50 = append(h.seconds, float64(i.EndNs)/1e9), append(h.p50, v)
-	h.cpu, h.acked = append(h.cpu, math.NaN()), append(h.acked, i.Acked)
+	h.p50, h.cpu = append(h.p50, v), append(h.cpu, math.NaN())
+	h.acked = append(h.acked, i.Acked)
 	h.bytes += float64(i.Acked) * h.messageBytes
 }
 
@@ -260,12 +261,11 @@ func (h *heat) Resources(r result.Resources, servers []string) {
 // judge ends a warm-up that has levelled off, or that has published enough.
 func (h *heat) judge() {
 	from := h.later()
-	if len(h.seconds)-from < levelFewest {
+	if len(h.p50)-from < levelFewest {
 		return
 	}
 	switch {
-	case level(h.seconds[from:], h.p50[from:]) &&
-		(!h.knowsCPU() || level(h.seconds[from:], h.cpu[from:])):
+	case level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:])):
 		h.steady = true
 	case h.bytes > h.mostBytes:
 		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
@@ -278,7 +278,7 @@ func (h *heat) judge() {
 
 // later returns the index of the first reading that counts.
 func (h *heat) later() int {
-	n := len(h.seconds)
+	n := len(h.p50)
 	return n - min(max(int(levelShare*float64(n)), levelFewest), n)
 }
 
@@ -286,21 +286,23 @@ func (h *heat) knowsCPU() bool {
 	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
 }
 
-// level reports whether a positive figure does not change by more than levelBound from the first
-// value to the last, with 95% confidence.
-func level(seconds, values []float64) bool {
+// level reports whether a positive figure keeps its level.
+func level(values []float64) bool {
 	each := (len(values) + levelMost - 1) / levelMost
-	var at, logs []float64
+	var logs []float64
 	for i := 0; i+each <= len(values); i += each {
-		at = append(at, seconds[i])
 		logs = append(logs, math.Log(mean(values[i:i+each])))
 	}
 	if slices.ContainsFunc(logs, math.IsNaN) {
 		return false
 	}
-	low, high := stats.DriftOf(at, logs).Interval()
-	length := at[len(at)-1] - at[0]
-	return low*length > -math.Log1p(levelBound) && high*length < math.Log1p(levelBound)
+	n := len(logs)
+	sorted := slices.Sorted(slices.Values(logs))
+	m, ok := stats.MoveOf(logs)
+	bound := math.Log1p(levelBound)
+	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
+		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
+		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
 }
 
 func mean(values []float64) float64 {
