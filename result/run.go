@@ -268,6 +268,8 @@ type System struct {
 	// Unordered says why no order of messages is promised; empty: the order of each producer in
 	// each partition is promised.
 	Unordered string `json:"unordered,omitempty"`
+	// Periods are those of work that the servers do from time to time; empty: none is known.
+	Periods []Period `json:"periods,omitempty"`
 	// ClientSpread says how the system's own client spreads messages without a key.
 	ClientSpread string `json:"client_spread,omitempty"`
 	// Clients is what the workload's word for the clients set; nil: not recorded.

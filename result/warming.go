@@ -4,6 +4,12 @@ package result
 // off.
 const WarmedAuto = "auto"
 
+// Period is the period of work that servers do from time to time.
+type Period struct {
+	What string `json:"what"`
+	Ns   int64  `json:"ns"`
+}
+
 // Warming says how the servers were warmed up before the run, by load to topics of its own.
 type Warming struct {
 	Asked   string `json:"asked"`    // WarmedAuto, or a length

@@ -35,6 +35,8 @@ type Description struct {
 	// Clients says what the driver sets for each word of a workload's key clients.
 	Clients map[workload.Clients]Aim
 	Waits   []Wait // that settings cause, in the order of a message's way
+	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
+	Periods []Period
 	// Copies names the settings with the number of copies of each message, which may be left to
 	// the number of servers.
 	Copies []string
@@ -280,6 +282,14 @@ type Embedded interface {
 	Embedded()
 }
 
+// Period is the period of work that servers do from time to time: a window that is shorter has only
+// a part of its cost, or none.
+type Period struct {
+	What    string        // the work
+	Setting string        // the setting with the period; "": Every has it
+	Every   time.Duration // that the servers have by default
+}
+
 // CPUTeller is a Cluster of an Embedded system whose servers' CPU time is simulated.
 type CPUTeller interface {
 	// CPUSeconds returns the CPU time since the connection; known is false if there is none.
@@ -289,7 +299,8 @@ type CPUTeller interface {
 // Renewer is an Embedded system whose servers have a state that outlives a connection, such as how
 // warm they are. Each run that is kept has new servers.
 type Renewer interface {
-	Renewed() System
+	// Renew makes the next connection one to new servers.
+	Renew()
 }
 
 // Provisioner is a System of which plimsoll can start a cluster on this machine.

@@ -322,6 +322,21 @@ func (j *Job) Redelivery() (r system.Redelivery, ok bool) {
 	return redeliverer.Redelivery(j.Settings, j.Workload.Delivery), true
 }
 
+// periods returns the periods of work of the servers that the run starts.
+func (j *Job) periods() (out []result.Period) {
+	if !j.starts() {
+		return nil
+	}
+	for _, p := range j.System.Describe().Periods {
+		every := p.Every
+		if p.Setting != "" {
+			every = j.Settings.Duration(p.Setting)
+		}
+		out = append(out, result.Period{What: p.What, Ns: int64(every)})
+	}
+	return out
+}
+
 func (j *Job) ownsPartitions() bool {
 	owner, able := j.System.(system.PartitionOwner)
 	return able && owner.OwnsPartitions(j.Settings)

@@ -56,9 +56,8 @@ type session struct {
 // keeps its measurements, and has the state interrupted. An error with an empty directory means
 // that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
-	if fresh, able := job.System.(system.Renewer); able && !job.passing {
-		own := *job
-		own.System, job = fresh.Renewed(), &own
+	if r, able := job.System.(system.Renewer); able && job.Cluster == nil && !job.passing {
+		r.Renew()
 	}
 	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
 	s.run = newResult(job)
@@ -116,9 +115,9 @@ func newResult(job *Job) result.Run {
 		System: result.System{
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
-			PartitionsOwned: job.ownsPartitions(),
-			Unordered:       system.WhyUnordered(job.System, job.Settings),
-			Clients:         &clients, Waits: job.Waits(),
+			PartitionsOwned: job.ownsPartitions(), Periods: job.periods(),
+			Unordered: system.WhyUnordered(job.System, job.Settings),
+			Clients:   &clients, Waits: job.Waits(),
 		},
 		Durability: result.Durability{
 			Asked: int(job.Workload.Durability), How: guarantee.How,

@@ -71,7 +71,7 @@ func TestADayFitsIn100MB(t *testing.T) {
 		window time.Duration
 		most   time.Duration // of an interval at the end
 	}{
-		{200, time.Hour, time.Second}, {200, 24 * time.Hour, 64 * time.Second},
+		{200, time.Hour, time.Second}, {200, 24 * time.Hour, 128 * time.Second},
 		{50_000, 24 * time.Hour, 5 * time.Minute},
 	} {
 		clear(sizes)

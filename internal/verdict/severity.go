@@ -25,6 +25,7 @@ const (
 	codeStandIn     = "stand_in"
 	codeImported    = "imported"
 	codePageCache   = "page_cache"
+	codePeriods     = "periods"
 	// codeCopies is the code of duplicates that the delivery of the run allows.
 	codeCopies = "duplicates_allowed"
 )
@@ -41,7 +42,7 @@ var bySeverity = []string{
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.
-var benign = []string{NoisyMachine, CodeSharedHost, codePageCache}
+var benign = []string{NoisyMachine, CodeSharedHost, codePeriods, codePageCache}
 
 // Severity returns the place of a code or of a verdict's name among all, 0 being the gravest.
 func Severity(code string) int {

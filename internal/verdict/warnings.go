@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -102,6 +103,16 @@ func windowWarnings(all *list, r *result.Run) {
 			"publish p99 was higher before the backlog was read than while it was read: the "+
 				"system was not in a steady state, so these figures show no effect of the "+
 				"reading; use a longer warm-up")
+	}
+	var longer []string
+	for _, p := range r.System.Periods {
+		if r.Summary.WindowNs > 0 && r.Summary.WindowNs < p.Ns {
+			longer = append(longer, p.What+" ("+quantity.Duration(p.Ns)+")")
+		}
+	}
+	if len(longer) > 0 {
+		warn(codePeriods, "this window of %s is shorter than a period of %s: not all of its cost is "+
+			"in it", quantity.Duration(r.Summary.WindowNs), strings.Join(longer, " or of "))
 	}
 	if s := r.Settling; s != nil && !s.Settled {
 		warn("never_settled",

@@ -65,6 +65,12 @@ func TestEachInfluenceHasAWarning(t *testing.T) {
 		"a warm-up that never settled": {func(r *result.Run) {
 			r.Settling = &result.Settling{}
 		}, "never_settled"},
+		"a period longer than the window": {func(r *result.Run) {
+			r.System.Periods = []result.Period{{What: "autovacuum", Ns: 10e9 + 1}}
+		}, "periods"},
+		"a period as long as the window": {func(r *result.Run) {
+			r.System.Periods = []result.Period{{What: "autovacuum", Ns: 10e9}}
+		}, ""},
 		"a cold page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
 		"servers on one machine": {func(r *result.Run) { r.System.SharesHost = true },
 			"shared_host"},

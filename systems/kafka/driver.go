@@ -51,7 +51,9 @@ func (kafkaSystem) Describe() system.Description {
 		Settings: declared,
 		Clients:  aims,
 		Waits:    settingWaits,
-		Copies:   []string{setReplication},
+		Periods: []system.Period{{What: "Kafka's check for old segments",
+			Every: 5 * time.Minute}},
+		Copies: []string{setReplication},
 	}
 }
 

@@ -48,6 +48,7 @@ func (mongoSystem) Describe() system.Description {
 		Settings: slices.Concat(clientSettings, serverSettings),
 		Clients:  aims,
 		Waits:    settingWaits,
+		Periods:  []system.Period{{What: "WiredTiger's checkpoints", Every: time.Minute}},
 		Copies:   []string{setReplication},
 	}
 }

@@ -41,7 +41,9 @@ func (postgresSystem) Describe() system.Description {
 		Settings: slices.Concat(clientSettings, serverSettings),
 		Clients:  aims,
 		Waits:    settingWaits,
-		Copies:   []string{setReplication},
+		Periods: []system.Period{{What: "autovacuum", Setting: setNaptime},
+			{What: "PostgreSQL's checkpoints", Every: 5 * time.Minute}},
+		Copies: []string{setReplication},
 	}
 }
 

@@ -50,13 +50,14 @@ type birth struct{ atNs atomic.Pointer[int64] }
 
 func (b *birth) at(nowNs int64) int64 {
 	b.atNs.CompareAndSwap(nil, &nowNs)
-	return *b.atNs.Load()
+	if at := b.atNs.Load(); at != nil {
+		return *at
+	}
+	return nowNs // renewed meanwhile
 }
 
-// Renewed returns the system with servers that are new, and cold if the settings say so.
-func (s *System) Renewed() system.System {
-	return &System{clock: s.clock, planted: s.planted, birth: new(birth)}
-}
+// Renew makes the servers new, and cold if the settings say so.
+func (s *System) Renew() { s.birth.atNs.Store(nil) }
 
 // CPUSeconds returns the simulated CPU time of the servers since this connection; known is false if
 // the settings give none.
