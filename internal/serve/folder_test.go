@@ -137,6 +137,8 @@ func TestNotesAreKeptBesideTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	post := func(path string, form url.Values) (int, string) {
+		now := experiment.ReadNotes(filepath.Join(root, strings.TrimPrefix(path, "/notes/")))
+		form.Set("version", now.Version())
 		code, _, body := asked{method: "POST", path: path, body: form.Encode(), head: own}.of(t,
 			f.Server)
 		return code, body

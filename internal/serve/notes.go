@@ -39,8 +39,8 @@ func (f *Folder) form(place, dir string, n experiment.Notes) notesForm {
 
 func tagsOf(n experiment.Notes) string { return strings.Join(n.Tags, ", ") }
 
-// note saves tags and a note. A form that shows other notes than the saved ones comes back with
-// both, so that no reader replaces notes unseen.
+// note saves tags and a note. The request names the version of the notes that it replaces, and
+// comes back with both if others are saved, so that no reader replaces notes unseen.
 func (f *Folder) note(w http.ResponseWriter, r *http.Request) {
 	place := r.PathValue("place")
 	f.changing.Lock()
@@ -56,8 +56,7 @@ func (f *Folder) note(w http.ResponseWriter, r *http.Request) {
 		f.fail(w, err)
 		return
 	}
-	if shown := r.PostForm["version"]; shown != nil && shown[0] != now.Version() &&
-		next.Version() != now.Version() {
+	if r.PostForm.Get("version") != now.Version() && next.Version() != now.Version() {
 		page := f.form(place, dir, next)
 		page.Version, page.Saved = now.Version(), &saved{tagsOf(now), now.Note}
 		f.write(w, http.StatusConflict, "notes", page)
@@ -77,6 +76,10 @@ func given(r *http.Request, now experiment.Notes) (experiment.Notes, error) {
 	if !hasTags && !hasNote {
 		return now, errors.New("the request has neither tags nor a note, and nothing is changed: " +
 			"send a field tags or a field note")
+	}
+	if !r.PostForm.Has("version") {
+		return now, errors.New("the request does not say which notes it replaces, and nothing is " +
+			"changed: send the field version of the form that showed them")
 	}
 	if !hasTags {
 		tags = tagsOf(now)

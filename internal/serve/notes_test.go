@@ -66,6 +66,24 @@ func TestNotesAreNotReplacedUnseen(t *testing.T) {
 	kept("first second", "mine")
 }
 
+// A request that does not name the version of the notes that it replaces changes nothing.
+func TestNotesAreReplacedByVersion(t *testing.T) {
+	f, root := folder(t)
+	n := experiment.Notes{Tags: []string{"x"}, Note: "n"}
+	if err := n.Save(filepath.Join(root, "a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []url.Values{{"tags": {"y"}}, {"note": {""}},
+		{"tags": {""}, "note": {""}}, {"tags": {"x"}, "note": {"n"}}} {
+		code, body := post(t, f, "/notes/a", form)
+		now := experiment.ReadNotes(filepath.Join(root, "a"))
+		if code != 422 || !strings.Contains(body, "send the field version") ||
+			now.Version() != n.Version() {
+			t.Errorf("%v: %d %+v\n%s", form, code, now, body)
+		}
+	}
+}
+
 func TestFieldsThatAreNotSentStay(t *testing.T) {
 	f, root := folder(t)
 	for _, c := range []struct {
@@ -80,8 +98,12 @@ func TestFieldsThatAreNotSentStay(t *testing.T) {
 		{url.Values{"note": {""}}, 303, "", "z", ""},
 		{url.Values{"tags": {""}, "note": {""}}, 303, "", "", ""},
 	} {
-		code, body := post(t, f, "/notes/a", c.form)
 		n := experiment.ReadNotes(filepath.Join(root, "a"))
+		if c.form != nil {
+			c.form.Set("version", n.Version())
+		}
+		code, body := post(t, f, "/notes/a", c.form)
+		n = experiment.ReadNotes(filepath.Join(root, "a"))
 		if code != c.code || !strings.Contains(body, c.says) ||
 			strings.Join(n.Tags, " ") != c.tags || n.Note != c.note {
 			t.Errorf("%v: %d %+v\n%s", c.form, code, n, body)
