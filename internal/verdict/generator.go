@@ -87,10 +87,11 @@ func carried(r *result.Run) result.Verdict {
 	}
 	bound := errorBound(r, result.Publish, 99, ownLagBoundNs)
 	lagNs, of := worstLag(r)
+	lag99, most := besides(lagNs, bound)
 	if lagNs > bound {
 		return say(Generator, result.Broken,
 			"the load generator was the limit: own schedule lag p99 %s%s exceeds the bound of %s",
-			quantity.Duration(lagNs), of, quantity.Duration(bound))
+			lag99, of, most)
 	}
 	if v, is := ownLagUnknown(r, bound); is {
 		return v
@@ -99,15 +100,13 @@ func carried(r *result.Run) result.Verdict {
 	if !known && !r.Lacks() {
 		return say(Generator, result.Unknown,
 			"the instrument's own error was not measured, or too rarely to judge it: own lag p99 "+
-				"%s, bound %s",
-			quantity.Duration(lagNs), quantity.Duration(bound))
+				"%s, bound %s", lag99, most)
 	}
-	sentence := "the load generator kept up: own schedule lag p99 " +
-		quantity.Duration(lagNs) + of
+	sentence := "the load generator kept up: own schedule lag p99 " + lag99 + of
 	if known {
 		sentence += ", the instrument's own error " + quantity.Duration(error99)
 	}
-	sentence += ", bound " + quantity.Duration(bound)
+	sentence += ", bound " + most
 	if r.Environment.ThreadStates == "" && !r.Lacks() {
 		sentence += "; this machine does not show whether Send waits or works, so every Send " +
 			"longer than 1 ms counts as the system's"

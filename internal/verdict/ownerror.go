@@ -143,15 +143,20 @@ func worstOf(r *result.Run, kind func(excess) bool) (worst excess, others string
 	return worst, others, is
 }
 
+// besides prints a duration and its bound with the digits that distinguish them.
+func besides(ns, boundNs int64) (value, bound string) {
+	return quantity.DurationBeside(ns, boundNs), quantity.DurationBeside(boundNs, ns)
+}
+
 func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
 // lagLimits judges whether own lag exceeds its bound at a percentile.
 func lagLimits(r *result.Run) (v result.Verdict, is bool) {
 	e, others, is := worstOf(r, func(e excess) bool { return e.lag })
+	lag, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"the load generator was the limit: own schedule lag %s %s exceeds the bound of %s%s",
-		percentileName(e.percentile), quantity.Duration(e.ns), quantity.Duration(e.boundNs),
-		others), is
+		percentileName(e.percentile), lag, bound, others), is
 }
 
 // simulatedLimits judges whether the simulated system answered late at any percentile.
@@ -161,19 +166,21 @@ func simulatedLimits(r *result.Run) (v result.Verdict, is bool) {
 
 func simulatedAt(r *result.Run, at func(p float64) bool) (v result.Verdict, is bool) {
 	e, others, is := worstOf(r, func(e excess) bool { return e.simulated && at(e.percentile) })
+	late, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the simulated system answered %s later than its own "+
-			"schedule (%s), beyond the bound of %s%s", quantity.Duration(e.ns),
-		percentileName(e.percentile), quantity.Duration(e.boundNs), others), is
+			"schedule (%s), beyond the bound of %s%s", late, percentileName(e.percentile), bound,
+		others), is
 }
 
 // twinLimits judges whether the twin's latency exceeds its bound.
 func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 	e, others, is := worstOf(r, func(e excess) bool { return !e.lag && !e.simulated })
+	latency, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the twin, a system that takes no time, had a latency of "+
-			"%s at %s, beyond the bound of %s%s", quantity.Duration(e.ns),
-		percentileName(e.percentile), quantity.Duration(e.boundNs), others), is
+			"%s at %s, beyond the bound of %s%s", latency, percentileName(e.percentile), bound,
+		others), is
 }
 
 // notTheSystems names the percentiles above those that decide whether a run is ranked that

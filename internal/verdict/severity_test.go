@@ -60,6 +60,34 @@ func TestRoundingDoesNotContradictAVerdict(t *testing.T) {
 	}
 }
 
+// An own error beyond its bound is never printed as the bound, at any of the percentiles.
+func TestABoundIsPrintedAsFarAsItDiffers(t *testing.T) {
+	late := func(change func(*result.Run)) string {
+		r := heavyTail(5e4, 2e5, 3e5)
+		change(r)
+		Judge(r)
+		return r.Verdicts[0].Outcome + ": " + r.Verdicts[0].Sentence
+	}
+	for want, got := range map[string]string{
+		"own schedule lag p50 250.001us exceeds the bound of 250us": late(func(r *result.Run) {
+			r.Summary.Generator.OwnErrors[0].OwnLagNs = 250_001
+		}),
+		"own schedule lag p99 1.228ms exceeds the bound of 1.227ms": late(func(r *result.Run) {
+			g := &r.Summary.Generator
+			g.OwnErrors, g.OwnLagP99Ns, g.LessOwnLagP99Ns = nil, 1_228_000, 2_454_000+1e5
+		}),
+		"at p50, beyond the bound of 500us": late(func(r *result.Run) {
+			r.Summary.Instrument.Publish.Percentiles[0].LatencyNs = 500_001
+		}),
+		"500.001us later than its own schedule (p50), beyond the bound of 500us": late(
+			func(r *result.Run) { r.Summary.Generator.OwnErrors[0].SimulatedLateNs = 500_001 }),
+	} {
+		if !strings.Contains(got, want) || !strings.HasPrefix(got, result.Broken) {
+			t.Errorf("%s, want %q", got, want)
+		}
+	}
+}
+
 // An overloaded run is ranked by its rates only, and one that plimsoll limited not at all.
 func TestRankings(t *testing.T) {
 	for name, c := range map[string]struct {
