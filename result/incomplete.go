@@ -61,12 +61,13 @@ func (s *Saved) summarizeFromIntervals() {
 	}
 	r.Summary.Minutes = s.minutes()
 	for _, name := range r.Load.Series() {
-		// Messages in flight when the process ended are not known to be missing.
+		// Messages in flight when the process ended are not known to be missing, nor are those
+		// that a run under way may still send.
 		missing := Missing{}
 		if name == Publish || name == Send {
 			missing.Refused = r.Counters.Failed
 		}
-		if name == Publish || name == Lag {
+		if (name == Publish || name == Lag) && r.State != Running {
 			missing.Unsent = unsent
 		}
 		r.Summary.Latency = append(r.Summary.Latency,

@@ -333,6 +333,10 @@ type Counters struct {
 	Received  int64 `json:"received"` // by all subscriptions, duplicates included
 }
 
+// Counted reports whether each scheduled message has its outcome. Of a run that is under way, or
+// whose process ended early, only acknowledged and refused messages are counted.
+func (r *Run) Counted() bool { return r.State != Running && r.State != Incomplete }
+
 // Error is a failure that the system reported, and how often.
 type Error struct {
 	Message string `json:"message"`

@@ -120,10 +120,11 @@ func plain() []Figure {
 }
 
 // counter takes a count of the scheduled messages. Of another tool's run it is known if that
-// recorded it.
+// recorded it. Messages without an answer, of which no tool has a record, are counted once the run
+// has ended.
 func counter(recorded string, of func(result.Counters) int64) func(*result.Run) (float64, bool) {
 	return func(r *result.Run) (float64, bool) {
-		known := r.Counters.Scheduled > 0
+		known := r.Counters.Scheduled > 0 && (r.Counted() || recorded != "")
 		if r.Imported != nil {
 			known = r.Imported.Knows(recorded)
 		}

@@ -57,9 +57,7 @@ func (r *run) tally(series result.Series) *tally {
 }
 
 // ended reports whether the run has its account.
-func (r *run) ended() bool {
-	return r.head.State != result.Running && r.head.State != result.Incomplete
-}
+func (r *run) ended() bool { return r.head.Counted() }
 
 // missing counts the messages without a latency, which are known when the run has ended.
 func (r *run) missing(series result.Series) uint64 {

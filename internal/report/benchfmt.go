@@ -118,8 +118,10 @@ func benchValues(r *result.Run) string {
 		value(integer(t.Reordered), "reordered-msgs")
 	}
 	value(integer(r.Counters.Failed), "failed-msgs")
-	value(integer(r.Counters.Unknown), "unknown-msgs")
-	value(integer(r.Counters.Unsent), "unsent-msgs")
+	if r.Counted() {
+		value(integer(r.Counters.Unknown), "unknown-msgs")
+		value(integer(r.Counters.Unsent), "unsent-msgs")
+	}
 	if c := newMessageCost(r); c != nil {
 		for _, figure := range []struct {
 			v    *float64

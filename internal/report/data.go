@@ -175,6 +175,10 @@ func csvRun(r *result.Run) []string {
 			lost = ""
 		}
 	}
+	unknown, unsent := "", ""
+	if r.Counted() {
+		unknown, unsent = integer(c.Unknown), integer(c.Unsent)
+	}
 	var codes []string
 	for _, w := range r.Warnings {
 		codes = append(codes, clean(w.Code))
@@ -185,7 +189,7 @@ func csvRun(r *result.Run) []string {
 		strconv.Itoa(r.Durability.Level), integer(r.Load.MessageBytes), exact(r.Load.TargetRate),
 		exact(sum.OfferedRate), exact(sum.AchievedRate), exact(sum.ReceivedRate),
 		exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
-		integer(c.Failed), integer(c.Unknown), integer(c.Unsent), lost, duplicate, reordered,
+		integer(c.Failed), unknown, unsent, lost, duplicate, reordered,
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
 	}
 	if imported(r) {

@@ -201,10 +201,15 @@ func accountSentence(l result.Ledger) string {
 }
 
 // countersSentence is the sum of the counters in which each scheduled message ends.
-func countersSentence(c result.Counters) string {
-	equals := "="
+func countersSentence(r *result.Run) string {
+	c, equals := r.Counters, "="
+	if !r.Counted() {
+		return fmt.Sprintf("%s scheduled, %s acked, %s failed; the run ended before the others "+
+			"were counted", quantity.Count(c.Scheduled), quantity.Count(c.Acked),
+			quantity.Count(c.Failed))
+	}
 	if c.Scheduled != c.Acked+c.Failed+c.Unknown+c.Unsent {
-		equals = "≠" // a run that did not end has messages under way
+		equals = "≠"
 	}
 	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
 		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(

@@ -322,8 +322,8 @@ func accountFigures() []figure {
 		{ofMessages, rowFairness, fairness, nil},
 		counterFigure("failed", result.RecordedRefused,
 			func(c result.Counters) int64 { return c.Failed }),
-		counterFigure("unknown", "", func(c result.Counters) int64 { return c.Unknown }),
-		counterFigure("unsent", "", func(c result.Counters) int64 { return c.Unsent }),
+		atLast(counterFigure("unknown", "", func(c result.Counters) int64 { return c.Unknown })),
+		atLast(counterFigure("unsent", "", func(c result.Counters) int64 { return c.Unsent })),
 		{ofMessages, "greatest backlog", func(r *result.Run) string {
 			if r.Summary.WindowNs <= 0 {
 				return none
@@ -340,6 +340,18 @@ func counterFigure(name, recorded string, of func(result.Counters) int64) figure
 		n := of(r.Counters)
 		return unlessRecorded(r, recorded, n == 0, quantity.Count(n))
 	}, nil}
+}
+
+// atLast is the row of a count that is known once a run has ended.
+func atLast(f figure) figure {
+	text := f.text
+	f.text = func(r *result.Run) string {
+		if !r.Counted() {
+			return none
+		}
+		return text(r)
+	}
+	return f
 }
 
 // costFigures are the costs of a message. Servers inside plimsoll's process have no separate

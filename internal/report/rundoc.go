@@ -100,7 +100,7 @@ func inText(s *result.Saved, sure within) []block {
 	}
 	counters := ""
 	if !imported(r) {
-		counters = atTheEnd(r, countersSentence(r.Counters))
+		counters = atTheEnd(r, countersSentence(r))
 	}
 	return append(out,
 		facts(factsOf("account", account, atTheEnd(r, accountLine(r))),

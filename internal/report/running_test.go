@@ -62,6 +62,32 @@ func underWay(t *testing.T, second int) *result.Saved {
 	}
 }
 
+// Of a run without an account, under way or killed, no format counts the messages that are not
+// answered.
+func TestRefusalsOfARunWithoutAnAccount(t *testing.T) {
+	for _, state := range []result.State{result.Running, result.Incomplete} {
+		s := underWay(t, 7)
+		s.Run.State, s.Run.Counters.Failed = state, 12
+		verdict.JudgeSaved(s)
+		for _, format := range []string{"html", "md", "table", "benchfmt"} {
+			page := strings.Join(strings.Fields(string(render(t, format, s))), " ")
+			for _, early := range []string{"never sent", "never answered", "0 unknown",
+				"0 unsent", " 0 unknown-msgs", " 0 unsent-msgs"} {
+				if at := strings.Index(page, early); at >= 0 {
+					t.Errorf("%s of a run that is %s says %q: …%s…", format, state, early,
+						page[max(at-150, 0):at+50])
+				}
+			}
+			if format != "benchfmt" && !strings.Contains(page, "12 messages were refused") {
+				t.Errorf("%s of a run that is %s does not say what was refused", format, state)
+			}
+		}
+		if row := csvRun(&s.Run); row[17] != "12" || row[18]+row[19] != "" {
+			t.Errorf("%s: failed, unknown and unsent are %q", state, row[17:20])
+		}
+	}
+}
+
 // A run under way says first how far it is, and nothing that it cannot know yet.
 func TestRunUnderWaySaysOnlyWhatIsKnown(t *testing.T) {
 	for _, c := range []struct {

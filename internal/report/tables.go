@@ -121,6 +121,12 @@ func countersTable(r *result.Run) document.Table {
 			"the system), unknown (handed over, no answer) and unsent (never handed over).",
 		Head: heads("scheduled", "acknowledged", "failed", "unknown", "unsent", "received"),
 	}
+	if c := r.Counters; !r.Counted() {
+		row := counts(c.Scheduled, c.Acked, c.Failed, 0, 0, c.Received)
+		row[3], row[4] = none, none
+		t.Add("measured", row...)
+		return t
+	}
 	for _, c := range []struct {
 		name string
 		c    result.Counters

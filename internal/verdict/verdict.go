@@ -238,7 +238,10 @@ func failures(r *result.Run) result.Verdict {
 	if c.Scheduled == 0 {
 		return say(Failures, result.Unknown, "nothing was scheduled in the measured window")
 	}
-	if c.Acked+c.Failed+c.Unknown+c.Unsent != c.Scheduled {
+	switch whole := r.Counted() && c.Acked+c.Failed+c.Unknown+c.Unsent == c.Scheduled; {
+	case !whole && c.Failed > 0:
+		return say(Failures, result.Broken, "%s messages were refused", quantity.Count(c.Failed))
+	case !whole:
 		return say(Failures, result.Unknown, notAccounted)
 	}
 	if c.Failed+c.Unknown+c.Unsent == 0 {

@@ -126,11 +126,13 @@ func windowWarnings(all *list, r *result.Run) {
 func messageWarnings(all *list, r *result.Run) {
 	warn := all.warn
 	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		warn(codeCensored,
-			"%s messages were never sent, %s never answered and %s refused: percentiles include "+
-				"these messages, and a percentile that falls among them is a lower bound or not "+
-				"reached",
-			quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
+		without := quantity.Count(c.Failed) + " messages were refused"
+		if r.Counted() {
+			without = fmt.Sprintf("%s messages were never sent, %s never answered and %s refused",
+				quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
+		}
+		warn(codeCensored, "%s: percentiles include these messages, and a percentile that falls "+
+			"among them is a lower bound or not reached", without)
 	}
 	if waitedFor(r) > 0 {
 		warn(codeUnread, "%s", unreadSentence(r))

@@ -91,6 +91,41 @@ func TestEachInfluenceHasAWarning(t *testing.T) {
 	}
 }
 
+// What became of the messages without an answer is known when a run has ended.
+func TestNothingIsCountedBeforeItIsKnown(t *testing.T) {
+	for state, c := range map[result.State]struct{ says, not string }{
+		result.Running:     {"12 messages were refused", "never"},
+		result.Incomplete:  {"12 messages were refused", "never"},
+		result.Interrupted: {"0 never answered", "?"},
+	} {
+		r := good()
+		r.State = state
+		r.Counters.Acked, r.Counters.Failed = 9_988, 12
+		Judge(r)
+		said := ""
+		for _, w := range r.Warnings {
+			said += w.Sentence + "\n"
+		}
+		for _, v := range r.Verdicts {
+			if v.Name == Failures {
+				said += v.Outcome + ": " + v.Sentence
+			}
+		}
+		if strings.Count(said, c.says) < 2 || strings.Contains(said, c.not) ||
+			!strings.Contains(said, "broken: 12 messages were refused") {
+			t.Errorf("%s:\n%s", state, said)
+		}
+		r.Counters.Acked, r.Counters.Failed = 10_000, 0
+		Judge(r)
+		for _, v := range r.Verdicts {
+			if holds := state == result.Interrupted; v.Name == Failures &&
+				(v.Outcome == result.Holds) != holds {
+				t.Errorf("%s: %+v", state, v)
+			}
+		}
+	}
+}
+
 // plimsoll's counts agree only with those of the warm-up.
 func TestCountsIncludeTheWarmUp(t *testing.T) {
 	warm := func() *result.Run {
