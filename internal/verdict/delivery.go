@@ -137,6 +137,10 @@ func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	case r.System.Unordered != "":
 		return say(Order, result.Unknown, "%s messages came out of order, and no order is "+
 			"promised: %s", quantity.Count(l.Reordered), r.System.Unordered)
+	case l.Reordered > 0 && !r.System.PartitionsOwned && consumersLeft(r):
+		return say(Order, result.Unknown, "%s messages came out of order, and consumers left "+
+			"meanwhile: what a consumer gives back when it leaves is delivered again later, and "+
+			"no order is promised for that", quantity.Count(l.Reordered))
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order",
 			quantity.Count(l.Reordered))
@@ -163,6 +167,22 @@ func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	}
 	return say(Order, result.Holds,
 		"every message came in the order of its topic, producer and partition%s", at)
+}
+
+// consumersLeft reports whether the workload closed consumers while the load went on.
+func consumersLeft(r *result.Run) bool {
+	now := map[int]int{} // consumers of each subscription; 0: of all, as the first stretch has them
+	for _, step := range r.Scaling {
+		before, known := now[step.Subscription]
+		if !known {
+			before = now[0]
+		}
+		if step.Consumers < before {
+			return true
+		}
+		now[step.Subscription] = step.Consumers
+	}
+	return false
 }
 
 // OrderUnwatched returns what is not known of the order of a fleet's messages, whose workers each

@@ -293,6 +293,37 @@ func TestOrderAcrossConsumers(t *testing.T) {
 	}
 }
 
+// What consumers of a shared subscription give back when they leave may come again in any order.
+func TestOrderWhenConsumersLeave(t *testing.T) {
+	steps := func(consumers ...int) (all []result.ScaleStep) {
+		for _, n := range consumers {
+			all = append(all, result.ScaleStep{Consumers: n})
+		}
+		return all
+	}
+	other := append(steps(2), result.ScaleStep{Consumers: 3, Subscription: 2},
+		result.ScaleStep{Consumers: 2, Subscription: 1})
+	for name, c := range map[string]struct {
+		steps []result.ScaleStep
+		owned bool
+		want  string
+	}{
+		"nobody left":            {steps(2, 2, 3), false, result.Broken},
+		"all left and came back": {steps(2, 0, 2), false, result.Unknown},
+		"the second one left":    {steps(1, 2, 1), false, result.Unknown},
+		"none of their own left": {other, false, result.Broken},
+		"partitions are owned":   {steps(2, 0, 2), true, result.Broken},
+	} {
+		r := good()
+		r.Scaling, r.System.PartitionsOwned = c.steps, c.owned
+		r.Ledger.Subscriptions[0].Reordered = 257
+		if v := order(r, r.Ledger.Subscriptions[0]); v.Outcome != c.want ||
+			!strings.HasPrefix(v.Sentence, "257 messages came out of order") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
 // The messages waiting for consumers in a run of 10 s, one reading per second, and the verdict.
 func TestReceiving(t *testing.T) {
 	flat, rising, late := make([]int64, 11), make([]int64, 11), make([]int64, 11)
