@@ -214,7 +214,8 @@ func oneSet(runs []*result.Saved) error {
 			strings.Join(ways, "; ") + "), or two sets as A and B")
 }
 
-// completed returns the complete runs, and a note for each run that it leaves out.
+// completed returns the complete runs, and a note for each run that it leaves out. Of a set that went
+// on until its figures were known it leaves out the runs that are not ranked, as the set did.
 func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 	for _, s := range runs {
 		if s.Run.State == result.Complete {
@@ -223,7 +224,28 @@ func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, s.Run.State))
 	}
-	return kept, notes
+	if _, until := compare.GoalOf(kept); !until {
+		return kept, notes
+	}
+	var ranked []*result.Saved
+	for _, s := range kept {
+		of, why := verdict.RankingOf(&s.Run)
+		if of == verdict.Ranked {
+			ranked = append(ranked, s)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, why.Sentence))
+	}
+	rounds := map[string]int{}
+	for _, s := range ranked {
+		rounds[s.Run.Name]++
+	}
+	for _, s := range kept {
+		if rounds[s.Run.Name] < compare.LeastRounds { // too few are left
+			return kept, notes[:len(notes)-len(kept)+len(ranked)]
+		}
+	}
+	return ranked, notes
 }
 
 // byTarget groups runs by the names of their targets, in the order of the targets in plimsoll

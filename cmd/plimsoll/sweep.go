@@ -25,10 +25,14 @@ type sweepCommand struct {
 	warmed
 	uiFlags
 	fleetFlags
-	Vary    []string   `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
+	Vary []string `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
+	untilFlags
+	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
 	Explain bool       `help:"Print the cells, their time and their disk space; nothing is started."`
+
+	most time.Duration // of all rounds of --until
 }
 
 // Run measures every cell and shows all cells together.
@@ -48,17 +52,23 @@ func (c *sweepCommand) Run(con console) error {
 }
 
 // measure measures every cell that is left and shows all cells.
-func (*sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
+func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
 	jobs []*bench.Job) error {
 	live := newLive(con.err)
 	plan := folder.Saved
-	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport},
-		func(i int) *experiment.Measurement {
-			live.Plan(planOf(jobs[i]))
-			live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", i+1, len(jobs))),
-				sweep.Label(plan.Axes, plan.Cells[i].Values))
-			return &experiment.Measurement{Job: jobs[i]}
-		})
+	how := sweep.Strategy{Measure: func(i, round int) *experiment.Measurement {
+		live.Plan(planOf(jobs[i]))
+		name := fmt.Sprintf("cell %d of %d", i+1, len(jobs))
+		if round > 1 {
+			name += fmt.Sprintf(", round %d", round)
+		}
+		live.Phase(result.PhaseName(name), sweep.Label(plan.Axes, plan.Cells[i].Values))
+		return &experiment.Measurement{Job: inRound(plan, jobs[i], i, round)}
+	}}
+	if plan.Until > 0 {
+		how.Next = (&sweepRounds{folder, jobs, c.most}).next
+	}
+	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
 	live.Close()
 	sound, err := showSweep(con, folder.Dir(), plan)
 	switch {
@@ -156,12 +166,14 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 		}
 		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil ||
 			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil ||
-			len(c.Fault) > 0 {
+			len(c.Fault) > 0 || c.Until != "" {
 			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")
 		}
-		return &sweep.Plan{}, nil
+		var err error
+		c.most, err = c.longest()
+		return &sweep.Plan{}, err
 	}
 	varied, err := sweep.ParseAxes(c.Vary)
 	if err != nil {
@@ -193,11 +205,16 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sweep.Plan{
+	plan := &sweep.Plan{
 		Record: experiment.Record{Name: w.Name, Plimsoll: build(),
 			Asked: result.Asked{Command: os.Args}},
 		Axes: base.Axes(varied), Cells: cells,
-	}, nil
+	}
+	goal, most, until, err := c.goal(c.Primary)
+	if c.most = most; until {
+		plan.Until, plan.Primary = goal.Share, c.Primary
+	}
+	return plan, err
 }
 
 // conflicts refuses a flag that would give a varied key the same value in all cells.
@@ -289,6 +306,10 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 	} else {
 		all.add("cells", fmt.Sprint(left))
 	}
+	if p.Until > 0 {
+		all.add("until", fmt.Sprintf("the %s of each cell is known to %s: the time below is that "+
+			"of one round", p.Primary, quantity.ExactShare(p.Until)))
+	}
 	all.add("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers",
 		quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
 	all.add("messages", quantity.Count(messages)+guessed)
@@ -308,7 +329,7 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 // systems kept their promises in every cell.
 func showSweep(con console, dir string, p *sweep.Plan) (sound bool, err error) {
 	runs := report.CellRuns(dir, p)
-	all := report.Sweep(p, runs)
+	all := report.Sweep(p, runs, report.FurtherRuns(dir, p))
 	path, err := writePage(dir, all.Page)
 	if err == nil {
 		err = con.print(all, false, path)

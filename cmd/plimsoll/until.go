@@ -45,14 +45,21 @@ func (f *untilFlags) goal(primary string) (goal compare.Goal, atMost time.Durati
 		return goal, 0, false, fmt.Errorf("--until: must be %s to 100%%, not %s",
 			quantity.ExactShare(leastUntil), f.Until)
 	}
-	if atMost, err = quantity.ParseDuration(cmp.Or(f.AtMost, defaultAtMost)); err != nil {
-		return goal, 0, false, fmt.Errorf("--at-most: %w", err)
-	}
-	if atMost <= 0 || atMost > mostAtMost {
-		return goal, 0, false, fmt.Errorf("--at-most: must be above 0s and at most %s, not %s",
+	atMost, err = f.longest()
+	return goal, atMost, err == nil, err
+}
+
+// longest returns the longest time of all rounds.
+func (f *untilFlags) longest() (time.Duration, error) {
+	atMost, err := quantity.ParseDuration(cmp.Or(f.AtMost, defaultAtMost))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--at-most: %w", err)
+	case atMost <= 0 || atMost > mostAtMost:
+		return 0, fmt.Errorf("--at-most: must be above 0s and at most %s, not %s",
 			quantity.ExactDuration(mostAtMost), f.AtMost)
 	}
-	return goal, atMost, true, nil
+	return atMost, nil
 }
 
 // until returns the rule that ends a set of trials; nil: their number is fixed.

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -109,6 +110,33 @@ func knownTable(k *compare.Known) document.Table {
 			fmt.Sprintf("%d of %d", f.Center.Values, k.Rounds), furtherRounds(f.More))
 	}
 	return t
+}
+
+// cellsKnown show how well the figures of a sweep's cells are known, if it goes on until they are.
+func cellsKnown(plan *sweep.Plan, runs, further []*result.Saved) []block {
+	known, err := compare.KnownCells(plan, runs, further)
+	if err != nil || known == nil {
+		return nil
+	}
+	t := knownTable(&compare.Known{})
+	t.Corner = "cell"
+	var missing []string
+	for i, k := range known {
+		label := sweep.Label(plan.Axes, plan.Cells[i].Values)
+		for _, row := range knownTable(k).Rows {
+			row.Name = label
+			t.Rows = append(t.Rows, row)
+		}
+		if !k.Precise() {
+			missing = append(missing, label+": "+knownSentence(k))
+		}
+	}
+	t.Note += " Charts and figures elsewhere are those of the first round."
+	if len(missing) == 0 {
+		missing = []string{"every cell is known to " + quantity.ExactShare(plan.Until)}
+	}
+	return []block{tabled(t), {Facts: factsOf("until "+quantity.ExactShare(plan.Until),
+		document.Main, missing...)}}
 }
 
 // reachOf prints a share, which may be large or unknown.

@@ -82,22 +82,38 @@ func readSweep(dir string) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return Sweep(plan, CellRuns(dir, plan)), nil
+	return Sweep(plan, CellRuns(dir, plan), FurtherRuns(dir, plan)), nil
 }
 
 // CellRuns reads the judged runs of a sweep's cells; nil for a cell without a readable run.
 func CellRuns(dir string, p *sweep.Plan) []*result.Saved {
 	runs := make([]*result.Saved, len(p.Cells))
 	for i, c := range p.Cells {
-		if c.Run == "" {
-			continue
-		}
-		// A run that cannot be read is a cell without figures.
-		if saved, err := verdict.Read(filepath.Join(dir, c.Run)); err == nil {
-			runs[i] = saved
-		}
+		runs[i] = cellRun(dir, c.Run)
 	}
 	return runs
+}
+
+// FurtherRuns reads the judged runs of a sweep's further measurements; nil for one without a
+// readable run.
+func FurtherRuns(dir string, p *sweep.Plan) []*result.Saved {
+	runs := make([]*result.Saved, len(p.Further))
+	for i, c := range p.Further {
+		runs[i] = cellRun(dir, c.Run)
+	}
+	return runs
+}
+
+// cellRun reads a run; nil: there is none, or it cannot be read.
+func cellRun(dir, name string) *result.Saved {
+	if name == "" {
+		return nil
+	}
+	saved, err := verdict.Read(filepath.Join(dir, name))
+	if err != nil {
+		return nil
+	}
+	return saved
 }
 
 // ReadStudy reads a study's folder.

@@ -107,13 +107,18 @@ func measuredCells(counts map[experiment.CellState]int, all int) string {
 const sweepNote = "each cell has another load: compare cells along one axis only, and do not " +
 	"rank them"
 
-// Sweep reports on a sweep; runs are the judged runs of its cells, nil where a cell has none.
-func Sweep(plan *sweep.Plan, runs []*result.Saved) Report {
-	measured := slices.DeleteFunc(slices.Clone(runs),
+// Sweep reports on a sweep; runs are the judged runs of its cells, and further those of its further
+// measurements; nil where there is none.
+func Sweep(plan *sweep.Plan, runs, further []*result.Saved) Report {
+	measured := slices.DeleteFunc(slices.Concat(runs, further),
 		func(s *result.Saved) bool { return s == nil })
 	return Report{
-		Document: func() document.Document { return sweepDocument(plan, runs, measured) },
-		forms:    runForms(measured),
+		Document: func() document.Document {
+			d := sweepDocument(plan, runs, measured)
+			d.Blocks[0].Section = append(d.Blocks[0].Section, cellsKnown(plan, runs, further)...)
+			return d
+		},
+		forms: runForms(measured),
 	}
 }
 

@@ -61,11 +61,11 @@ func swept(t *testing.T, counts ...int) (*sweep.Plan, []*result.Saved) {
 func TestSweepGolden(t *testing.T) {
 	p, runs := swept(t, 3, 2)
 	var table, page bytes.Buffer
-	if err := Sweep(p, runs).Write(&table, "table", document.Layout{Width: 110}); err != nil {
+	if err := Sweep(p, runs, nil).Write(&table, "table", document.Layout{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "sweep.table", table.Bytes())
-	if err := Sweep(p, runs).Page(&page); err != nil {
+	if err := Sweep(p, runs, nil).Page(&page); err != nil {
 		t.Fatal(err)
 	}
 	// Its style and script are held by nothing but eyes.
@@ -83,7 +83,7 @@ func TestSweepPagesOfAnyShape(t *testing.T) {
 	for _, counts := range [][]int{{1}, {9}, {2, 2}, {3, 2, 2}, {2, 7, 3}, {2, 2, 2, 7}, {1, 1}} {
 		p, runs := swept(t, counts...)
 		var page bytes.Buffer
-		if err := Sweep(p, runs).Page(&page); err != nil {
+		if err := Sweep(p, runs, nil).Page(&page); err != nil {
 			t.Fatal(err)
 		}
 		text := page.String()

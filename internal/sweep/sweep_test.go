@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,7 +194,8 @@ func measured(t *testing.T, f *Folder, i int, state result.State) *result.Saved 
 func measureBy(
 	ctx context.Context, f *Folder, do func(i int) (*result.Saved, error),
 ) error {
-	return Run(ctx, f, experiment.Options{}, func(i int) *experiment.Measurement {
+	return Run(ctx, f, experiment.Options{}, Strategy{Measure: func(i, _ int,
+	) *experiment.Measurement {
 		return &experiment.Measurement{
 			Job: &bench.Job{Clock: clock.Precise()},
 			Do: func(context.Context, *bench.Job) experiment.Outcome {
@@ -205,7 +207,7 @@ func measureBy(
 					StateReason: run.Run.StateReason, Err: err}
 			},
 		}
-	})
+	}})
 }
 
 func states(p *Plan) string {
@@ -243,6 +245,60 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	}
 	if on.Left() != 2 || on.Cells[2].Run == "" {
 		t.Errorf("%+v", on.Cells)
+	}
+}
+
+// Further rounds follow when all cells are measured, until there are none; a sweep that is resumed
+// has them still.
+func TestFurtherRoundsOfCells(t *testing.T) {
+	f := planned(t)
+	var made [][2]int
+	calls := 0
+	var s Strategy
+	s.Measure = func(cell, round int) *experiment.Measurement {
+		made = append(made, [2]int{cell, round})
+		c := f.Saved.Cells[cell].Cell
+		for _, more := range f.Saved.Further {
+			if more.Of == cell && more.Round == round {
+				c = more.Cell
+			}
+		}
+		return &experiment.Measurement{Job: &bench.Job{Clock: clock.Precise()},
+			Do: func(context.Context, *bench.Job) experiment.Outcome {
+				run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run",
+					State: result.Complete,
+					Asked: result.Asked{Workload: c.Workload, Target: c.Target}}
+				w, err := result.Create(f.Dir(), &run)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return experiment.Outcome{Dir: w.Dir(), State: run.State, Err: w.Close(&run)}
+			}}
+	}
+	s.Next = func() ([]Further, error) {
+		if calls++; calls > 2 {
+			return nil, nil
+		}
+		var out []Further
+		for of := range 3 - calls {
+			out = append(out, Further{Of: of, Round: calls + 1, Cell: experiment.Cell{
+				Workload: fmt.Sprintf("name: round %d of %d", calls+1, of), Target: "t"}})
+		}
+		return out, nil
+	}
+	if err := Run(t.Context(), f, experiment.Options{}, s); err != nil {
+		t.Fatal(err)
+	}
+	if want := [][2]int{{0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}, {0, 3}}; !slices.Equal(made, want) {
+		t.Errorf("measured %v, want %v", made, want)
+	}
+	on, err := Read(f.Dir())
+	if err != nil || len(on.Further) != 3 || on.Left() != 0 || on.Further[2].Run == "" {
+		t.Fatalf("%v: %+v", err, on)
+	}
+	f.Saved.Further[1].State = experiment.Running
+	if err := Reconcile(f); err != nil || f.Saved.Left() != 0 {
+		t.Errorf("%v: %d left", err, f.Saved.Left())
 	}
 }
 
@@ -338,6 +394,9 @@ func TestDamagedPlansAreRefused(t *testing.T) {
 		`{"schema_version": 9}`: "schema version 9",
 		`{"schema_version": 1, "axes": [], "cells": [{"values": ["1"]}]}`:     "1 values for 0 keys",
 		`{"schema_version": 1, "cells": [{"values": [], "run": "../other"}]}`: "outside the folder",
+		`{"schema_version": 1, "further": [{"of": 3, "round": 2}]}`:           "is of no cell",
+		`{"schema_version": 1, "cells": [{"values": []}],
+			"further": [{"of": 0, "round": 2, "run": "../other"}]}`: "outside the folder",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
