@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -22,16 +23,17 @@ type peakCommand struct {
 	several
 	uiFlags
 	fleetFlags
-	SLO       []string   `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
-	Start     *string    `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
-	Tolerance string     `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
-	Confirm   int        `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
-	Trial     string     `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
-	MaxTime   string     `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
-	Runs      string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
-	Curve     bool       `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
-	Resume    resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
-	JSON      bool       `name:"json" help:"Print the result as JSON instead of a table."`
+	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
+	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
+	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
+	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
+	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
+	Curve     bool     `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
+	untilFlags
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
+	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
 }
 
 // The bounds of a search.
@@ -49,6 +51,13 @@ func (c *peakCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
+	goal, most, until, err := c.goal(compare.Primary)
+	if err != nil {
+		return inputError{err}
+	}
+	if until {
+		return c.untilKnown(con, all, goal.Share, most)
+	}
 	err = c.Resume.folders(len(all), func(i int) (string, error) { return peak.Find(all[i]) },
 		func(i int, dir string) { all[i].Resume = dir })
 	if err != nil {
@@ -64,7 +73,7 @@ func (c *peakCommand) Run(con console) error {
 			})
 		watch.Close()
 		if len(found) > 0 {
-			failed = cmp.Or(failed, c.show(con, found))
+			failed = cmp.Or(failed, c.show(con, found, nil))
 		}
 		return exitOf(ctx, failed, !slices.ContainsFunc(found, failing))
 	})
@@ -180,8 +189,8 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 }
 
 // show prints the searches and writes the report of all of them into the folder of the last.
-func (c *peakCommand) show(con console, found []*peak.Saved) error {
-	all := report.Searches(found)
+func (c *peakCommand) show(con console, found []*peak.Saved, known *compare.Known) error {
+	all := report.SearchesUntil(found, known)
 	path, err := writePage(found[len(found)-1].Dir, all.Page)
 	if err != nil {
 		return err

@@ -214,8 +214,8 @@ func oneSet(runs []*result.Saved) error {
 			strings.Join(ways, "; ") + "), or two sets as A and B")
 }
 
-// completed returns the complete runs, and a note for each run that it leaves out. Of a set that went
-// on until its figures were known it leaves out the runs that are not ranked, as the set did.
+// completed returns the complete runs, and a note for each run that it leaves out. Of a set that
+// went on until its figures were known it leaves out the runs that are not ranked, as the set did.
 func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 	for _, s := range runs {
 		if s.Run.State == result.Complete {

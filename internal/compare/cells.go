@@ -5,9 +5,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// KnownCells says how well the figures of each cell of a sweep are known, which measures cells until
-// they are; nil: of another sweep. runs are the judged runs of the cells, and further those of the
-// further measurements; nil where there is none. A cell is judged by itself, because cells have
+// KnownCells says how well the figures of each cell of a sweep are known, if the sweep measures
+// cells until they are; otherwise nil. runs are the judged runs of the cells, and further those of
+// the further measurements; nil where there is none. A cell is judged by itself, because cells have
 // different loads.
 func KnownCells(p *sweep.Plan, runs, further []*result.Saved) ([]*Known, error) {
 	if p.Until <= 0 {

@@ -225,7 +225,8 @@ func TestSmallChartsMarkBounds(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := Sweep(plan, []*result.Saved{s}, nil).Write(&b, "table", document.Layout{Width: 120}); err != nil ||
+	r := Sweep(plan, []*result.Saved{s}, nil)
+	if err := r.Write(&b, "table", document.Layout{Width: 120}); err != nil ||
 		!strings.Contains(b.String(), " not reached ") {
 		t.Errorf("the table: %v\n%s", err, b.String())
 	}

@@ -31,6 +31,10 @@ func knownBlocks(runs []*result.Saved) []block {
 	if !is {
 		return nil
 	}
+	return blocksOf(k)
+}
+
+func blocksOf(k *compare.Known) []block {
 	out := []block{{Facts: factsOf("until "+bound(k), document.Main, knownSentence(k))},
 		tabled(knownTable(k))}
 	if len(k.Pairs) > 0 {
@@ -196,7 +200,7 @@ type knownJSON struct {
 	RoundNs      int64             `json:"round_ns"`
 	Precise      bool              `json:"each_figure_known"`
 	Decided      bool              `json:"each_pair_decided"`
-	FurtherNs    *int64            `json:"further_ns,omitempty"` // with FurtherRounds; absent: not known
+	FurtherNs    *int64            `json:"further_ns,omitempty"` // of Further
 	Further      *int              `json:"further_rounds,omitempty"`
 	Figures      []knownFigureJSON `json:"figures"`
 	Pairs        []knownPairJSON   `json:"pairs,omitempty"`
@@ -233,6 +237,10 @@ func newKnownJSON(runs []*result.Saved) *knownJSON {
 	if !is {
 		return nil
 	}
+	return jsonOf(k)
+}
+
+func jsonOf(k *compare.Known) *knownJSON {
 	out := &knownJSON{Share: k.Share, Rounds: k.Rounds, RoundNs: k.RoundNs, Precise: k.Precise(),
 		Decided: k.Decided(), Figures: []knownFigureJSON{}, WithoutValue: withoutValue(k),
 		Sentence: knownSentence(k)}

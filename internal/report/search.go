@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -12,11 +13,33 @@ import (
 )
 
 // Searches reports on searches for a peak.
-func Searches(all []*peak.Saved) Report {
+func Searches(all []*peak.Saved) Report { return SearchesUntil(all, nil) }
+
+// SearchesUntil is Searches for peaks that were searched for until they are known; known says how
+// well they are.
+func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
+	type of struct {
+		*peak.Saved
+		Known *knownJSON `json:"known,omitempty"`
+	}
+	forJSON := make([]of, len(all))
+	for i, s := range all {
+		forJSON[i].Saved = s
+	}
+	if known != nil && len(all) > 0 {
+		forJSON[len(all)-1].Known = jsonOf(known)
+	}
 	return Report{
-		Document: func() document.Document { return searchDocument(all) },
-		kind:     "a search for a peak", parts: "each of its trials",
-		forms: append([]form{jsonForm(all)},
+		Document: func() document.Document {
+			d := searchDocument(all)
+			if known != nil {
+				d.Blocks = append([]block{{Section: append([]block{
+					heading(1, "Peaks of all rounds")}, blocksOf(known)...)}}, d.Blocks...)
+			}
+			return d
+		},
+		kind: "a search for a peak", parts: "each of its trials",
+		forms: append([]form{jsonForm(forJSON)},
 			posterForms(func() *document.Poster { return SearchesPoster(all) })...),
 	}
 }

@@ -42,8 +42,10 @@ func (p *Plan) at(i int) *experiment.Cell {
 
 // same reports whether two plans ask for the same cells.
 func (p *Plan) same(other *Plan) bool {
-	return p.Until == other.Until && p.Primary == other.Primary && slices.EqualFunc(p.Axes, other.Axes,
-		func(a, b Axis) bool { return a.Key == b.Key && slices.Equal(a.Values, b.Values) }) &&
+	return p.Until == other.Until && p.Primary == other.Primary &&
+		slices.EqualFunc(p.Axes, other.Axes, func(a, b Axis) bool {
+			return a.Key == b.Key && slices.Equal(a.Values, b.Values)
+		}) &&
 		slices.EqualFunc(p.Cells, other.Cells,
 			func(a, b Cell) bool { return a.Workload == b.Workload && a.Target == b.Target })
 }
