@@ -110,7 +110,8 @@ func peakOf(s *peak.Saved) (rate float64, why string) {
 func (c *peakCommand) untilKnown(con console, all []peak.Options, share float64,
 	atMost time.Duration) error {
 	if c.Resume.dir != "" {
-		return inputError{errors.New("--resume continues all rounds of --until: leave its folder out")}
+		return inputError{errors.New(
+			"--resume continues all rounds of --until: leave its folder out")}
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}

@@ -146,6 +146,7 @@ func fleetOf(t *testing.T, of system.System, workers int) (c *Coordinator, all [
 func workloadOf(length time.Duration) workload.Workload {
 	return workload.Workload{
 		Name: "fleet", Topics: 2, Partitions: 3, Producers: 4, Subscriptions: 2, Consumers: 3,
+		Clients: workload.ClientsDefault,
 		Message: workload.Message{Size: 64, Incompressible: 1},
 		Keys:    workload.Keys{Kind: workload.KeysNone}, Spread: workload.SpreadClient,
 		Load: workload.Load{Arrivals: workload.ArrivalsConstant,

@@ -246,7 +246,7 @@ func TestReadyHearsOfConsumersThatStop(t *testing.T) {
 // Ten thousand clients of each kind hold no more histograms than sixteen.
 func TestHistogramsOfACrowd(t *testing.T) {
 	few, many := crowdOf(16, 1, 1, 1, 1), crowdOf(10_000, 1, 1, 1, 1)
-	if a, b := Histograms(few), Histograms(many); a != b || a != 2*16*(4+2+3)+2*6 {
+	if a, b := Histograms(few), Histograms(many); a != b || a != 2*16*(5+2+3)+2*6 {
 		t.Errorf("%d for 16 clients, %d for 10,000", a, b)
 	}
 }

@@ -111,8 +111,9 @@ func windowWarnings(all *list, r *result.Run) {
 		}
 	}
 	if len(longer) > 0 {
-		warn(codePeriods, "this window of %s is shorter than a period of %s: not all of its cost is "+
-			"in it", quantity.Duration(r.Summary.WindowNs), strings.Join(longer, " or of "))
+		warn(codePeriods,
+			"this window of %s is shorter than a period of %s: not all of its cost is in it",
+			quantity.Duration(r.Summary.WindowNs), strings.Join(longer, " or of "))
 	}
 	if s := r.Settling; s != nil && !s.Settled {
 		warn("never_settled",

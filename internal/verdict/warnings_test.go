@@ -28,6 +28,10 @@ func backlogOf(beforeNs, duringNs, firstNs int64) *result.Backlog {
 		{Name: result.During, Latency: with(duringNs)}}}
 }
 
+func period(ns int64) func(*result.Run) {
+	return func(r *result.Run) { r.System.Periods = []result.Period{{What: "vacuum", Ns: ns}} }
+}
+
 // Whatever bends the figures has a warning, and at the bound there is none.
 func TestEachInfluenceHasAWarning(t *testing.T) {
 	hiccup := func(ns int64) func(*result.Run) {
@@ -65,13 +69,9 @@ func TestEachInfluenceHasAWarning(t *testing.T) {
 		"a warm-up that never settled": {func(r *result.Run) {
 			r.Settling = &result.Settling{}
 		}, "never_settled"},
-		"a period longer than the window": {func(r *result.Run) {
-			r.System.Periods = []result.Period{{What: "autovacuum", Ns: 10e9 + 1}}
-		}, "periods"},
-		"a period as long as the window": {func(r *result.Run) {
-			r.System.Periods = []result.Period{{What: "autovacuum", Ns: 10e9}}
-		}, ""},
-		"a cold page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
+		"a period longer than the window": {period(10e9 + 1), "periods"},
+		"a period as long as the window":  {period(10e9), ""},
+		"a cold page cache":               {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
 		"servers on one machine": {func(r *result.Run) { r.System.SharesHost = true },
 			"shared_host"},
 		"a stand-in": {func(r *result.Run) {
