@@ -201,7 +201,7 @@ func GoOn(f *Folder, wanted *Plan) error {
 			}
 		}
 	}
-	p.Cells, p.Footings = append(wanted.Cells, p.kept(wanted)...), wanted.Footings
+	p.Cells, p.Footings = slices.Concat(wanted.Cells, p.kept(wanted)), wanted.Footings
 	return Reconcile(f)
 }
 

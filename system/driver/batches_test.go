@@ -35,6 +35,7 @@ type recorded struct {
 	mu    sync.Mutex
 	sizes []int
 	at    []time.Duration
+	took  []time.Duration
 }
 
 func (r *recorded) batches(began time.Time, most int, linger, answer time.Duration) *Batches[int] {
@@ -53,6 +54,11 @@ func (r *recorded) batches(began time.Time, most int, linger, answer time.Durati
 			for _, one := range batch {
 				b.End(one, err)
 			}
+		},
+		Answered: func(took time.Duration) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.took = append(r.took, took)
 		},
 	})
 	return b
@@ -90,6 +96,9 @@ func TestBatches(t *testing.T) {
 				for i, size := range c.sizes {
 					if len(r.sizes) != len(c.sizes) || r.sizes[i] != size || r.at[i] != c.at[i] {
 						t.Fatalf("batches of %v at %v, want %v at %v", r.sizes, r.at, c.sizes, c.at)
+					}
+					if len(r.took) != len(c.sizes) || r.took[i] != c.answer {
+						t.Fatalf("batches took %v, want %v each", r.took, c.answer)
 					}
 				}
 				for i, p := range all {

@@ -113,8 +113,8 @@ func TestCapacityGivesTurns(t *testing.T) {
 func TestLingerGathersMessages(t *testing.T) {
 	times := answerTimes(t, map[string]string{"linger": "10ms", "service_time": "1ms"}, 4,
 		0, 4*time.Millisecond, 5*time.Millisecond, 2*time.Millisecond)
-	for i, want := range []time.Duration{11, 11, 11, 22} {
-		if want *= time.Millisecond; times[i] != want {
+	for i, wantMs := range []int64{11, 11, 11, 22} {
+		if want := time.Duration(wantMs * 1e6); times[i] != want {
 			t.Errorf("message %d is answered after %v, want %v", i, times[i], want)
 		}
 	}
