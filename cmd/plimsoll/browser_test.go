@@ -133,6 +133,9 @@ func is[T any](t *testing.T, b *browser, expression string) T {
 	ctx, cancel := context.WithTimeout(b, answerLimit)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	for err != nil && strings.Contains(err.Error(), "target navigated") {
+		value, err = chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	}
 	if err != nil {
 		t.Fatalf("%s: %.200s: %v", b.doing, expression, err)
 	}

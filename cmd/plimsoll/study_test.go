@@ -25,7 +25,7 @@ func TestSmokesAreShort(t *testing.T) {
 		}
 		limit := 45 * time.Minute
 		if s.Rounds > 0 {
-			limit = 90 * time.Minute
+			limit = 150 * time.Minute
 		}
 		if e.Length <= time.Minute || e.Length > limit || e.Clusters == 0 ||
 			e.DiskBytes == 0 {

@@ -41,7 +41,8 @@ func TestKilledRunLeavesNoServers(t *testing.T) {
 	dir := inDir(t, map[string]string{
 		"t.yaml": "name: t\nsystem: nats\nsettings: {servers: processes}\n",
 	})
-	cmd := self(t, dir, "run", "-t", "t.yaml", "--rate", "200/s", "--duration", "60s")
+	cmd := self(t, dir, "run", "-t", "t.yaml", "--warm", "0s", "--rate", "200/s", "--duration",
+		"60s")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
