@@ -26,6 +26,6 @@ type Warming struct {
 	CPULastNs  float64 `json:"cpu_last_ns_per_msg,omitempty"`
 	P50FirstNs float64 `json:"publish_p50_first_ns,omitempty"`
 	P50LastNs  float64 `json:"publish_p50_last_ns,omitempty"`
-	// Shared is set when the warm-up was that of an earlier run on the same servers.
+	// Shared is set when the warm-up was one for several runs on the same servers.
 	Shared bool `json:"shared,omitempty"`
 }

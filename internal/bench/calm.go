@@ -49,14 +49,14 @@ func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, e
 			return 0, fmt.Errorf("node %s ended by itself: its log says why", ended[0].Name)
 		}
 		now := j.Clock.Now()
-		cores = append(cores, coresOf(use, observer.Servers())*1e9/float64(now-last))
+		cores = append(cores, cpuSecondsOf(use, observer.Servers())*1e9/float64(now-last))
 		last = now
 	}
 	return last - began, nil
 }
 
-// coresOf returns the CPU seconds of servers.
-func coresOf(use result.Resources, servers []string) (sum float64) {
+// cpuSecondsOf returns the CPU time of servers.
+func cpuSecondsOf(use result.Resources, servers []string) (sum float64) {
 	for _, p := range use.Processes {
 		if slices.Contains(servers, p.Name) {
 			sum += p.CPUSeconds

@@ -32,7 +32,8 @@ const (
 	mostWarmBytes = 4e9
 	warmShare     = 0.25
 	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
-	// would be a heavier load, and compiling takes as long under a light one (BENCHMARKS.md).
+	// would be a heavier load, and compiling takes as long under a light one
+	// (docs/design/steady.md).
 	warmInFlight = 256
 
 	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
@@ -244,17 +245,12 @@ func (h *heat) Interval(i result.Interval) {
 // Resources takes the servers' use of the latest reading.
 func (h *heat) Resources(r result.Resources, servers []string) {
 	last := len(h.cpu) - 1
-	if last < 0 || r.Phase != result.PhaseMeasure || slices.Contains(servers, result.Self) {
+	if last < 0 || h.steady || r.Phase != result.PhaseMeasure ||
+		slices.Contains(servers, result.Self) {
 		return
 	}
-	sum := 0.0
-	for _, p := range r.Processes {
-		if slices.Contains(servers, p.Name) {
-			sum += p.CPUSeconds * 1e9
-		}
-	}
-	if n := h.acked[last]; n > 0 && sum > 0 {
-		h.cpu[last] = sum / float64(n)
+	if n, used := h.acked[last], cpuSecondsOf(r, servers)*1e9; n > 0 && used > 0 {
+		h.cpu[last] = used / float64(n)
 	}
 }
 

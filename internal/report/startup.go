@@ -76,10 +76,10 @@ func warmingSentence(r *result.Run) string {
 			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
 	}
 	if w.PauseNs > 0 {
-		out += fmt.Sprintf("; then %s until they were at rest", quantity.Duration(w.PauseNs))
+		out += fmt.Sprintf("; then a pause of %s", quantity.Duration(w.PauseNs))
 	}
 	if w.Shared {
-		out += ", before an earlier run on the same servers"
+		out += ", once for all runs on these servers"
 	}
 	return out
 }
