@@ -26,14 +26,18 @@ build: ## Build bin/plimsoll.
 
 # Servers of two packages run side by side, those on Java and the others: most tests of servers wait.
 # Meanwhile, what they leave of the cores runs the tests that any speed will do for: those that
-# compute, and those on virtual time. Truths of many messages skip themselves under the race
-# detector, which makes a message some twenty times as slow, and the command line is tested without.
+# compute, and those on virtual time. Packages that start no goroutine give the race detector, which
+# makes code some ten times as slow, nothing to find; truths of many messages skip themselves under
+# it, and the command line is tested without.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
-VIRTUAL := . ./internal/bench ./internal/compare ./internal/omb ./internal/peak ./internal/prove ./internal/report ./internal/stats ./internal/strict ./internal/study ./internal/verdict ./internal/verify ./result
-UNRACED := ./internal/bench ./internal/compare ./internal/load ./internal/peak ./internal/prove ./internal/verify
+VIRTUAL := . ./internal/bench ./internal/peak ./internal/prove ./internal/strict ./internal/study ./internal/verify ./result
+COMPUTE := ./internal/compare ./internal/omb ./internal/report ./internal/stats ./internal/verdict
+UNRACED := ./internal/bench ./internal/load ./internal/peak ./internal/prove ./internal/verify
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
 # `make test` has the whole tree vetted first.
 GOTEST  := -vet=off -timeout 20m
+# What runs at low priority may wait long for a core.
+SLOWTEST := -vet=off -timeout 60m
 # A library's own race, which nothing here can prevent, is in the file that is named.
 RACING  := $(if $(RACE),CGO_ENABLED=1 GORACE=suppressions=$(CURDIR)/systems/pulsar/testdata/races )
 # Runs a command where nothing else wants the core.
@@ -54,13 +58,14 @@ test-timed: # Tests that need the machine's clock, one part after the other.
 
 test-virtual: ## Run the tests that compute or run on virtual time, at low priority.
 	@mkdir -p bin
-	$(RACING)$(IDLY) $(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 $(GOTEST) $(VIRTUAL)
-	$(IDLY) $(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 $(GOTEST) -run Truth $(UNRACED)
+	$(RACING)$(IDLY) $(TESTSUM) --jsonfile bin/tests-1.json -- $(RACE) -p 2 $(SLOWTEST) $(VIRTUAL)
+	$(IDLY) $(TESTSUM) --jsonfile bin/tests-2.json -- -p 2 $(SLOWTEST) $(COMPUTE)
+	$(IDLY) $(TESTSUM) --jsonfile bin/tests-8.json -- -p 2 $(SLOWTEST) -run Truth $(UNRACED)
 
 test-clock: ## Run the tests that need the machine's clock, but no servers in other processes.
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 2 $(GOTEST) \
-		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(VIRTUAL) ./cmd/plimsoll))
+		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(VIRTUAL) $(COMPUTE) ./cmd/plimsoll))
 	$(TESTSUM) --jsonfile bin/tests-4.json -- $(GOTEST) -parallel 6 -skip RealSystems ./cmd/plimsoll
 
 test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, PostgreSQL, root).

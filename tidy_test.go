@@ -271,3 +271,28 @@ func TestDocumentsAreAliveAndShort(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingRunsBesideWhatIsNotRaced: the packages that the Makefile tests without the race
+// detector start no goroutine, so that it would find nothing in them.
+func TestNothingRunsBesideWhatIsNotRaced(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^COMPUTE := (.*)$`).FindSubmatch(makefile)
+	if list == nil {
+		t.Fatal("the Makefile has no list COMPUTE")
+	}
+	compute := strings.Fields(strings.ReplaceAll(string(list[1]), "./", ""))
+	goFiles(t, func(file string, fset *token.FileSet, f *ast.File) {
+		if !slices.Contains(compute, path.Dir(file)) || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if started, is := n.(*ast.GoStmt); is {
+				t.Errorf("%s starts a goroutine", fset.Position(started.Pos()))
+			}
+			return true
+		})
+	})
+}
