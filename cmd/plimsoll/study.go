@@ -44,8 +44,8 @@ func (c *listStudies) Run(con console) error {
 // studyInputs are the flags for the study and its cells.
 type studyInputs struct {
 	Name  string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
-	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, small takes hours on a few cores, full is the published size."`
-	Only  []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems or targets of the study."`
+	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, brief is made for two cores, small takes hours on a few, full is the published size."`
+	Only  []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems, targets or values of axes; with --resume, what the folder has of others stays."`
 	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 }
 
@@ -111,7 +111,7 @@ type runStudy struct {
 	studyInputs
 	uiFlags
 	fleetFlags
-	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest study of this command; complete cells are not repeated."`
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest of this name and scale; complete cells are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 }
 

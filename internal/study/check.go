@@ -38,6 +38,9 @@ func (c *checker) table(path string, t *Table) {
 		c.doc.Reject(path+".workload",
 			"must have a backlog if the table's measure is backlog or mixed, and only then")
 	}
+	for i, scale := range t.Leave {
+		c.known(fmt.Sprintf("%s.leave_out[%d]", path, i), "scale", scale, Scales())
+	}
 	if len(t.Axes) == 0 {
 		c.doc.Reject(path, "has no axes: write axes with a list of values each")
 	}

@@ -45,14 +45,15 @@ type file struct {
 
 // fileLengths is Lengths.
 type fileLengths struct {
-	Name   string        `yaml:"name"`
-	Warmup quantity.Span `yaml:"warmup"`
-	Window quantity.Span `yaml:"window"`
-	Drain  quantity.Span `yaml:"drain"`
-	Trial  quantity.Span `yaml:"trial"`
-	Search quantity.Span `yaml:"search"`
-	Limit  quantity.Span `yaml:"limit"`
-	After  quantity.Span `yaml:"after"`
+	Name   string          `yaml:"name"`
+	Warmup quantity.Span   `yaml:"warmup"`
+	Window quantity.Span   `yaml:"window"`
+	Drain  quantity.Span   `yaml:"drain"`
+	Trial  quantity.Span   `yaml:"trial"`
+	Search quantity.Span   `yaml:"search"`
+	Limit  quantity.Span   `yaml:"limit"`
+	After  quantity.Span   `yaml:"after"`
+	Rounds quantity.Number `yaml:"rounds"`
 }
 
 type fileTable struct {
@@ -64,6 +65,7 @@ type fileTable struct {
 	Figures   []string     `yaml:"figures"`
 	Until     strict.Pairs `yaml:"until"`
 	Once      bool         `yaml:"once"`
+	Leave     []string     `yaml:"leave_out"`
 	Axes      []Axis       `yaml:"axes"`
 	Published strict.Pairs `yaml:"published"`
 }
@@ -101,7 +103,8 @@ func (f *file) study(doc *strict.Document) *Study {
 	for _, l := range f.Scales {
 		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
 			time.Duration(l.Drain), time.Duration(l.Trial),
-			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After)}
+			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After),
+			int(min(l.Rounds, maxRounds+1))}
 	}
 	for i := range s.Targets {
 		s.Targets[i].Nodes = cmp.Or(s.Targets[i].Nodes, 3)
@@ -114,7 +117,7 @@ func (f *file) study(doc *strict.Document) *Study {
 
 func (f *fileTable) table(doc *strict.Document, path string, shared []Axis) Table {
 	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
-		Workload: f.Workload, Figures: f.Figures, Once: f.Once,
+		Workload: f.Workload, Figures: f.Figures, Once: f.Once, Leave: f.Leave,
 		Until: bounds(doc, path+".until", f.Until)}
 	for _, a := range f.Axes {
 		same := slices.IndexFunc(shared, func(s Axis) bool { return s.Name == a.Name })

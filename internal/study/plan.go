@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -63,8 +62,11 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	var all []Cell
 	for i := range s.Tables {
 		t := &s.Tables[i]
+		if slices.Contains(t.Leave, scale.Name) {
+			continue
+		}
 		for _, at := range t.places() {
-			for _, round := range s.roundsOf(t) {
+			for _, round := range s.roundsOf(t, scale) {
 				c, err := s.cell(t, at, scale, 0, round)
 				if err != nil {
 					return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
@@ -93,10 +95,11 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	return p, nil
 }
 
-// pick returns a filter for --only: cells of the named tables, and of the named targets and
-// systems. Without a name of a kind, that kind does not restrict the cells.
+// pick returns a filter for --only: cells of the named tables, of the named targets and systems,
+// and of the named values of other axes. Without a name of a kind, that kind does not restrict the
+// cells.
 func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
-	var tables, systems, valid []string
+	var tables, systems, values, valid []string
 	for _, t := range s.Tables {
 		valid = append(valid, t.Name)
 	}
@@ -108,20 +111,34 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 			}
 		}
 	}
+	served := len(valid)
+	for _, t := range s.Tables {
+		for _, a := range t.Axes {
+			for _, v := range a.Values {
+				if !slices.Contains(valid, v.Name) {
+					valid = append(valid, v.Name)
+				}
+			}
+		}
+	}
 	for _, name := range only {
 		switch at := slices.Index(valid, name); {
 		case at < 0:
-			return nil, errors.New("--only: " + strict.Unknown("table or system", name, valid))
+			return nil, errors.New("--only: " + strict.Unknown("table, system or value", name, valid))
 		case at < known:
 			tables = append(tables, name)
-		default:
+		case at < served:
 			systems = append(systems, name)
+		default:
+			values = append(values, name)
 		}
 	}
 	return func(c Cell, s *Study) bool {
 		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
 			(len(systems) == 0 || slices.Contains(systems, c.system) ||
-				slices.Contains(systems, s.targetAt(c)))
+				slices.Contains(systems, s.targetAt(c))) &&
+			(len(values) == 0 || slices.ContainsFunc(s.Table(c.Table).place(c.At),
+				func(v Value) bool { return slices.Contains(values, v.Name) }))
 	}, nil
 }
 
@@ -163,33 +180,29 @@ func Read(dir string) (*Plan, *Study, error) {
 	return p, s, err
 }
 
-// same reports whether two plans are of the same study, scale and --only.
+// same reports whether two plans are of the same study and scale; they may be of different parts.
 func (p *Plan) same(other *Plan) bool {
-	return p.Name == other.Name && p.Scale == other.Scale && p.Study == other.Study &&
-		slices.Equal(p.Only, other.Only)
+	return p.Name == other.Name && p.Scale == other.Scale && p.Study == other.Study
 }
 
-// FindFolder returns the newest folder below runs with the same study, scale and --only.
+// FindFolder returns the newest folder below runs with the same study and scale.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
 	dir, err = kind.Newest(runs, like.same)
 	if err == nil && dir == "" {
-		what := like.Name + " at scale " + like.Scale
-		if len(like.Only) > 0 {
-			what += ", only " + strings.Join(like.Only, ", ")
-		}
-		err = fmt.Errorf("there is no study of %s in %s: start it without --resume", what, runs)
+		err = fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",
+			like.Name, like.Scale, runs)
 	}
 	return dir, err
 }
 
-// GoOn prepares a folder to resume the study. wanted must ask for the same study, scale and
-// cells. Complete cells are not repeated.
+// GoOn prepares a folder to resume the study. wanted must ask for the same study and scale; cells
+// of parts that it does not ask for stay. Complete cells are not repeated.
 func GoOn(f *Folder, wanted *Plan) error {
 	p := f.Saved
 	if !p.same(wanted) {
 		return fmt.Errorf(
-			"the study in %s is of %s at scale %s, or of other cells: give the same name, "+
-				"--scale and --only", f.Dir(), p.Name, p.Scale)
+			"the study in %s is of %s at scale %s, or its file has changed: give the same name "+
+				"and --scale", f.Dir(), p.Name, p.Scale)
 	}
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
@@ -199,6 +212,12 @@ func GoOn(f *Folder, wanted *Plan) error {
 				before.Workload != "" {
 				c.Workload = before.Workload
 			}
+		}
+	}
+	p.Only = wanted.Only
+	for _, f := range p.Footings {
+		if wanted.footing(Claim{Table: f.Table, Of: f.Of, To: f.To}) == nil {
+			wanted.Footings = append(wanted.Footings, f)
 		}
 	}
 	p.Cells, p.Footings = slices.Concat(wanted.Cells, p.kept(wanted)), wanted.Footings

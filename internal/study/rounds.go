@@ -15,12 +15,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// roundsOf returns the rounds of a table's cells: 0 in a study without rounds.
-func (s *Study) roundsOf(t *Table) (out []int) {
+// roundsOf returns the rounds of a table's cells at a scale: 0 in a study without rounds.
+func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 	if s.Rounds == 0 {
 		return []int{0}
 	}
-	for round := 1; round <= s.Rounds; round++ {
+	for round := 1; round <= scale.Rounds; round++ {
 		if out = append(out, round); t.Once {
 			break
 		}
@@ -159,8 +159,12 @@ func (c *checker) repetition() {
 	if s.Rounds < 0 || s.Rounds > maxRounds {
 		c.doc.Reject("rounds", fmt.Sprintf("must be 1 to %d", maxRounds))
 	}
-	for name := range s.Scales {
+	for name, own := range s.Scales {
 		c.known("scales."+name, "scale", name, Scales())
+		if own.Rounds > maxRounds || own.Rounds > 0 && s.Rounds == 0 {
+			c.doc.Reject("scales."+name+".rounds", fmt.Sprintf(
+				"must be 1 to %d, and of a study with rounds of its own", maxRounds))
+		}
 	}
 	for i, t := range s.Tables {
 		path := fmt.Sprintf("tables[%d]", i)

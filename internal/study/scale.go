@@ -28,11 +28,14 @@ type Lengths struct {
 	// Trial is the window of a search's trials, Search the greatest time of a search.
 	Trial, Search time.Duration
 	Limit, After  time.Duration // of catching up, and of what follows it
+	// Rounds is how often each cell is measured; 0: as often as the study says.
+	Rounds int
 }
 
 // The scales' names.
 const (
 	Smoke = "smoke"
+	Brief = "brief"
 	Small = "small"
 	Full  = "full"
 )
@@ -44,6 +47,10 @@ var scales = []Scale{
 		Warmup: 2 * time.Second, Window: 6 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
 		Limit: 20 * time.Second, After: 2 * time.Second}},
+	{Name: Brief, Tolerance: 0.1, BacklogBytes: 128 << 20, Lengths: Lengths{
+		Warmup: time.Second, Window: 10 * time.Second,
+		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 45 * time.Second,
+		Limit: 30 * time.Second, After: 2 * time.Second}},
 	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
 		Warmup: 10 * time.Second, Window: 30 * time.Second,
 		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
@@ -55,7 +62,7 @@ var scales = []Scale{
 }
 
 // Scales returns the names of the scales.
-func Scales() []string { return []string{Smoke, Small, Full} }
+func Scales() []string { return []string{Smoke, Brief, Small, Full} }
 
 // FindScale returns a scale by its name.
 func FindScale(name string) (Scale, error) {
@@ -78,6 +85,7 @@ func (s *Study) Scale(name string) (Scale, error) {
 	} {
 		*one.into = cmp.Or(*one.from, *one.into)
 	}
+	l.Rounds = cmp.Or(own.Rounds, s.Rounds)
 	return scale, err
 }
 
@@ -93,7 +101,7 @@ func (s Scale) layer() strict.Pairs {
 // of returns the keys of a layer that replace the published values at the scale.
 func (s Scale) of(l Layer) strict.Pairs {
 	switch s.Name {
-	case Smoke:
+	case Smoke, Brief:
 		return l.Smoke
 	case Small:
 		return l.Small

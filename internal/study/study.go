@@ -46,7 +46,7 @@ type Target struct {
 }
 
 // Layer changes keys of a workload, named as in sweeps (partitions, message.size). Set has the
-// values of the published size; Small and Smoke replace them at the two smaller scales.
+// values of the published size; Small replaces them at scale small, and Smoke at the two below.
 type Layer struct {
 	Set   strict.Pairs `yaml:"set"`
 	Small strict.Pairs `yaml:"small"`
@@ -110,6 +110,7 @@ type Table struct {
 	Figures           []string // of each cell; see FindFigure
 	Until             []Bound  // of figures that are measured until they are known
 	Once              bool     // measured in the first round only
+	Leave             []string // the scales at which the table is left out
 	Axes              []Axis
 	Published         []Published
 }

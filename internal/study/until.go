@@ -179,16 +179,17 @@ func (r *runner) further() error {
 // one.
 func (r *runner) spend() {
 	now := time.Now()
-	if !r.since.IsZero() && r.plan.Cells[r.at].Round > r.Study.Rounds {
+	if !r.since.IsZero() && r.plan.Cells[r.at].Round > r.scale.Rounds {
 		r.plan.FurtherNs += int64(now.Sub(r.since))
 	}
 	r.since = now
 }
 
-// kept returns the cells of a plan in further rounds, which another plan of the same study lacks.
+// kept returns the cells that another plan of the same study lacks, in further rounds or because
+// it asks for another part: those that were measured, tried, or cannot be measured here.
 func (p *Plan) kept(other *Plan) (out []Cell) {
 	for _, c := range p.Cells {
-		if c.Round > 0 && !slices.ContainsFunc(other.Cells,
+		if (c.Absent || c.State != experiment.Pending) && !slices.ContainsFunc(other.Cells,
 			func(o Cell) bool { return o.Table == c.Table && o.Name() == c.Name() }) {
 			out = append(out, c)
 		}
