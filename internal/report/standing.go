@@ -16,7 +16,7 @@ func standingSection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
-			factsOf("rounds", "", roundsWords(r.Study)))},
+			factsOf("rounds", "", roundsWords(r)))},
 		warned(r.Study.Missing),
 	}
 	told := map[string]bool{}
@@ -35,9 +35,9 @@ func standingSection(r StudyResult) block {
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
 }
 
-func roundsWords(s *study.Study) string {
-	words := plural(s.Rounds, "round", "rounds") + " in random order"
-	if s.AtMost > 0 {
+func roundsWords(r StudyResult) string {
+	words := plural(r.rounds(), "round", "rounds") + " in random order"
+	if s := r.Study; s.AtMost > 0 {
 		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
 			words, quantity.ExactDuration(s.AtMost))
 	}

@@ -21,6 +21,12 @@ type StudyResult struct {
 	Outcome  study.Outcome
 }
 
+// rounds is how often each cell is measured, of a study with rounds.
+func (r StudyResult) rounds() int {
+	scale, _ := r.Study.Scale(r.Plan.Scale) // of an unknown scale, the study's own
+	return scale.Rounds
+}
+
 // NewStudyResult sets the measured figures beside the published ones.
 func NewStudyResult(s *study.Study, p *study.Plan, measured []study.Measured) (StudyResult, error) {
 	outcome, err := study.Assess(s, p, measured)

@@ -21,7 +21,7 @@ func studyPoster(r StudyResult) *document.Poster {
 		return p
 	}
 	s := r.Outcome.Standings[0]
-	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(r.Study.Rounds, "round", "rounds") +
+	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(r.rounds(), "round", "rounds") +
 		", scale " + r.Plan.Scale + hostWords(r)
 	p.Systems = s.Columns
 	for _, row := range s.Rows {

@@ -124,7 +124,8 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	for _, name := range only {
 		switch at := slices.Index(valid, name); {
 		case at < 0:
-			return nil, errors.New("--only: " + strict.Unknown("table, system or value", name, valid))
+			return nil, errors.New("--only: " +
+				strict.Unknown("table, system or value", name, valid))
 		case at < known:
 			tables = append(tables, name)
 		case at < served:

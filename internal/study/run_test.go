@@ -198,7 +198,7 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	other := wanted
 	other.Scale = Small
 	if err := GoOn(again, &other); err == nil ||
-		!strings.Contains(err.Error(), "or of other cells") {
+		!strings.Contains(err.Error(), "of two at scale smoke, or its file has changed") {
 		t.Error(err)
 	}
 	if err := GoOn(again, &wanted); err != nil || again.Saved.Left() != 2 {
@@ -212,6 +212,37 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	if err != nil || again.Saved.Left() != 0 ||
 		!slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
 		t.Errorf("%v: %s, %v", err, states(again.Saved), second.cells)
+	}
+}
+
+// A part that is asked for later is added to the folder, beside what the folder has.
+func TestPartsOfAStudyShareAFolder(t *testing.T) {
+	s, f := begun(t)
+	scale, _ := FindScale(Smoke)
+	part := func(only ...string) *Plan {
+		p, err := NewPlan(s, scale, only)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	f.Saved.Cells = part("9").Cells
+	run := func() {
+		t.Helper()
+		if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
+			Do: doing(func(job *bench.Job) (*result.Saved, error) {
+				return measured(t, job, result.Complete), nil
+			})}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if err := GoOn(f, part("first", "other")); err != nil || states(f.Saved) != "pending done" {
+		t.Fatal(err, states(f.Saved))
+	}
+	run()
+	if states(f.Saved) != "done done" || f.Saved.Cells[1].At != "9, one" {
+		t.Error(states(f.Saved), f.Saved.Cells)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 	s, _ := Find("confluent-2020")
 	scale, _ := FindScale(Smoke)
 	for only, want := range map[string]string{
-		"figure-3": `unknown table or system "figure-3": did you mean "figure-2"?`,
+		"figure-3": `unknown table, system or value "figure-3": did you mean "figure-2"?`,
 		"kafkaa":   `did you mean "kafka"?`,
 	} {
 		if _, err := NewPlan(s, scale, []string{only}); err == nil ||
