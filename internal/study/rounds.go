@@ -43,7 +43,8 @@ func (s *Study) peaksOf(c *Cell) []string {
 type stage int
 
 const (
-	searching stage = iota // the peaks give the rates of the others
+	offering  stage = iota // known rates come before searches, which leave servers work to do
+	searching              // the peaks give the rates of the others
 	loading
 	breaking // faults come last, because they move leaders
 )
@@ -56,6 +57,9 @@ func stageOf(c *Cell) stage {
 		len(w.Faults) > 0 {
 		return breaking
 	}
+	if c.Measure == MeasureRun && c.Rate == "" {
+		return offering
+	}
 	return loading
 }
 
@@ -63,8 +67,8 @@ func stageOf(c *Cell) stage {
 type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
-// cells: round after round, in each the clusters in random order, and for each cluster its peaks,
-// then its other cells in random order, then its faults. At the smallest scale the rounds of a
+// cells: round after round, in each the clusters in random order, and for each cluster its loads
+// of known rates, its peaks, its other cells, each in random order, then its faults. At the smallest scale the rounds of a
 // cluster follow one another on the same servers, because their start would take most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
