@@ -156,16 +156,19 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 
 // showTrials prints a set of trials: its runs side by side and, of two targets,
 // how they compare.
-func showTrials(con console, runs []*result.Saved, deciding string) error {
+func showTrials(con console, runs []*result.Saved, deciding string, of extent) error {
 	var sorted []*result.Saved
 	for _, side := range byTarget(runs) {
 		sorted = append(sorted, side.Runs...)
 	}
-	blocks := report.SideBySide(sorted)
+	blocks := report.RunsBrief(sorted)
+	if of.Verbose {
+		blocks = report.SideBySide(sorted)
+	}
 	kept, notes := completed(runs)
 	all, next := byTarget(kept), ""
 	switch {
-	case len(all) == 1:
+	case len(all) == 1 && of.Verbose:
 		blocks = append(blocks, report.Medians(all[0].Runs)...)
 	case len(all) == 2:
 		primary, err := compare.FindPrimary(deciding)
@@ -187,7 +190,11 @@ func showTrials(con console, runs []*result.Saved, deciding string) error {
 		if err != nil {
 			return err
 		}
-		blocks = append(blocks, v.Document().Blocks...)
+		if of.Verbose {
+			blocks = append(blocks, v.Document().Blocks...)
+		} else {
+			blocks = append(blocks, v.Brief()...)
+		}
 		next = fmt.Sprintf("again, with other figures or a gate: plimsoll compare %s\n",
 			relative(runs[0].Dir))
 	case len(all) > 2:

@@ -30,7 +30,8 @@ type peakCommand struct {
 	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
 	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
 	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
-	Curve     bool     `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
+	extent
+	Curve bool `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
 	untilFlags
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
@@ -195,7 +196,7 @@ func (c *peakCommand) show(con console, found []*peak.Saved, known *compare.Know
 	if err != nil {
 		return err
 	}
-	return con.print(all, c.JSON, path)
+	return con.print(all, c.extent, c.JSON, path)
 }
 
 // peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial.

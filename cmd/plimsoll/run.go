@@ -36,6 +36,7 @@ type runCommand struct {
 	Runs    string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	failIf
 	JSON bool `name:"json" help:"Print the result as JSON instead of a table."`
+	extent
 	priced
 	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
 }
@@ -155,9 +156,9 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 		return err
 	}
 	if c.JSON || c.Trials == 1 && c.Until == "" {
-		return con.print(report.Runs(runs), c.JSON, path)
+		return con.print(report.Runs(runs), c.extent, c.JSON, path)
 	}
-	if err := showTrials(con, runs, c.Primary); err != nil {
+	if err := showTrials(con, runs, c.Primary, c.extent); err != nil {
 		return err
 	}
 	sayReport(con, path)

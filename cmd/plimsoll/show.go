@@ -82,12 +82,20 @@ func writePage(dir string, render func(io.Writer) error) (path string, err error
 // sayReport writes where a report is.
 func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
 
-// print prints a report as a table, and the path of its page; or as JSON.
-func (con console) print(r report.Report, asJSON bool, page string) error {
+// extent is the flag of commands that measure: how much of their result they print.
+type extent struct {
+	Verbose bool `short:"v" help:"Print every figure, not only the answer and what it rests on."`
+}
+
+// print prints a report as text, brief unless everything is asked for, and the path of its page; or
+// as JSON.
+func (con console) print(r report.Report, of extent, asJSON bool, page string) error {
 	if asJSON {
 		return r.Write(con.out, "json", document.Layout{})
 	}
-	if err := show(con.out, r.Document()); err != nil {
+	layout := layoutOf(con.out)
+	layout.Brief = !of.Verbose
+	if err := document.Terminal(con.out, r.Document(), layout); err != nil {
 		return err
 	}
 	sayReport(con, page)

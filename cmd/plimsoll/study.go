@@ -113,6 +113,7 @@ type runStudy struct {
 	fleetFlags
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest of this name and scale; complete cells are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
+	extent
 }
 
 // Run measures every cell and shows the figures beside the published ones.
@@ -249,7 +250,7 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]st
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	return measured, con.print(all, c.JSON, path)
+	return measured, con.print(all, c.extent, c.JSON, path)
 }
 
 // studyWatch shows a study: the number of the cell, and the cell's progress.

@@ -30,7 +30,8 @@ type sweepCommand struct {
 	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
-	Explain bool       `help:"Print the cells, their time and their disk space; nothing is started."`
+	extent
+	Explain bool `help:"Print the cells, their time and their disk space; nothing is started."`
 
 	most time.Duration // of all rounds of --until
 }
@@ -70,7 +71,7 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 	}
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
 	live.Close()
-	sound, err := showSweep(con, folder.Dir(), plan)
+	sound, err := showSweep(con, c.extent, folder.Dir(), plan)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
@@ -327,12 +328,12 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the
 // systems kept their promises in every cell.
-func showSweep(con console, dir string, p *sweep.Plan) (sound bool, err error) {
+func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
 	runs := report.CellRuns(dir, p)
 	all := report.Sweep(p, runs, report.FurtherRuns(dir, p))
 	path, err := writePage(dir, all.Page)
 	if err == nil {
-		err = con.print(all, false, path)
+		err = con.print(all, of, false, path)
 	}
 	if err != nil {
 		return false, err

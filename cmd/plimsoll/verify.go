@@ -29,6 +29,7 @@ type verifyCommand struct {
 	Runs   string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the verification in DIR, or the newest ones of this command; whole rounds are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
+	extent
 }
 
 const (
@@ -205,7 +206,7 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		}
 		last = path
 	}
-	return con.print(report.Verifications(found), c.JSON, last)
+	return con.print(report.Verifications(found), c.extent, c.JSON, last)
 }
 
 // verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round

@@ -6,6 +6,9 @@ type Document struct {
 	// Origin says how a file that is kept was written; Markdown begins with title and origin.
 	Origin string  `json:"origin,omitempty"`
 	Blocks []Block `json:"blocks"`
+	// Brief is what a terminal shows instead of Blocks where it is not asked for everything: the
+	// answer and what it rests on, on one screen. None: it shows Blocks.
+	Brief []Block `json:"brief,omitempty"`
 }
 
 // Block is a part of a document. Exactly one of the pointers and slices is set, beside For.
@@ -60,8 +63,9 @@ type TextStyle string
 
 // The styles of a paragraph.
 const (
-	Lead TextStyle = "lead" // the sentence below a heading
-	Note TextStyle = "note" // how to read what stands beside it
+	Answer TextStyle = "answer" // the sentence that answers the question of the document
+	Lead   TextStyle = "lead"   // the sentence below a heading
+	Note   TextStyle = "note"   // how to read what stands beside it
 )
 
 // Warnings come before the figures that they restrict.

@@ -70,6 +70,10 @@ func (b *markup) block(block Block) {
 		if begin := md(block.Text.Begin); begin != "" {
 			b.put("**%s** ", begin)
 		}
+		if block.Text.Style == Answer {
+			b.put("**%s**\n", md(block.Text.Words))
+			return
+		}
 		b.put("%s\n", begun(block.Text.Words))
 	case block.Warnings != nil:
 		for i, w := range block.Warnings.Sentences {

@@ -15,6 +15,7 @@ const (
 type Layout struct {
 	Width int // 0: 80; from 40 to 120 are used
 	Color bool
+	Brief bool // of a document that has a brief form, only that
 }
 
 // lines collects the lines of a terminal.
@@ -43,7 +44,11 @@ func Terminal(w io.Writer, d Document, l Layout) error {
 		l.Width = defaultWidth
 	}
 	p := &lines{width: min(max(l.Width, 40), 120), paint: Paint(l.Color)}
-	p.blocks(shown(d.Blocks, terminal))
+	blocks := d.Blocks
+	if l.Brief && len(d.Brief) > 0 {
+		blocks = d.Brief
+	}
+	p.blocks(shown(blocks, terminal))
 	_, err := w.Write(p.Bytes())
 	return err
 }
@@ -72,7 +77,8 @@ func (p *lines) block(b Block) {
 		p.heading(*b.Heading)
 	case b.Text != nil:
 		p.begin(someWords)
-		p.words(b.Text.Begin+" "+b.Text.Words, map[TextStyle]string{Note: FaintInk}[b.Text.Style])
+		p.words(b.Text.Begin+" "+b.Text.Words, map[TextStyle]string{Note: FaintInk,
+			Answer: StrongInk}[b.Text.Style])
 	case b.Warnings != nil:
 		p.warnings(*b.Warnings)
 	case b.Verdicts != nil:

@@ -8,47 +8,46 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// comparison sets several runs side by side: the settings that differ come before the figures.
-func comparison(runs []*result.Saved) block {
+// comparison sets several runs side by side: the answer, a line for each run, and the settings that
+// differ before every figure.
+func comparison(runs []*result.Saved, answer string) block {
 	all, many := names(runs), len(runs) >= manyRuns
-	out := sideBySide(runs)
+	out := append([]block{comparisonTitle(runs), paragraph(document.Answer, answer)},
+		sideBySide(runs)...)
+	out = append(out, tabled(overviewTable(runs)))
 	out = append(out, knownBlocks(runs)...)
 	shared := sentences(sharedWarnings(runs))
-	lead := "Settings that differ come first: a difference in figures may be theirs."
 	if many {
 		shared = alike(runs, warningsOf)
-		lead = "A line for each run; then the settings that differ, because a difference in " +
-			"figures may be theirs."
 	}
 	var contents []document.Contents
 	for i, n := range all {
 		contents = append(contents, document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
 	}
-	out = append(out, only(document.OnPage, paragraph(document.Lead, lead)), warned(shared),
-		block{Contents: contents})
-	overview, differ := tabled(overviewTable(runs)), tabled(differTable(runs))
-	notes := block{For: document.OnTerminal, Facts: overviewFacts(runs)}
+	out = append(out, warned(shared), block{Contents: contents},
+		block{For: document.OnTerminal, Facts: overviewFacts(runs)})
+	differ := append([]block{tabled(differTable(runs))}, ownTable(runs)...)
 	if many {
-		differ = only(document.AtLength, block{Details: &document.Details{
-			Summary: fmt.Sprintf("What differs (%d)", len(differ.Table.Rows)),
-			Blocks:  append([]block{differ}, ownTable(runs)...)}})
-		out = append(out, overview, notes, differ)
-	} else {
-		out = append(out, only(document.OnPage, heading(2, "Side by side")), differ)
-		out = append(out, ownTable(runs)...)
-		out = append(out, only(document.OnTerminal, overview), notes)
+		differ = []block{only(document.AtLength, block{Details: &document.Details{
+			Summary: fmt.Sprintf("What differs (%d)", len(differ[0].Table.Rows)),
+			Blocks:  differ}})}
 	}
-	out = append(out, equalTable(runs), only(document.AtLength, tabled(figureTable(runs))),
+	out = append(append(out, differ...), equalTable(runs),
+		only(document.AtLength, tabled(figureTable(runs))),
 		only(document.OnPage, heading(2, "Laid over one another")))
 	return block{Section: append(out, charted(comparisonCharts(runs)...)...)}
 }
 
-// sideBySide begins a comparison: the reasons not to rank the runs, and the parts that were left
-// out.
-func sideBySide(runs []*result.Saved) []block {
+func comparisonTitle(runs []*result.Saved) block {
 	h := heading(1, plural(len(runs), "run", "runs")+" side by side")
 	h.Heading.ID = "comparison"
-	return []block{h,
+	return h
+}
+
+// sideBySide has the reasons not to rank runs against one another, and the parts that were left
+// out.
+func sideBySide(runs []*result.Saved) []block {
+	return []block{
 		{Warnings: &document.Warnings{Title: "Not to be ranked against one another", Grave: true,
 			Sentences: incomparable(runs)}},
 		warned(exceptions(runs))}

@@ -20,37 +20,54 @@ func runDocument(runs []*result.Saved) document.Document {
 	case 0:
 		return nothingToReport(d.Title, "runs")
 	case 1:
-		d.Title = all[0]
+		sure := newWithin(runs[0])
+		answer := runAnswer(runs[0], sure)
+		d.Title, d.Brief = all[0], runBrief(runs[0], sure, answer)
+		d.Blocks = append(d.Blocks, runSection(0, all[0], runs[0], sure, answer))
 	default:
+		answer := runsAnswer(runs)
 		d.Title = fmt.Sprintf("%d runs side by side", len(runs))
-		d.Blocks = append(d.Blocks, comparison(runs))
-	}
-	for i, s := range runs {
-		section := runSection(i, all[i], s)
-		if len(runs) >= manyRuns {
-			section.For = document.AtLength
-			if sentence := price.Sentence(s.Price); sentence != "" {
-				d.Blocks = append(d.Blocks, only(document.OnTerminal, block{
-					Facts: factsOf("price", "", all[i]+": "+sentence)}))
-			}
-		}
-		d.Blocks = append(d.Blocks, section)
+		d.Brief = runsBrief(runs, answer)
+		d.Blocks = append(append(d.Blocks, comparison(runs, answer)), foldedRuns(runs)...)
 	}
 	d.Blocks = append(d.Blocks, howRunsMislead())
 	return d
 }
 
-// runSection shows a run: its warnings before its figures, and its latency before its cost.
-func runSection(i int, name string, s *result.Saved) block {
-	r, sure, id := &s.Run, newWithin(s), fmt.Sprintf("run-%d", i)
+// foldedRuns has a section for each of several runs, which a page folds and a terminal leaves out
+// where the runs are many.
+func foldedRuns(runs []*result.Saved) (out []block) {
+	for i, n := range names(runs) {
+		s := runs[i]
+		section := runSection(i, n, s, newWithin(s), "")
+		out = append(out, only(document.OnPage, block{Details: &document.Details{Summary: n,
+			Blocks: []block{section}}}))
+		section.For = document.InText
+		if len(runs) >= manyRuns {
+			section.For = document.InMarkdown
+			if sentence := price.Sentence(s.Price); sentence != "" {
+				out = append(out, only(document.OnTerminal, block{
+					Facts: factsOf("price", "", n+": "+sentence)}))
+			}
+		}
+		out = append(out, section)
+	}
+	return out
+}
+
+// runSection shows a run: its answer and main figures, what restricts them, and then the rest, its
+// latency before its cost.
+func runSection(i int, name string, s *result.Saved, sure within, answer string) block {
+	r, id := &s.Run, fmt.Sprintf("run-%d", i)
 	out := []block{
 		titled(id, name, moment(r.StartedAt)+", "+stateWord(r)),
 		paragraph(document.Lead, progressSentence(s)),
+		paragraph(document.Answer, answer),
+		{Cards: cards(r, sure)},
+		warned(sentences(slices.DeleteFunc(warningsOf(s), saysRunning))),
 		paragraph(document.Lead, headline(r)),
 		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
 		{Facts: factsOf("format", "", lacksSentence(r))},
-		warned(sentences(slices.DeleteFunc(warningsOf(s), saysRunning))),
-		{Cards: cards(r, sure)},
 		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}),
 	}
 	out = append(append(out, inText(s, sure)...), onPage(id, s, sure)...)

@@ -33,6 +33,7 @@ func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
 		Document: func() document.Document {
 			d := searchDocument(all)
 			if known != nil {
+				d.Brief = append(d.Brief, blocksOf(known)...)
 				d.Blocks = append([]block{{Section: append([]block{
 					heading(1, "Peaks of all rounds")}, blocksOf(known)...)}}, d.Blocks...)
 			}

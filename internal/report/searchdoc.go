@@ -15,9 +15,11 @@ func searchDocument(all []*peak.Saved) document.Document {
 	if len(all) == 0 {
 		return nothingToReport(title, "searches")
 	}
-	d := document.Document{Title: title}
+	answer := searchesAnswer(all)
+	d := document.Document{Title: title, Brief: searchBrief(all, answer)}
 	if len(all) > 1 {
-		together := []block{heading(1, "Peaks side by side"), tabled(togetherTable(all))}
+		together := []block{heading(1, "Peaks side by side"), paragraph(document.Answer, answer),
+			tabled(togetherTable(all))}
 		d.Blocks = append(d.Blocks,
 			block{Section: append(together, charted(kneeCharts(all)...)...)})
 	}
@@ -65,9 +67,10 @@ func searchSection(i int, s *peak.Saved, alone bool) block {
 	out := []block{
 		titled(fmt.Sprintf("search-%d", i), s.Name+": peak stable throughput",
 			moment(s.StartedAt)+", "+string(s.State)),
+		paragraph(document.Answer, searchAnswer(s)),
 		paragraph("", askedOf(s)),
-		warned(sentences(searchWarnings(s))),
 		{Cards: searchCards(s)},
+		warned(sentences(searchWarnings(s))),
 	}
 	facts := factsOf("peak", document.Main, s.Sentence())
 	facts = append(facts, factsOf("reason", "", s.Reason)...)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -15,6 +16,7 @@ func standingSection(r StudyResult) block {
 	out := []block{
 		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
+		{Facts: factsOf("answer", document.Main, standingAnswers(r)...)},
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
 			factsOf("rounds", "", roundsWords(r)))},
 		warned(r.Study.Missing),
@@ -33,6 +35,48 @@ func standingSection(r StudyResult) block {
 		block{Facts: factsOf("", "", r.Outcome.Scaled...)})
 	return block{Section: append(out,
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
+}
+
+// answering are the figures of a study with rounds whose answers its page begins with.
+var answering = []string{"peak", "publish.p50", "servers_cpu"}
+
+// standingAnswers say for each load and level which systems are ahead, and which were not told
+// apart from the first.
+func standingAnswers(r StudyResult) (out []string) {
+	titles := map[string]bool{}
+	for _, name := range answering {
+		if f, err := study.FindFigure(name); err == nil {
+			titles[f.Title] = true
+		}
+	}
+	for _, s := range r.Outcome.Standings {
+		if !titles[s.Figure] {
+			continue
+		}
+		var first grouped[string, string]
+		for _, row := range s.Rows {
+			for i, p := range row.Places {
+				at := strings.Join(append(slices.Clone(row.Labels[1:]), s.Columns[i]), ", ")
+				if p.First == 1 {
+					words, _, _ := strings.Cut(standingCell(s, p).Words, " #")
+					if p.High > 0 {
+						words = bracketed(words, s.Unit.String(p.Low)+" to "+s.Unit.String(p.High))
+					}
+					first.add(at, row.Labels[0]+", "+words)
+				}
+			}
+		}
+		for _, at := range first.keys {
+			if all := first.of[at]; len(all) == 1 {
+				out = append(out, fmt.Sprintf("%s, %s: %s, is ahead of every other system.",
+					at, s.Figure, all[0]))
+			} else {
+				out = append(out, fmt.Sprintf("%s, %s: between %s no difference was shown.", at,
+					s.Figure, strings.Join(all, "; ")))
+			}
+		}
+	}
+	return out
 }
 
 func roundsWords(r StudyResult) string {

@@ -100,6 +100,7 @@ func studyDocument(all []StudyResult) document.Document {
 	}
 	published := false
 	for _, r := range all {
+		d.Brief = append(d.Brief, studyBrief(r)...)
 		if r.Study.Rounds > 0 {
 			d.Blocks = append(d.Blocks, standingSection(r), misleading(standingNotes...))
 			continue
@@ -128,9 +129,27 @@ func studyDocument(all []StudyResult) document.Document {
 	return d
 }
 
+// studyBrief has the answers of a study, for one screen of a terminal.
+func studyBrief(r StudyResult) []block {
+	out := []block{titled("", r.Study.Name+": "+r.Study.Title, scaleWords(r.Plan))}
+	if r.Study.Rounds > 0 {
+		out = append(out, block{Facts: factsOf("answer", document.Main, standingAnswers(r)...)})
+	}
+	if len(r.Outcome.Claims) > 0 {
+		out = append(out, paragraph(document.Answer, claimsSentence(r.Outcome.Claims)))
+	}
+	return append(out, block{Facts: append(factsOf("measured", "", machineOf(r)),
+		briefWarnings(r.Study.Missing)...)})
+}
+
 func studySection(r StudyResult) block {
+	answer := ""
+	if len(r.Outcome.Claims) > 0 {
+		answer = claimsSentence(r.Outcome.Claims)
+	}
 	out := []block{
 		titled("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
+		paragraph(document.Answer, answer),
 		paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
 			factsOf("theirs", "", r.Study.Source),
@@ -139,8 +158,7 @@ func studySection(r StudyResult) block {
 	}
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, heading(2, "Their claims, and whether our figures agree"),
-			block{Verdicts: claimVerdicts(r.Outcome.Claims)},
-			paragraph("", claimsSentence(r.Outcome.Claims)))
+			block{Verdicts: claimVerdicts(r.Outcome.Claims)})
 	}
 	for _, t := range r.Outcome.Tables {
 		out = append(out, tabled(studyTable(t)),

@@ -126,8 +126,9 @@ func Sweep(plan *sweep.Plan, runs, further []*result.Saved) Report {
 // every cell.
 func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Document {
 	warnings := append([]string{sweepNote}, sharedBy(measured)...)
-	out := []block{
-		titled("", "sweep "+plan.Name, moment(plan.StartedAt)+", "+sweepSentence(plan)),
+	title := titled("", "sweep "+plan.Name, moment(plan.StartedAt)+", "+sweepSentence(plan))
+	answer := paragraph(document.Answer, sweepAnswer(plan, runs))
+	out := []block{title, answer,
 		paragraph(document.Lead, "Varied: "+varied(plan.Axes)+"."),
 		warned(append(warnings, missingCells(plan, runs)...)),
 		only(document.OnPage, heading(2, "By what was varied")),
@@ -146,7 +147,9 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 	out = append(out, tabled(cellTable(plan, runs)),
 		block{For: document.OnTerminal, Facts: cellReasons(plan, runs)},
 		block{Facts: factsOf("instrument", "", instrumentsSentence(measured))})
-	return document.Document{Title: "sweep " + plan.Name, Blocks: []block{
+	brief := []block{title, answer, tabled(cellTable(plan, runs)),
+		{Facts: append(cellReasons(plan, runs), briefWarnings(warnings)...)}}
+	return document.Document{Title: "sweep " + plan.Name, Brief: brief, Blocks: []block{
 		{Section: append(out, repetition(plan.Asked, plan.Resolved, plan.Plimsoll)...)},
 		misleading(
 			[2]string{"Each cell has another load:", "compare cells along one axis only, and do " +
@@ -157,6 +160,47 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 			[2]string{"A marked cell", "failed, lost messages, or was limited by plimsoll " +
 				"itself. Its figures say little about the system."}),
 	}}
+}
+
+// sweepAnswer says along a single axis where the acknowledged rate stops growing, and otherwise which
+// cell acknowledged most.
+func sweepAnswer(plan *sweep.Plan, runs []*result.Saved) string {
+	most, grown := -1, -1
+	rateAt := func(i int) float64 { return runs[i].Run.Summary.AchievedRate }
+	for i, s := range runs {
+		if s == nil || !rankable(&s.Run) && !overloaded(&s.Run) {
+			continue
+		}
+		if most < 0 || rateAt(i) > rateAt(most) {
+			most = i
+		}
+		if grown < 0 || rateAt(i) > growth*rateAt(grown) {
+			grown = i
+		}
+	}
+	if most < 0 {
+		return "no cell has a rate that can be compared."
+	}
+	last := len(runs) - 1
+	switch {
+	case len(plan.Axes) == 1 && grown < last && runs[last] != nil && grown > 0:
+		return fmt.Sprintf("throughput stops growing at %s, where %s were acknowledged.",
+			sweep.Label(plan.Axes, plan.Cells[grown].Values), rate(rateAt(grown)))
+	case !overloaded(&runs[most].Run):
+		return fmt.Sprintf("most was acknowledged at %s, %s, which was what was offered there.",
+			sweep.Label(plan.Axes, plan.Cells[most].Values), rate(rateAt(most)))
+	}
+	return fmt.Sprintf("most was acknowledged at %s: %s.",
+		sweep.Label(plan.Axes, plan.Cells[most].Values), rate(rateAt(most)))
+}
+
+// growth is the least factor by which a rate counts as grown.
+const growth = 1.05
+
+// overloaded reports whether more was offered in a run than was carried.
+func overloaded(r *result.Run) bool {
+	_, is := verdict.Overloaded(r)
+	return is
 }
 
 // cellTable has a row for each cell, which links to the report of its run.

@@ -172,6 +172,11 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	d := document.Document{Title: title, Origin: "Written by plimsoll report -f md, from saved " +
 		"runs of plimsoll verify; change nothing here."}
 	m := matrixOf(all)
+	var warned []string
+	for _, s := range all {
+		warned = append(warned, verifyWarnings(s)...)
+	}
+	d.Brief = []block{heading(1, title), {Facts: matrixFacts(m)}, {Facts: briefWarnings(warned)}}
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks, to(document.AtLength, heading(1, "Together"), tabled(m)))
 	}
@@ -203,6 +208,7 @@ func verification(i int, s *verify.Saved) block {
 	out := []block{
 		titled(fmt.Sprintf("verification-%d", i), rowOf(s)+": "+columnOf(s),
 			moment(s.StartedAt)+", "+string(s.State)),
+		paragraph(document.Answer, verifyAnswer(s)),
 		paragraph(document.Lead, "What an acknowledgement is worth: "+verifiedSentence(s)+"."),
 		warned(verifyWarnings(s)),
 		only(document.OnPage, heading(2, "What held")),
@@ -229,6 +235,14 @@ func verification(i int, s *verify.Saved) block {
 			tabled(evidenceTable(s.Durability)),
 			tabled(settingsTable(s.Settings))}}))
 	return block{Section: append(out, repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
+}
+
+// verifyAnswer is what a verification found, in one sentence; empty while it has no round.
+func verifyAnswer(s *verify.Saved) string {
+	if len(s.Rounds) == 0 {
+		return ""
+	}
+	return rowOf(s) + ", " + columnOf(s) + ": " + matrixCell([]*verify.Saved{s}).Words + "."
 }
 
 // faultTimeline has a row for each fault of each round.

@@ -332,6 +332,12 @@ func (v Versus) Document() document.Document {
 		{Facts: GateFacts(v.Rulings)}, paragraph(document.Note, v.method())}}
 }
 
+// Brief has the answers of a comparison, and what restricts them.
+func (v Versus) Brief() []document.Block {
+	return []block{{Facts: append(factsOf("answer", document.Main, v.answers()...),
+		briefWarnings(v.warnings())...)}}
+}
+
 // GateFacts are the rulings of gates.
 func GateFacts(rulings []compare.Ruling) (out []document.Fact) {
 	for _, r := range rulings {
@@ -381,7 +387,9 @@ func bracketed(value, interval string) string {
 // SideBySide shows the most important figures of runs without a section for each run. It counts
 // each run's warnings; their text is in the run's own report.
 func SideBySide(runs []*result.Saved) []document.Block {
-	out := append(sideBySide(runs), tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
+	out := append([]block{comparisonTitle(runs), paragraph(document.Answer, runsAnswer(runs))},
+		sideBySide(runs)...)
+	out = append(out, tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
 	return append(out, knownBlocks(runs)...)
 }
 

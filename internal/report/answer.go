@@ -1,0 +1,291 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// runAnswer answers what a run was made to find out: how much the system carried, what was lost,
+// and how fast it was; or why that cannot be said, and what to do next. It is empty while the run
+// is under way.
+func runAnswer(s *result.Saved, sure within) string {
+	r, who := &s.Run, name(&s.Run)
+	switch {
+	case running(r):
+		return ""
+	case r.Summary.WindowNs <= 0:
+		return fmt.Sprintf("%s: nothing was measured; the run is %s.", who, stateSentence(r))
+	}
+	parts := []string{who + " carried " + carried(r)}
+	if words := missedWords(r); words != "" {
+		parts = append(parts, words)
+	}
+	for _, series := range []result.Series{publishSeries(r), result.EndToEnd} {
+		if l := r.Summary.Series(series); counted(l) {
+			interval := ""
+			if span, known := sure.of(series, 99); known {
+				interval = span.String()
+			}
+			parts = append(parts, seriesTitle(series)+" p99 "+bracketed(at(l, 99), interval))
+			break
+		}
+	}
+	out := strings.Join(parts, "; ") + "."
+	if refused := refusal(r); refused != "" {
+		out += " Not to be ranked: " + refused + "."
+	}
+	return out
+}
+
+// carried is the acknowledged rate, beside the offered rate if that was not reached.
+func carried(r *result.Run) string {
+	s := r.Summary
+	if r.Load.Closed != nil || s.AchievedRate >= verdict.AchievedBound*s.OfferedRate {
+		return rate(s.AchievedRate)
+	}
+	return rate(s.AchievedRate) + " of " + rate(s.OfferedRate) + " offered"
+}
+
+// missedWords count lost messages, and duplicate and unanswered ones if there are any; empty: the
+// tool that measured the run keeps no account.
+func missedWords(r *result.Run) string {
+	switch {
+	case imported(r):
+		return ""
+	case !r.Ledger.Accounted:
+		return "its messages were not counted"
+	}
+	t := r.Ledger.Total()
+	out := fmt.Sprintf("lost %s of %s", lostOf(t), quantity.Count(t.Acked))
+	if t.Duplicate > 0 {
+		out += fmt.Sprintf(", %s duplicate", quantity.Count(t.Duplicate))
+	}
+	if n := r.Counters.Unknown; n > 0 {
+		out += fmt.Sprintf(", %s unanswered", quantity.Count(n))
+	}
+	return out
+}
+
+// remedies say what to do about the reasons not to rank a run, by their codes.
+var remedies = map[string]string{
+	verdict.Generator: "lower the rate, or share the load among workers (--workers)",
+	verdict.Steady:    "measure longer (--duration) or warm up longer (--warm 3m)",
+	verdict.Rate:      "plimsoll peak finds the rate that it carries",
+	verdict.Receiving: "plimsoll peak finds the rate that it carries",
+}
+
+// refusal says why a run is not ranked and what to do next; empty: it is ranked.
+func refusal(r *result.Run) string {
+	of, why := verdict.RankingOf(r)
+	if of == verdict.Ranked {
+		return ""
+	}
+	out := clean(why.Sentence)
+	if next := remedies[why.Code]; next != "" {
+		out += "; " + next
+	}
+	return out
+}
+
+// sidesOf are the targets of runs, each with its trials.
+func sidesOf(runs []*result.Saved) []compare.Side {
+	var out []compare.Side
+	for i, n := range names(runs) {
+		if runs[i].Run.Trial != nil {
+			n = name(&runs[i].Run)
+			at := slices.IndexFunc(out, func(s compare.Side) bool { return s.Name == n })
+			if at >= 0 {
+				out[at].Runs = append(out[at].Runs, runs[i])
+				continue
+			}
+		}
+		out = append(out, compare.Side{Name: n, Runs: runs[i : i+1 : i+1]})
+	}
+	return out
+}
+
+// ahead names the figures by which an answer orders targets; the first that all have decides.
+var ahead = []struct{ figure, verb string }{
+	{"publish.p50", "publishes"}, {"e2e.p50", "delivers"},
+}
+
+// mostCompared bounds the pairs of targets in an answer.
+const mostCompared = 4
+
+// runsAnswer says which of several targets is faster, by how much and how surely, and which cannot
+// be ranked.
+func runsAnswer(runs []*result.Saved) string {
+	sides := sidesOf(runs)
+	var parts []string
+	for _, side := range sides {
+		if lost := lostIn(side); lost > 0 {
+			parts = append(parts, fmt.Sprintf("%s lost %s", side.Name,
+				plural(lost, "message", "messages")))
+		}
+	}
+	if why := incomparable(runs); len(why) > 0 {
+		return strings.Join(append(parts, "the targets cannot be ranked: "+why[0]), "; ") + "."
+	}
+	ranked, refused := splitRanked(sides)
+	figure, verb, sorted := sortedBy(ranked)
+	switch {
+	case len(sides) == 1:
+		parts = append(parts, repeatedAnswer(sides[0]))
+	case len(sorted) > 1:
+		parts = append(parts, pairsOf(figure, verb, sorted)...)
+	case len(ranked) == 1:
+		parts = append(parts, "only "+ranked[0].Name+" can be ranked")
+	case len(ranked) > 1:
+		parts = append(parts, "the targets have no latency in common")
+	}
+	parts = append(parts, refused...)
+	out := strings.Join(parts, "; ") + "."
+	if at := sharedWords(runs, loadWords); at != "" && len(sides) > 1 {
+		out = "At " + at + ": " + out
+	}
+	return out
+}
+
+func lostIn(side compare.Side) (n int64) {
+	for _, s := range side.Runs {
+		n += s.Run.Ledger.Total().Lost
+	}
+	return n
+}
+
+// splitRanked parts the targets whose runs may all be ranked from the others, of which it says why.
+func splitRanked(sides []compare.Side) (ranked []compare.Side, refused []string) {
+	var whys grouped[string, string]
+	for _, side := range sides {
+		at := slices.IndexFunc(side.Runs, func(s *result.Saved) bool { return !rankable(&s.Run) })
+		if at < 0 {
+			ranked = append(ranked, side)
+			continue
+		}
+		whys.add(refusal(&side.Runs[at].Run), side.Name)
+	}
+	for _, why := range whys.keys {
+		refused = append(refused, fmt.Sprintf("%s not ranked: %s", listedAre(whys.of[why]), why))
+	}
+	return ranked, refused
+}
+
+// listedAre lists names with their verb.
+func listedAre(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return listed(names) + " are"
+}
+
+// sortedBy returns the first figure of ahead that all targets have, and the targets from the
+// fastest on; none: they have none in common.
+func sortedBy(sides []compare.Side) (f compare.Figure, verb string, sorted []compare.Side) {
+	for _, by := range ahead {
+		f, err := compare.Find(by.figure)
+		if err != nil {
+			continue
+		}
+		middles := map[string]float64{}
+		for _, side := range sides {
+			if v, known := middleOf(side, f); known {
+				middles[side.Name] = v
+			}
+		}
+		if len(middles) < len(sides) || len(sides) == 0 {
+			continue
+		}
+		sorted = slices.SortedStableFunc(slices.Values(sides), func(a, b compare.Side) int {
+			return cmp.Compare(middles[a.Name], middles[b.Name])
+		})
+		return f, by.verb, sorted
+	}
+	return f, "", nil
+}
+
+// middleOf is the median of a target's runs; unknown if a run lacks the figure.
+func middleOf(side compare.Side, f compare.Figure) (v float64, known bool) {
+	var all []float64
+	for _, s := range side.Runs {
+		v, ok := f.Value(&s.Run)
+		if !ok {
+			return 0, false
+		}
+		all = append(all, v)
+	}
+	slices.Sort(all)
+	return all[len(all)/2], len(all) > 0
+}
+
+// pairsOf compares each target with the next slower one.
+func pairsOf(f compare.Figure, verb string, sorted []compare.Side) (out []string) {
+	_, percentile, _ := strings.Cut(f.Name, ".")
+	for i, b := range sorted[1:] {
+		a := sorted[i]
+		if i == mostCompared {
+			return append(out, "the table has the others")
+		}
+		e, why := effectOf(a, b, f)
+		switch {
+		case why != "":
+			out = append(out, fmt.Sprintf("%s and %s are not compared: %s", a.Name, b.Name, why))
+		case !e.Shown:
+			out = append(out, fmt.Sprintf("between %s and %s no difference was shown at %s",
+				a.Name, b.Name, percentile))
+		default:
+			out = append(out, fmt.Sprintf("%s %s %s faster than %s at %s", a.Name, verb,
+				bracketed(factor(e.Ratio), reach(e.Low, e.High, factor)), b.Name, percentile))
+		}
+	}
+	return out
+}
+
+// effectOf compares two targets by a figure, or says why not.
+func effectOf(a, b compare.Side, f compare.Figure) (e compare.Effect, why string) {
+	if objections := compare.Objects(a, b); len(objections) > 0 {
+		return e, clean(objections.Sentences()[0])
+	}
+	c, err := compare.New(a, b, f)
+	switch {
+	case err != nil:
+		return e, err.Error()
+	case len(c.Figures) == 0 || c.Figures[0].Figure.Name != f.Name:
+		return e, f.Name + " is not known for every run"
+	}
+	return c.Figures[0], ""
+}
+
+// factor prints a ratio for a sentence.
+func factor(v float64) string {
+	digits := 0
+	switch {
+	case v < 2:
+		digits = 2
+	case v < 10:
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64) + "x"
+}
+
+// repeatedAnswer gives the figures of several runs of one target.
+func repeatedAnswer(side compare.Side) string {
+	out := fmt.Sprintf("%s of %s", plural(len(side.Runs), "run", "runs"), side.Name)
+	figures, centers := compare.Medians(side.Runs)
+	for i, f := range figures {
+		if f.Name == "rate" || f.Name == "publish.p99" || f.Name == "e2e.p99" {
+			out += fmt.Sprintf("; %s %s", f.Name, bracketed(printCenter(f.Unit, centers[i])))
+		}
+	}
+	if lost := lostIn(side); lost == 0 {
+		out += "; lost 0"
+	}
+	return out
+}
