@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -201,8 +202,8 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)
 	}
-	// What servers spend is theirs when the load has CPUs of its own.
-	all := slices.Concat(strict.Pairs{pair("isolate.cpus", string(workload.CPUsSplit))},
+	all := slices.Concat(strict.Pairs{pair("isolate.cpus",
+		string(cmp.Or(scale.CPUs, workload.CPUsSplit)))},
 		layers[0].Set, own, scale.of(layers[0]))
 	for _, l := range layers[1:] {
 		all = slices.Concat(all, l.Set, scale.of(l))

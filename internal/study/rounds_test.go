@@ -2,6 +2,7 @@ package study
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -99,6 +100,33 @@ func TestOrderOfRounds(t *testing.T) {
 			t.Error("the order changes:", diff)
 		}
 		checkOrder(t, p, all)
+	}
+}
+
+// A search leaves servers work to do, so loads of known rates come before it.
+func TestKnownRatesComeBeforeSearches(t *testing.T) {
+	s, err := Parse("rounded.yaml", []byte(strings.Replace(rounded, "{name: half, rate: half}",
+		"{name: half, rate: half}, {name: known, set: {load.rate: 100/s}}", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale, _ := FindScale(Small)
+	p, err := NewPlan(s, scale, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	searched := map[string]bool{}
+	for _, i := range order(s, p) {
+		c := &p.Cells[i]
+		on := c.grouped() + fmt.Sprint(c.Round)
+		if c.Measure == MeasurePeak {
+			searched[on] = true
+		} else if strings.HasSuffix(c.At, "known") && searched[on] {
+			t.Errorf("%s after its search", c.Name())
+		}
+	}
+	if len(searched) != 4*3 {
+		t.Errorf("%d searches", len(searched))
 	}
 }
 
@@ -285,7 +313,7 @@ func TestLessLatencyIsAhead(t *testing.T) {
 		t.Error("the order of latencies")
 	}
 	lost, err := FindFigure("lost")
-	if err != nil || !lost.zero {
+	if err != nil || !lost.Zero {
 		t.Errorf("%+v, %v", lost, err)
 	}
 	var none Stand

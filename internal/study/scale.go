@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Scale is the size at which a study is measured.
@@ -16,6 +17,10 @@ type Scale struct {
 	// Published is set when loads have the published size. Otherwise rates are shares of peaks
 	// measured here, and the layers of the scale replace values.
 	Published bool
+
+	// CPUs is shared where half of the cores would be too few for the servers; empty: servers and
+	// load have CPUs of their own, so that what servers spend is theirs.
+	CPUs workload.CPUs
 
 	Confirm      int     // confirmations of a peak
 	Tolerance    float64 // of its bracket
@@ -47,7 +52,7 @@ var scales = []Scale{
 		Warmup: 2 * time.Second, Window: 6 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
 		Limit: 20 * time.Second, After: 2 * time.Second}},
-	{Name: Brief, Tolerance: 0.1, BacklogBytes: 128 << 20, Lengths: Lengths{
+	{Name: Brief, CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20, Lengths: Lengths{
 		Warmup: time.Second, Window: 10 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 45 * time.Second,
 		Limit: 30 * time.Second, After: 2 * time.Second}},
