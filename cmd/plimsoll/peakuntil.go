@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -48,7 +49,7 @@ func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *com
 	peaks := make([]compare.Rounds, len(r.all))
 	for i := range peaks {
 		peaks[i] = compare.Rounds{Target: r.all[i].Job.Target.Name, Values: map[int]float64{},
-			Figure: compare.Figure{Name: "peak", Unit: compare.PerSecond}}
+			Figure: figure.Figure{Name: figure.Peak, Unit: figure.PerSecond}}
 	}
 	random := rand.New(rand.NewPCG(r.all[0].Job.Workload.Seed, 0))
 	var used, longest time.Duration

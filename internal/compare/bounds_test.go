@@ -10,6 +10,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -154,7 +155,7 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 		}
 		// With the sides exchanged, A refuses, and B is better.
 		e = figureOf(t, mustCompare(t, b, a), "publish.p99")
-		if e.Times != exactly(0) || e.Shown != (runs == 5) {
+		if e.Times != figure.Exactly(0) || e.Shown != (runs == 5) {
 			t.Errorf("%d runs, the other way round: %+v", runs, e)
 		}
 		said, err = rule(t, b, a, "publish.p99 > 1.1x")
@@ -223,7 +224,7 @@ func TestPercentilesWithinARunAreCensored(t *testing.T) {
 			}
 		}
 	}
-	f, err := Find("publish.p99")
+	f, err := figure.Find("publish.p99")
 	if err != nil {
 		t.Fatal(err)
 	}

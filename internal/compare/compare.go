@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -46,11 +47,11 @@ type Comparison struct {
 
 // Effect is the difference of one figure between the sets.
 type Effect struct {
-	Figure Figure
+	Figure figure.Figure
 	A, B   Center
 	// Times is B's figure divided by A's, a span if a figure is only bounded. Ratio is the value
 	// of Times nearest to 1.
-	Times Span
+	Times figure.Span
 	Ratio float64
 	// Low and High are the interval of Times. Low is 0 or High infinite if the runs are too few
 	// for an interval, or if a bound leaves it open.
@@ -77,25 +78,25 @@ func (e Effect) Bounded() bool {
 
 // New compares two sets of runs, which must not be empty. Objects says whether the sets may be
 // compared.
-func New(a, b Side, primary ...Figure) (*Comparison, error) {
-	return compareBy(all(), a, b, primary)
+func New(a, b Side, primary ...figure.Figure) (*Comparison, error) {
+	return compareBy(figure.OfRuns(), a, b, primary)
 }
 
 // NewRates is New without latencies, for sets with an objection to those only. rate takes the
 // place of primary figures that are latencies.
-func NewRates(a, b Side, primary ...Figure) (*Comparison, error) {
-	primary = slices.DeleteFunc(slices.Clone(primary), Figure.IsLatency)
+func NewRates(a, b Side, primary ...figure.Figure) (*Comparison, error) {
+	primary = slices.DeleteFunc(slices.Clone(primary), figure.Figure.IsLatency)
 	if len(primary) == 0 {
-		rate, err := Find(achieved)
+		rate, err := figure.Find(figure.Rate)
 		if err != nil {
 			return nil, err
 		}
 		primary = append(primary, rate)
 	}
-	return compareBy(plain(), a, b, primary)
+	return compareBy(slices.DeleteFunc(figure.OfRuns(), figure.Figure.IsLatency), a, b, primary)
 }
 
-func compareBy(figures []Figure, a, b Side, primary []Figure) (*Comparison, error) {
+func compareBy(figures []figure.Figure, a, b Side, primary []figure.Figure) (*Comparison, error) {
 	if len(a.Runs) == 0 || len(b.Runs) == 0 {
 		return nil, errors.New("one of the two sets has no run")
 	}
@@ -119,7 +120,7 @@ func compareBy(figures []Figure, a, b Side, primary []Figure) (*Comparison, erro
 		}
 	}
 	for _, name := range names {
-		at := slices.IndexFunc(figures, func(f Figure) bool { return f.Name == name })
+		at := slices.IndexFunc(figures, func(f figure.Figure) bool { return f.Name == name })
 		if at < 0 {
 			continue
 		}
@@ -137,7 +138,7 @@ func compareBy(figures []Figure, a, b Side, primary []Figure) (*Comparison, erro
 
 // lack adds a hint that a primary figure decides nothing. If other figures are known, it adds none
 // for a figure that no run has, such as the end-to-end latency of a load without consumers.
-func (c *Comparison) lack(f Figure) {
+func (c *Comparison) lack(f figure.Figure) {
 	known := func(s *result.Saved) bool { _, ok := f.Span(&s.Run); return ok }
 	if len(c.Figures) == 0 || slices.ContainsFunc(slices.Concat(c.A.Runs, c.B.Runs), known) {
 		c.Hints = append(c.Hints,
@@ -147,12 +148,12 @@ func (c *Comparison) lack(f Figure) {
 }
 
 // primary reports whether a figure is primary.
-func (c *Comparison) primary(f Figure) bool { return slices.Contains(c.Primary, f.Name) }
+func (c *Comparison) primary(f figure.Figure) bool { return slices.Contains(c.Primary, f.Name) }
 
 // Medians returns the figures that every run of a set has, with their centres.
-func Medians(runs []*result.Saved) (figures []Figure, centers []Center) {
+func Medians(runs []*result.Saved) (figures []figure.Figure, centers []Center) {
 	for _, name := range compared {
-		f, err := Find(name)
+		f, err := figure.Find(name)
 		if err != nil {
 			continue
 		}
@@ -165,7 +166,7 @@ func Medians(runs []*result.Saved) (figures []Figure, centers []Center) {
 }
 
 // effect compares one figure; ok is false when a run does not have it.
-func (c *Comparison) effect(f Figure) (Effect, bool) {
+func (c *Comparison) effect(f figure.Figure) (Effect, bool) {
 	a, okA := of(c.A.Runs, f)
 	b, okB := of(c.B.Runs, f)
 	if !okA || !okB {
@@ -194,11 +195,11 @@ func (c *Comparison) effect(f Figure) (Effect, bool) {
 }
 
 // nearest returns the value of a span of ratios that is nearest to 1.
-func nearest(s Span) float64 { return min(max(s.Least, 1), s.Most) }
+func nearest(s figure.Span) float64 { return min(max(s.Least, 1), s.Most) }
 
 // ranked compares by ranks.
 func (e *Effect) ranked(a, b spans) {
-	var low, high Span
+	var low, high figure.Span
 	e.Times, low, high, _ = rankRatio(a, b, (1-confidence)/2)
 	e.Low, e.High = low.Least, high.Most
 	e.P = rankTest(a, b, e.Times)
@@ -207,7 +208,7 @@ func (e *Effect) ranked(a, b spans) {
 // paired compares pair by pair.
 func (e *Effect) paired(a, b spans) {
 	ratio, w := pairedRatio(a, b)
-	e.Times, e.Paired = exactly(ratio), true
+	e.Times, e.Paired = figure.Exactly(ratio), true
 	e.student(w)
 }
 
@@ -221,7 +222,7 @@ func (e *Effect) student(w Within) {
 
 // within compares runs by their internal variation.
 func (e *Effect) within(a, b []*result.Saved) {
-	e.Times = e.B.Median.times(e.A.Median)
+	e.Times = e.B.Median.Times(e.A.Median)
 	if !e.Times.Exact() {
 		return
 	}
@@ -255,7 +256,7 @@ func (e *Effect) within(a, b []*result.Saved) {
 
 // together returns the uncertainty of the median of a side's runs, from the variation within
 // them.
-func together(runs []*result.Saved, f Figure) (Within, bool) {
+func together(runs []*result.Saved, f figure.Figure) (Within, bool) {
 	if len(runs) == 1 {
 		return Of(runs[0], f)
 	}

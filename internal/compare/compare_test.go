@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -67,7 +68,7 @@ func TestKnownComparison(t *testing.T) {
 	e := mustCompare(t, sideOf("A", 100, 101, 102, 103, 104),
 		sideOf("B", 110, 111, 112, 113, 114)).Figures[0]
 	if math.Abs(e.P-2.0/252) > 1e-12 || !e.Shown ||
-		e.A.Median != exactly(102_000) || e.B.Median != exactly(112_000) {
+		e.A.Median != figure.Exactly(102_000) || e.B.Median != figure.Exactly(112_000) {
 		t.Errorf("%+v", e)
 	}
 	if math.Abs(e.Ratio-112.0/102) > 1e-3 || math.Abs(e.A.Confidence-0.9375) > 1e-9 {
@@ -139,7 +140,7 @@ func TestWhoMayShowADifference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			com := Comparison{}
 			for i, p := range c.p {
-				f := Figure{Name: "f" + string(rune('0'+i))}
+				f := figure.Figure{Name: "f" + string(rune('0'+i))}
 				com.Figures = append(com.Figures, Effect{Figure: f, P: p, Ratio: 2})
 				if i < c.primary {
 					com.Primary = append(com.Primary, f.Name)
@@ -239,7 +240,7 @@ func TestMessagesPerCoreWithinARun(t *testing.T) {
 				{Name: "n1", CPUSeconds: 0.3}, {Name: "n2", CPUSeconds: 0.2},
 				{Name: result.Self, CPUSeconds: 0.4}}})
 	}
-	f, err := Find(PerCore)
+	f, err := figure.Find(figure.PerCore)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,11 +272,11 @@ func TestOverloadedRunsAreComparedByTheirRatesOnly(t *testing.T) {
 		121, 122))
 	objections := Objects(a, b)
 	latency, rate := mustFind(t, "publish.p99"), mustFind(t, "rate")
-	if got := objections.To([]Figure{latency, rate}).String(); !strings.Contains(got,
+	if got := objections.To([]figure.Figure{latency, rate}).String(); !strings.Contains(got,
 		"of these 10 runs 10 were overloaded (2.7k/s was offered and 2.3k/s acknowledged") {
 		t.Errorf("latencies: %q", got)
 	}
-	if got := objections.To([]Figure{rate}); len(got) > 0 {
+	if got := objections.To([]figure.Figure{rate}); len(got) > 0 {
 		t.Errorf("rates: %q", got)
 	}
 	c, err := NewRates(a, b, latency)
@@ -292,9 +293,9 @@ func TestOverloadedRunsAreComparedByTheirRatesOnly(t *testing.T) {
 	}
 }
 
-func mustFind(t *testing.T, name string) Figure {
+func mustFind(t *testing.T, name string) figure.Figure {
 	t.Helper()
-	f, err := Find(name)
+	f, err := figure.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}

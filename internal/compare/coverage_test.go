@@ -7,6 +7,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -110,7 +111,7 @@ func TestTruthIntervalsWithinARunHoldTheTruth(t *testing.T) {
 // The figure of a run has the interval of its ranks.
 func TestPercentilesHaveTheIntervalOfTheirRanks(t *testing.T) {
 	s := queued(1000, 0.9).run(1, 30)
-	f, err := Find("publish.p99")
+	f, err := figure.Find("publish.p99")
 	if err != nil {
 		t.Fatal(err)
 	}

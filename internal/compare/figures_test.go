@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -59,7 +60,7 @@ func TestAFigureOfOneSideIsNotCompared(t *testing.T) {
 
 // plimsoll's own error hides a difference in either direction, up to three times the error.
 func TestTheInstrumentHidesEitherDirection(t *testing.T) {
-	at := func(ns float64) Center { return Center{Median: exactly(ns)} }
+	at := func(ns float64) Center { return Center{Median: figure.Exactly(ns)} }
 	for _, c := range []struct {
 		a, b Center
 		want bool
@@ -67,10 +68,10 @@ func TestTheInstrumentHidesEitherDirection(t *testing.T) {
 		{at(1000), at(1299), true}, {at(1000), at(1300), false},
 		{at(1299), at(1000), true}, {at(1300), at(1000), false},
 		{at(1000), at(1000), true},
-		{Center{Median: Span{1000, 1200}}, at(1400), true}, // at least 200 apart
-		{at(1400), Center{Median: Span{1000, 1100}}, false},
-		{Center{Median: exactly(math.Inf(1))}, Center{Median: exactly(math.Inf(1))}, true},
-		{at(1000), Center{Median: exactly(math.Inf(1))}, false},
+		{Center{Median: between(1000, 1200)}, at(1400), true}, // at least 200 apart
+		{at(1400), Center{Median: between(1000, 1100)}, false},
+		{Center{Median: figure.Exactly(math.Inf(1))}, Center{Median: figure.Exactly(math.Inf(1))}, true},
+		{at(1000), Center{Median: figure.Exactly(math.Inf(1))}, false},
 	} {
 		e := Effect{A: c.a, B: c.b, OwnError: 100}
 		if got := e.blurred(); got != c.want {
@@ -93,7 +94,7 @@ func TestEachRateHasItsOwnScatter(t *testing.T) {
 		result.Interval{StartNs: 20e9, EndNs: 20.4e9, Phase: result.PhaseMeasure, Acked: 1},
 		result.Interval{StartNs: 21e9, EndNs: 22e9, Phase: result.PhaseDrain, Acked: 1})
 	for name, steady := range map[string]bool{"rate": true, "received": false} {
-		f, err := Find(name)
+		f, err := figure.Find(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func TestEachRateHasItsOwnScatter(t *testing.T) {
 		}
 	}
 	s.Intervals = s.Intervals[:fewestIntervals-1]
-	f, _ := Find("rate")
+	f, _ := figure.Find("rate")
 	if _, ok := Of(s, f); ok {
 		t.Errorf("%d intervals tell a run's scatter", len(s.Intervals))
 	}
@@ -178,7 +179,7 @@ func TestIntervalsOfALongRunArePutTogether(t *testing.T) {
 func TestFiguresHaveTheirShareOfTheLevel(t *testing.T) {
 	c := Comparison{Primary: []string{"f0"}}
 	for i := range 4 {
-		c.Figures = append(c.Figures, Effect{Figure: Figure{Name: "f" + string(rune('0'+i))},
+		c.Figures = append(c.Figures, Effect{Figure: figure.Figure{Name: "f" + string(rune('0'+i))},
 			P: 0.5, Ratio: 2})
 	}
 	c.decide()
@@ -259,7 +260,7 @@ func TestARunWithoutABoundIsNotShownToBeFaster(t *testing.T) {
 // What could have been seen follows from the scatter: for nine in ten comparisons, with many degrees
 // of freedom, 1.96 and 1.28 standard errors.
 func TestTheDifferenceThatCouldHaveBeenSeen(t *testing.T) {
-	e := Effect{P: 0.5, alpha: 0.05, A: Center{Median: exactly(1000)},
+	e := Effect{P: 0.5, alpha: 0.05, A: Center{Median: figure.Exactly(1000)},
 		scatter: scatter{se: 0.01, dof: 1e4}}
 	share, known := e.Detectable()
 	if want := math.Expm1(0.01 * (1.96 + 1.2816)); !known || math.Abs(share/want-1) > 0.02 {
@@ -290,12 +291,12 @@ func TestTheDifferenceThatCouldHaveBeenSeen(t *testing.T) {
 		a, b spans
 		want float64
 	}{
-		{spans{exactly(1), exactly(math.E)}, spans{exactly(5), exactly(5), exactly(5)},
+		{spans{figure.Exactly(1), figure.Exactly(math.E)}, spans{figure.Exactly(5), figure.Exactly(5), figure.Exactly(5)},
 			math.Hypot(math.Sqrt(0.5/3), resolution)},
-		{spans{exactly(1)}, spans{exactly(5), exactly(5 * math.E)}, math.Hypot(math.Sqrt(0.5),
+		{spans{figure.Exactly(1)}, spans{figure.Exactly(5), figure.Exactly(5 * math.E)}, math.Hypot(math.Sqrt(0.5),
 			resolution)},
-		{spans{exactly(1)}, spans{exactly(5)}, 0},
-		{spans{exactly(7), exactly(7)}, spans{exactly(5)}, resolution},
+		{spans{figure.Exactly(1)}, spans{figure.Exactly(5)}, 0},
+		{spans{figure.Exactly(7), figure.Exactly(7)}, spans{figure.Exactly(5)}, resolution},
 	} {
 		if got := spread(c.a, c.b); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v and %v scatter by %v, want %v", c.a, c.b, got, c.want)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
@@ -14,7 +15,7 @@ import (
 // Gate is a condition under which B fails.
 type Gate struct {
 	Text     string
-	Figure   Figure
+	Figure   figure.Figure
 	Above    bool    // it fails above the bound; else below
 	Relative bool    // the bound is a multiple of A's figure
 	Bound    float64 // in the figure's unit, or the multiple
@@ -29,19 +30,20 @@ func ParseGate(text string) (Gate, error) {
 	g := Gate{Text: strings.Join(strings.Fields(text), " ")}
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return g, fmt.Errorf("%q holds no > or <: %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q holds no > or <: %s", figure.Shorten(g.Text), gateExample)
 	}
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
 		return g, fmt.Errorf(
 			"%q compares with a sign other than > and <: a gate fails when a figure lies beyond "+
-				"its bound; %s", shorten(g.Text), gateExample)
+				"its bound; %s", figure.Shorten(g.Text), gateExample)
 	}
 	if name == "" || bound == "" {
-		return g, fmt.Errorf("%q lacks its figure or its bound: %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q lacks its figure or its bound: %s", figure.Shorten(g.Text),
+			gateExample)
 	}
 	var err error
-	if g.Figure, err = Find(name); err != nil {
+	if g.Figure, err = figure.Find(name); err != nil {
 		return g, err
 	}
 	g.Above = sign == '>'
@@ -56,7 +58,7 @@ func (g *Gate) parseBound(bound string) (err error) {
 		case err != nil || !(g.Bound > 0 && g.Bound <= 1e6):
 			return fmt.Errorf(
 				"%q is no multiple: write 1.10x for ten per cent more, 0.95x for five less",
-				shorten(bound))
+				figure.Shorten(bound))
 		case g.Figure.Unit == Messages:
 			return fmt.Errorf("%s is a count, often 0, which has no multiples: write %s > 0",
 				g.Figure.Name, g.Figure.Name)
@@ -65,21 +67,11 @@ func (g *Gate) parseBound(bound string) (err error) {
 	}
 	if strings.HasSuffix(bound, "%") {
 		return fmt.Errorf("%q is a share: write 1.10x for ten per cent more, 0.95x for five less",
-			shorten(bound))
+			figure.Shorten(bound))
 	}
-	switch g.Figure.Unit {
-	case PerSecond:
-		g.Bound, err = quantity.ParseRate(bound)
-	case Messages:
-		var n int64
-		n, err = quantity.ParseCount(bound)
-		g.Bound = float64(n)
-	default:
-		d, parsed := quantity.ParseDuration(bound)
-		g.Bound, err = float64(d), parsed
-		if err == nil && d <= 0 {
-			err = fmt.Errorf("every value passes a bound of %s: write a larger one", bound)
-		}
+	g.Bound, err = g.Figure.Unit.Parse(bound)
+	if err == nil && g.Bound <= 0 && g.Figure.Unit == figure.Nanoseconds {
+		err = fmt.Errorf("every value passes a bound of %s: write a larger one", bound)
 	}
 	if err != nil {
 		return fmt.Errorf("the bound of %s: %w", g.Figure.Name, err)
@@ -102,7 +94,7 @@ type Ruling struct {
 func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
 	measured := 0
 	for _, g := range gates {
-		if g.Figure.Unit != Messages {
+		if g.Figure.Unit != figure.Messages {
 			measured++
 		}
 	}
@@ -117,7 +109,7 @@ func (c *Comparison) Rule(gates []Gate) ([]Ruling, error) {
 }
 
 func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
-	if g.Figure.Unit == Messages {
+	if g.Figure.Unit == figure.Messages {
 		return g.count(c.B.Runs)
 	}
 	e, err := c.estimate(g, tail)
@@ -152,7 +144,7 @@ func (g Gate) fails(found string) Ruling {
 
 // estimate holds the value of a gate's figure and the ends of its interval. Each is a span,
 // because bounds may leave it open.
-type estimate struct{ value, low, high Span }
+type estimate struct{ value, low, high figure.Span }
 
 // beyond reports whether the figure surely lies beyond the bound, and whether the answer is the
 // same for all values of the latencies of which only a bound is known.
@@ -216,7 +208,7 @@ func (c *Comparison) bounded(g Gate, e estimate) string {
 	default:
 		out += fmt.Sprintf(" is %s to %s", g.print(v.Least), g.print(v.Most))
 	}
-	ofA, ofB := withoutLatency(c.A, g.Figure.series), withoutLatency(c.B, g.Figure.series)
+	ofA, ofB := withoutLatency(c.A, g.Figure.Series), withoutLatency(c.B, g.Figure.Series)
 	return fmt.Sprintf("%s: messages without a latency: %v in A, %v in B", out, ofA, ofB)
 }
 
@@ -225,29 +217,14 @@ func (g Gate) print(v float64) string {
 	switch {
 	case g.Relative:
 		return quantity.TimesBeside(v, g.Bound)
-	case unprintable(v):
-		return Print(g.Figure.Unit, v)
+	case figure.Unprintable(v):
+		return g.Figure.Unit.Print(v)
 	case g.Figure.Unit == PerSecond:
 		return quantity.RateBeside(v, g.Bound)
 	case g.Figure.Unit == Nanoseconds:
 		return quantity.DurationBeside(int64(math.Round(v)), int64(g.Bound))
 	}
-	return Print(g.Figure.Unit, v)
-}
-
-func unprintable(v float64) bool { return math.IsNaN(v) || math.Abs(v) > 1<<62 }
-
-// Print writes a value with its unit.
-func Print(u Unit, v float64) string {
-	switch {
-	case unprintable(v):
-		return "–"
-	case u == PerSecond:
-		return quantity.Rate(v)
-	case u == Messages:
-		return quantity.Count(int64(v))
-	}
-	return quantity.Duration(int64(math.Round(v)))
+	return g.Figure.Unit.Print(v)
 }
 
 // estimate returns the gate's figure and its interval.
@@ -272,7 +249,7 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		ordered, _ := of(c.pairs, g.Figure)
 		ratio, w := pairedRatio(a, ordered)
 		low, high := w.Interval(ratio, tail)
-		return estimate{exactly(ratio), exactly(low), exactly(high)}, nil
+		return estimate{figure.Exactly(ratio), figure.Exactly(low), figure.Exactly(high)}, nil
 	case g.Relative:
 		value, low, high, sure := rankRatio(a, b, tail)
 		if sure {
@@ -293,7 +270,8 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 	lowMost, highMost, _ := stats.MedianBound(b.most(), tail)
 	switch {
 	case ok:
-		return estimate{center(b).Median, Span{lowLeast, lowMost}, Span{highLeast, highMost}}, nil
+		return estimate{center(b).Median, between(lowLeast, lowMost),
+			between(highLeast, highMost)}, nil
 	case !b.exact():
 		return unsure(g, nil, b), nil
 	}
@@ -306,9 +284,9 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 func unsure(g Gate, a, b spans) estimate {
 	v := center(b).Median
 	if g.Relative {
-		v = v.times(center(a).Median)
+		v = v.Times(center(a).Median)
 	}
-	e := estimate{value: v, low: Span{0, v.Most}, high: Span{v.Least, math.Inf(1)}}
+	e := estimate{value: v, low: between(0, v.Most), high: between(v.Least, math.Inf(1))}
 	if v.NotReached() {
 		e.low.Least = v.Least
 	}
@@ -341,5 +319,5 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	if open > tail {
 		low = 0
 	}
-	return estimate{exactly(value), exactly(low), exactly(high)}, nil
+	return estimate{figure.Exactly(value), figure.Exactly(low), figure.Exactly(high)}, nil
 }

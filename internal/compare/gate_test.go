@@ -4,23 +4,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 func TestGatesAreRead(t *testing.T) {
 	for text, want := range map[string]Gate{
-		"publish.p99 > 1.10x": {Figure: Figure{Name: "publish.p99"}, Above: true, Relative: true,
+		"publish.p99 > 1.10x": {Figure: figure.Figure{Name: "publish.p99"}, Above: true, Relative: true,
 			Bound: 1.1},
-		"e2e.p99.9>20ms":   {Figure: Figure{Name: "e2e.p99.9"}, Above: true, Bound: 20e6},
-		" rate  <  0.95x ": {Figure: Figure{Name: "rate"}, Relative: true, Bound: 0.95},
-		"rate < 9.5k/s":    {Figure: Figure{Name: "rate"}, Bound: 9500},
-		"lost > 0":         {Figure: Figure{Name: "lost"}, Above: true},
-		"cpu > 30us":       {Figure: Figure{Name: "cpu"}, Above: true, Bound: 30_000},
-		"send.p50 > 2 x": {Figure: Figure{Name: "send.p50"}, Above: true, Relative: true,
+		"e2e.p99.9>20ms":   {Figure: figure.Figure{Name: "e2e.p99.9"}, Above: true, Bound: 20e6},
+		" rate  <  0.95x ": {Figure: figure.Figure{Name: "rate"}, Relative: true, Bound: 0.95},
+		"rate < 9.5k/s":    {Figure: figure.Figure{Name: "rate"}, Bound: 9500},
+		"lost > 0":         {Figure: figure.Figure{Name: "lost"}, Above: true},
+		"cpu > 30us":       {Figure: figure.Figure{Name: "cpu"}, Above: true, Bound: 30_000},
+		"send.p50 > 2 x": {Figure: figure.Figure{Name: "send.p50"}, Above: true, Relative: true,
 			Bound: 2},
-		"duplicate > 1_000": {Figure: Figure{Name: "duplicate"}, Above: true, Bound: 1000},
-		"publish.p99.99 > 1m30s": {Figure: Figure{Name: "publish.p99.99"}, Above: true,
+		"duplicate > 1_000": {Figure: figure.Figure{Name: "duplicate"}, Above: true, Bound: 1000},
+		"publish.p99.99 > 1m30s": {Figure: figure.Figure{Name: "publish.p99.99"}, Above: true,
 			Bound: 90e9},
 	} {
 		got, err := ParseGate(text)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -13,7 +14,7 @@ import (
 func (g Gate) Absolute() error {
 	if g.Relative {
 		return fmt.Errorf("%q is a multiple of another run's figure: write a value like 20ms, or "+
-			"compare two sets (plimsoll compare A B --fail-if)", shorten(g.Text))
+			"compare two sets (plimsoll compare A B --fail-if)", figure.Shorten(g.Text))
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func RuleRuns(gates []Gate, runs []*result.Saved) (out []Ruling) {
 // their gates: a loss fails a gate, whatever else it asks. A gate of lost messages decides by
 // itself how many may be lost.
 func BrokenPromises(gates []Gate, runs []*result.Saved) (out []Ruling) {
-	counts := slices.ContainsFunc(gates, func(g Gate) bool { return g.Figure.Name == lost })
+	counts := slices.ContainsFunc(gates, func(g Gate) bool { return g.Figure.Name == figure.Lost })
 	for _, s := range runs {
 		for _, v := range verdict.BrokenPromises(&s.Run) {
 			damaged := s.Run.Ledger.Total().Corrupt > 0
@@ -66,7 +67,7 @@ func failing(v result.Verdict, s *result.Saved) Ruling {
 // Counts judges the gates of counts, which need no comparison: a count is exact.
 func (c *Comparison) Counts(gates []Gate) (out []Ruling) {
 	for _, g := range gates {
-		if g.Figure.Unit != Messages {
+		if g.Figure.Unit != figure.Messages {
 			continue
 		}
 		if r, err := g.count(c.B.Runs); err == nil {
@@ -90,7 +91,7 @@ func (g Gate) count(runs []*result.Saved) (Ruling, error) {
 
 // each judges a figure in each run. A run that does not decide fails the gate.
 func (g Gate) each(runs []*result.Saved) Ruling {
-	var worst Span
+	var worst figure.Span
 	var at *result.Saved
 	for _, s := range runs {
 		v, known := g.Figure.Span(&s.Run)
@@ -116,7 +117,7 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 }
 
 // span prints what is known of a run's figure.
-func (g Gate) span(v Span) string {
+func (g Gate) span(v figure.Span) string {
 	switch {
 	case v.NotReached():
 		return "not reached"

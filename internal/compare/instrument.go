@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -15,7 +16,7 @@ const instrumentTimes = 3
 // ownError returns plimsoll's own error in a latency figure, in ns: the same percentile of the
 // twin, on the side where it is larger. It is 0 when the figure is not a latency from the due
 // time, or when a side has no run with a twin.
-func ownError(a, b []*result.Saved, f Figure) float64 {
+func ownError(a, b []*result.Saved, f figure.Figure) float64 {
 	ofA, ofB := twin(a, f), twin(b, f)
 	if len(ofA) == 0 || len(ofB) == 0 {
 		return 0
@@ -25,20 +26,20 @@ func ownError(a, b []*result.Saved, f Figure) float64 {
 
 // twin returns a percentile of the twin in each run that has a twin. When the twin's few messages
 // do not support the percentile, it returns the greatest latency.
-func twin(runs []*result.Saved, f Figure) (out []float64) {
+func twin(runs []*result.Saved, f figure.Figure) (out []float64) {
 	for _, s := range runs {
 		i := s.Run.Summary.Instrument
 		if i == nil {
 			continue
 		}
 		var l result.Latency
-		switch f.series {
+		switch f.Series {
 		case result.Publish:
 			l = i.Publish
 		case result.EndToEnd:
 			l = i.EndToEnd
 		}
-		if p, ok := l.Point(f.percentile); ok {
+		if p, ok := l.Point(f.Percentile); ok {
 			out = append(out, spanOf(p).Most)
 		} else if l.Count > 0 {
 			out = append(out, float64(l.MaxNs))
@@ -53,7 +54,7 @@ func (e Effect) blurred() bool {
 }
 
 // apart returns the least distance of two values; it is infinite if only one is reached.
-func apart(a, b Span) float64 {
+func apart(a, b figure.Span) float64 {
 	switch {
 	case a.NotReached() && b.NotReached():
 		return 0
@@ -74,8 +75,8 @@ func (c *Comparison) instrumentHints() (out []string) {
 				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
 					"own error of %s (the same percentile of the twin): that is no difference of "+
 					"the systems",
-					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
-					instrumentTimes, Print(Nanoseconds, e.OwnError)))
+					e.Figure.Name, Print(figure.Nanoseconds, apart(e.A.Median, e.B.Median)),
+					instrumentTimes, figure.Nanoseconds.Print(e.OwnError)))
 		}
 	}
 	lacking, all := 0, len(c.A.Runs)+len(c.B.Runs)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -66,12 +67,12 @@ func (w without) String() string {
 // shares reports how many messages of each side have no publish and no end-to-end latency, as
 // objections if the shares differ too much for a comparison, and otherwise as remarks.
 func shares(a, b Side) (objections, hints []string) {
-	for _, series := range seriesNames[:2] {
-		ofA, ofB := withoutLatency(a, series.series), withoutLatency(b, series.series)
+	for _, series := range figure.SeriesNames[:2] {
+		ofA, ofB := withoutLatency(a, series.Series), withoutLatency(b, series.Series)
 		if ofA.Total() == 0 && ofB.Total() == 0 {
 			continue
 		}
-		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.article, ofA,
+		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.Article, ofA,
 			ofB)
 		if math.Abs(ofA.share()-ofB.share()) >= shareThatMatters {
 			objections = append(objections, "the sides differ in their shares of "+counts)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -68,8 +69,8 @@ func Objects(a, b Side) (out Objections) {
 }
 
 // To returns the objections that matter to a comparison of some figures.
-func (o Objections) To(figures []Figure) (out Objections) {
-	latencies := slices.ContainsFunc(figures, Figure.IsLatency)
+func (o Objections) To(figures []figure.Figure) (out Objections) {
+	latencies := slices.ContainsFunc(figures, figure.Figure.IsLatency)
 	for _, one := range o {
 		if latencies || !one.LatencyOnly {
 			out = append(out, one)

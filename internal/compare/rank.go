@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
@@ -12,7 +13,7 @@ const confidence = 0.95
 
 // rankTest returns the p of the Mann-Whitney test. If bounds leave open which of two values is
 // greater, it assumes the order against a difference.
-func rankTest(a, b spans, ratio Span) float64 {
+func rankTest(a, b spans, ratio figure.Span) float64 {
 	switch {
 	case ratio.Least > 1:
 		return stats.MannWhitney(a.most(), b.least())
@@ -29,7 +30,7 @@ func rankTest(a, b spans, ratio Span) float64 {
 func ratios(a, b spans) (least, most []float64) {
 	for _, x := range a {
 		for _, y := range b {
-			r := y.times(x)
+			r := y.Times(x)
 			least, most = append(least, r.Least), append(most, r.Most)
 		}
 	}
@@ -44,16 +45,16 @@ func ratios(a, b spans) (least, most []float64) {
 // Mann-Whitney test would reject with that tail, so that the two agree (Bauer,
 // "Constructing Confidence Sets Using Rank Statistics", 1972). If the values are too few, it is
 // open (0 or infinite), and sure is false.
-func rankRatio(a, b spans, tail float64) (ratio, low, high Span, sure bool) {
+func rankRatio(a, b spans, tail float64) (ratio, low, high figure.Span, sure bool) {
 	least, most := ratios(a, b)
 	n := len(least)
-	ratio = Span{geometric(least[(n-1)/2], least[n/2], 0), geometric(most[(n-1)/2], most[n/2],
-		math.Inf(1))}
+	ratio = between(geometric(least[(n-1)/2], least[n/2], 0),
+		geometric(most[(n-1)/2], most[n/2], math.Inf(1)))
 	u := stats.CriticalU(len(a), len(b), tail)
 	if u < 0 {
-		return ratio, Span{0, ratio.Most}, Span{ratio.Least, math.Inf(1)}, false
+		return ratio, between(0, ratio.Most), between(ratio.Least, math.Inf(1)), false
 	}
-	return ratio, Span{least[u], most[u]}, Span{least[n-1-u], most[n-1-u]}, true
+	return ratio, between(least[u], most[u]), between(least[n-1-u], most[n-1-u]), true
 }
 
 // geometric returns the geometric mean of two ratios, and unknown for 0 and infinity.

@@ -4,67 +4,21 @@ import (
 	"math"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Span holds the bounds of a value. Least and Most differ if messages without a latency leave the
-// value open. Both are infinite when the percentile is not reached, because more messages have no
-// latency than lie beyond it.
-type Span struct{ Least, Most float64 }
-
-// exactly returns the span of a known value.
-func exactly(v float64) Span { return Span{v, v} }
-
-// Exact reports whether the value is a known number.
-func (s Span) Exact() bool { return s.Least == s.Most && !math.IsInf(s.Least, 0) }
-
-// NotReached reports whether the value exceeds every number.
-func (s Span) NotReached() bool { return math.IsInf(s.Least, 1) }
-
-// Bound returns the span as a result.Bound.
-func (s Span) Bound() result.Bound {
-	switch {
-	case s.Exact():
-		return result.Exact
-	case s.NotReached():
-		return result.NotReached
-	}
-	return result.AtLeast
-}
-
-// times returns the value divided by the value of another span. It is 0 to infinite when neither
-// is reached.
-func (s Span) times(of Span) Span {
-	out := Span{s.Least / of.Most, s.Most / of.Least}
-	if math.IsNaN(out.Least) {
-		out.Least = 0
-	}
-	if math.IsNaN(out.Most) {
-		out.Most = math.Inf(1)
-	}
-	return out
-}
-
-// spanOf returns the span of a run's percentile.
-func spanOf(p result.Percentile) Span {
-	ns := float64(p.LatencyNs)
-	switch p.Bound {
-	case result.NotReached:
-		return exactly(math.Inf(1))
-	case result.AtLeast:
-		return Span{max(ns, 1), math.Inf(1)}
-	}
-	return exactly(ns)
-}
+// between returns a span.
+func between(least, most float64) figure.Span { return figure.Span{Least: least, Most: most} }
 
 // spans holds the values of a figure, one for each run.
-type spans []Span
+type spans []figure.Span
 
 // of returns a figure of every run; ok is false when a run does not have it.
-func of(runs []*result.Saved, f Figure) (out spans, ok bool) {
+func of(runs []*result.Saved, f figure.Figure) (out spans, ok bool) {
 	for _, s := range runs {
-		v, known := f.of(&s.Run)
+		v, known := f.Span(&s.Run)
 		if !known || v.Least <= 0 || math.IsNaN(v.Least) || math.IsNaN(v.Most) {
 			return nil, false
 		}
@@ -75,7 +29,7 @@ func of(runs []*result.Saved, f Figure) (out spans, ok bool) {
 
 // exact reports whether all values are exact.
 func (s spans) exact() bool {
-	return !slices.ContainsFunc(s, func(v Span) bool { return !v.Exact() })
+	return !slices.ContainsFunc(s, func(v figure.Span) bool { return !v.Exact() })
 }
 
 // least returns the lower bounds.
@@ -99,7 +53,7 @@ func (s spans) most() []float64 {
 // Center is the median of a set of values, with an interval for the median of the population. High
 // is infinite if nothing bounds it.
 type Center struct {
-	Median     Span
+	Median     figure.Span
 	Low, High  float64
 	Confidence float64 // of the interval
 	Values     int     // number of values
@@ -118,7 +72,7 @@ func center(values spans) Center {
 }
 
 func centerOf(values []float64) Center {
-	c := Center{Median: exactly(stats.Median(values)), Values: len(values)}
+	c := Center{Median: figure.Exactly(stats.Median(values)), Values: len(values)}
 	c.Low, c.High, c.Confidence = stats.MedianInterval(values, confidence)
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	moremath "github.com/aclements/go-moremath/stats"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -130,7 +131,7 @@ func sequentialCenter(values spans) Center {
 		return c
 	}
 	mean, w := sure(logarithms(values.least()), true)
-	c := Center{Median: exactly(mean), Values: len(values), Confidence: confidence}
+	c := Center{Median: figure.Exactly(mean), Values: len(values), Confidence: confidence}
 	c.Low, c.High = w.Interval(mean, (1-confidence)/2)
 	return c
 }
@@ -147,18 +148,18 @@ func centerOfSide(s Side, values spans) Center {
 // a partner. Otherwise the intervals of both sides, each with half of the error, add up.
 func (e *Effect) sequentially(c *Comparison, a, b spans) {
 	if !a.exact() || !b.exact() {
-		e.Times = e.B.Median.times(e.A.Median)
+		e.Times = e.B.Median.Times(e.A.Median)
 		return
 	}
 	ratio, w := c.ratioOfRounds(e.Figure, a, b)
-	e.Times, e.Paired = exactly(ratio), w.sides == nil
+	e.Times, e.Paired = figure.Exactly(ratio), w.sides == nil
 	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
 	e.P = w.p(ratio)
 }
 
 // ratioOfRounds returns the ratio of a figure that all rounds of both sides have, and its
 // uncertainty.
-func (c *Comparison) ratioOfRounds(f Figure, a, b spans) (ratio float64, w Within) {
+func (c *Comparison) ratioOfRounds(f figure.Figure, a, b spans) (ratio float64, w Within) {
 	if c.Pairing != "" {
 		ordered, _ := of(c.pairs, f)
 		ratio, w = pairedRatio(a, ordered)
@@ -183,5 +184,5 @@ func (c *Comparison) estimateRounds(g Gate, a, b spans, tail float64) (estimate,
 	if math.IsInf(high, 1) {
 		return estimate{}, fmt.Errorf("%d rounds are too few for this gate", len(b))
 	}
-	return estimate{exactly(value), exactly(low), exactly(high)}, nil
+	return estimate{figure.Exactly(value), figure.Exactly(low), figure.Exactly(high)}, nil
 }

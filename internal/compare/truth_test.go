@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"math"
 	"math/rand/v2"
 	"testing"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -23,7 +24,7 @@ type Goal struct {
 	// Share is how far the interval of a figure, and of the ratio of two, may reach above its
 	// value. It may reach as far below it, by the same factor.
 	Share   float64
-	Primary []Figure
+	Primary []figure.Figure
 }
 
 // Known says how well the primary figures of a set are known after its rounds so far. It is a pure
@@ -41,7 +42,7 @@ type Known struct {
 // KnownFigure is a primary figure of a target.
 type KnownFigure struct {
 	Target string
-	Figure Figure
+	Figure figure.Figure
 	Center Center // the geometric mean of the rounds
 	// Reach is how far the interval of 95% reaches above the value, as a share; infinite: not
 	// known.
@@ -66,7 +67,7 @@ const (
 // KnownPair is a primary figure of two targets.
 type KnownPair struct {
 	A, B   string
-	Figure Figure
+	Figure figure.Figure
 	Rounds int // with both values
 	// Ratio is B's figure divided by A's. Low and High are its interval, at the level that is left
 	// to the pair; 0 and infinite: not known.
@@ -134,7 +135,7 @@ func GoalOf(runs []*result.Saved) (Goal, bool) {
 // Rounds holds a figure of a target in each round that has a value above 0.
 type Rounds struct {
 	Target string
-	Figure Figure
+	Figure figure.Figure
 	Values map[int]float64
 	Why    string // why rounds have no value; empty: all have one
 
@@ -184,7 +185,7 @@ func Judge(share float64, rounds int, roundNs int64, all []Rounds) *Known {
 }
 
 // roundsOf collects a figure of a target.
-func roundsOf(runs []*result.Saved, f Figure) Rounds {
+func roundsOf(runs []*result.Saved, f figure.Figure) Rounds {
 	out := Rounds{Target: runs[0].Run.Name, Figure: f, Values: map[int]float64{}}
 	for _, s := range runs {
 		of, why := verdict.RankingOf(&s.Run)
@@ -206,7 +207,7 @@ func roundsOf(runs []*result.Saved, f Figure) Rounds {
 func (k *Known) figure(r Rounds) KnownFigure {
 	f := KnownFigure{Target: r.Target, Figure: r.Figure, Why: r.Why}
 	mean, w := sure(logarithms(inOrder(r.Values)), true)
-	f.Center = Center{Median: exactly(mean), Values: len(r.Values), Confidence: confidence}
+	f.Center = Center{Median: figure.Exactly(mean), Values: len(r.Values), Confidence: confidence}
 	f.Center.Low, f.Center.High = w.Interval(mean, (1-confidence)/2)
 	f.Reach = math.Expm1(w.reach((1 - confidence) / 2))
 	f.More = k.more(len(r.Values), w, func(reach func(tail float64) float64) bool {
@@ -263,7 +264,7 @@ func (k *Known) pair(a, b Rounds) KnownPair {
 // center is the geometric mean, without an interval.
 func (r Rounds) center() Center {
 	mean, _ := sure(logarithms(inOrder(r.Values)), true)
-	return Center{Median: exactly(mean)}
+	return Center{Median: figure.Exactly(mean)}
 }
 
 // pairsLevel is the probability that any two equal targets are called different in a primary

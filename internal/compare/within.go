@@ -8,6 +8,7 @@ import (
 
 	moremath "github.com/aclements/go-moremath/stats"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -73,7 +74,7 @@ func (w Within) Interval(value, tail float64) (low, high float64) {
 // Few blocks scatter less than the population: the variance is widened by k/(k-1) for k blocks and
 // by the correlation that a block cuts off, and the interval is Student's with k-1 degrees of
 // freedom, on the logarithm.
-func Of(s *result.Saved, f Figure) (Within, bool) {
+func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 	value, known := f.Value(&s.Run)
 	if !known || value <= 0 {
 		return Within{}, false
@@ -83,13 +84,13 @@ func Of(s *result.Saved, f Figure) (Within, bool) {
 	var rank *ranks
 	p := &parts{}
 	switch {
-	case f.series != "":
-		p = partsOf(s, f.series)
-		if each = p.each(f.percentile); len(each) >= fewestIntervals {
-			rank = ranksOf(p, f.percentile)
+	case f.Series != "":
+		p = partsOf(s, f.Series)
+		if each = p.each(f.Percentile); len(each) >= fewestIntervals {
+			rank = ranksOf(p, f.Percentile)
 		}
 		p = p.between(each)
-		draw = func(w []int32) float64 { return p.percentile(w, f.percentile) }
+		draw = func(w []int32) float64 { return p.percentile(w, f.Percentile) }
 	case f.Name == "rate":
 		each = ratesOf(s, func(i result.Interval) int64 { return i.Acked })
 		draw = func(w []int32) float64 { return weighted(each, w) }

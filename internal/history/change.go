@@ -6,6 +6,7 @@ import (
 
 	moremath "github.com/aclements/go-moremath/stats"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
@@ -23,8 +24,8 @@ type Change struct {
 }
 
 // changes returns the changes of a figure in a series.
-func (h *History) changes(s *Series, figure int) []Change {
-	values := s.column(figure)
+func (h *History) changes(s *Series, at int) []Change {
+	values := s.column(at)
 	found := stats.Changes(values, level)
 	var out []Change
 	for i, c := range found {
@@ -35,7 +36,7 @@ func (h *History) changes(s *Series, figure int) []Change {
 		if i+1 < len(found) {
 			to = found[i+1].At
 		}
-		out = append(out, Change{Figure: h.Figures[figure].Name, At: c.At, P: c.P,
+		out = append(out, Change{Figure: h.Figures[at].Name, At: c.At, P: c.P,
 			Before: median(values[from:c.At]), After: median(values[c.At:to])})
 	}
 	return out
@@ -46,7 +47,7 @@ func median(values []float64) float64 {
 }
 
 // sentence describes the change.
-func (c Change) sentence(f Figure, s *Series) string {
+func (c Change) sentence(f figure.Figure, s *Series) string {
 	way := "higher"
 	if c.After < c.Before {
 		way = "lower"
@@ -56,8 +57,8 @@ func (c Change) sentence(f Figure, s *Series) string {
 		by = quantity.Count(int64(100*max(c.After/c.Before-1, 1-c.After/c.Before)+0.5)) + "% "
 	}
 	return fmt.Sprintf("from %s (%s) on, %s is %s%s: %s, before it %s (medians, p %.2g)",
-		moment(s.Points[c.At].At), s.Points[c.At].ID, f.Name, by, way, f.text(c.After),
-		f.text(c.Before), c.P)
+		moment(s.Points[c.At].At), s.Points[c.At].ID, f.Name, by, way, f.Unit.Print(c.After),
+		f.Unit.Print(c.Before), c.P)
 }
 
 // judged says how changes are marked, or that the series is too short for it.

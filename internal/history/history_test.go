@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -224,7 +225,7 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		"left out: 1 experiment, no exact publish.p99"}, "\n") {
 		t.Error(got)
 	}
-	found := read(t, root, PeakFigure)
+	found := read(t, root, figure.Peak)
 	if len(found.Series) != 1 || found.Series[0].Points[0].Values[0] != 20000 {
 		t.Errorf("%+v", found.Series)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -20,7 +21,7 @@ import (
 
 // History is the figures of all experiments below a folder.
 type History struct {
-	Figures []Figure
+	Figures []figure.Figure
 	Series  []*Series
 	// LeftOut has a sentence for each reason why experiments are in no series.
 	LeftOut []string
@@ -63,7 +64,7 @@ type reader struct {
 
 // Read reads the experiments below a folder; with a tag, those that have it. Trials of a search,
 // rounds of a verification and hidden folders do not count by themselves.
-func Read(root, tag string, figures []Figure) (*History, error) {
+func Read(root, tag string, figures []figure.Figure) (*History, error) {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
@@ -122,7 +123,7 @@ func (r *reader) tagged(dir string) bool {
 
 // run adds a run to the series that it belongs to.
 func (r *reader) run(dir string) {
-	if r.Figures[0].peak() {
+	if r.Figures[0].OfSearch() {
 		return
 	}
 	run, err := result.ReadHead(dir)
@@ -134,14 +135,14 @@ func (r *reader) run(dir string) {
 	case ranked == verdict.Unranked:
 		r.left[why.Sentence]++
 		return
-	case ranked == verdict.RatesRanked && slices.ContainsFunc(r.Figures, Figure.latency):
+	case ranked == verdict.RatesRanked && slices.ContainsFunc(r.Figures, figure.Figure.IsLatency):
 		r.left["overloaded"]++
 		return
 	}
 	p := Point{ID: run.ID, Dir: dir, At: run.StartedAt, Plimsoll: build(run.Plimsoll),
 		Servers: strings.Join(run.System.Servers, ", ")}
 	for _, f := range r.Figures {
-		v, ok := f.ofRun.Value(run)
+		v, ok := f.Value(run)
 		if !ok {
 			r.left["no exact "+f.Name]++
 			return
@@ -168,7 +169,7 @@ func (r *reader) seriesOf(run *result.Run) *Series {
 
 // search adds a search for a peak.
 func (r *reader) search(dir string) {
-	if !r.Figures[0].peak() {
+	if !r.Figures[0].OfSearch() {
 		return
 	}
 	found, err := peak.Read(dir)
@@ -246,10 +247,10 @@ func (h *History) Keep(text string) {
 }
 
 // column returns the values of a figure.
-func (s *Series) column(figure int) []float64 {
+func (s *Series) column(at int) []float64 {
 	out := make([]float64, len(s.Points))
 	for i, p := range s.Points {
-		out[i] = p.Values[figure]
+		out[i] = p.Values[at]
 	}
 	return out
 }

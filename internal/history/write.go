@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
@@ -30,8 +31,8 @@ func (h *History) Document(by By) document.Document {
 	return d
 }
 
-func (h *History) blocks(s *Series, figure int, f Figure, by By) []document.Block {
-	values, changes := s.column(figure), h.changes(s, figure)
+func (h *History) blocks(s *Series, at int, f figure.Figure, by By) []document.Block {
+	values, changes := s.column(at), h.changes(s, at)
 	table := s.grouped(values, f, by)
 	if by == ByTime {
 		table = s.byTime(values, f, changes)
@@ -44,13 +45,13 @@ func (h *History) blocks(s *Series, figure int, f Figure, by By) []document.Bloc
 		{Heading: &document.Heading{Level: 2, Words: fmt.Sprintf("%s: %s, %s", s.Name, f.Name,
 			quantity.Plural(len(values), "experiment", "experiments"))}},
 		{Code: &document.Code{Words: fmt.Sprintf("%s  %s to %s", bars(values),
-			f.text(slices.Min(values)), f.text(slices.Max(values)))}},
+			f.Unit.Print(slices.Min(values)), f.Unit.Print(slices.Max(values)))}},
 		{Table: &table}, {Facts: changed},
 		{Text: &document.Text{Words: s.judged(len(changes))}}}
 }
 
 // byTime has a row for each experiment. An asterisk marks the first after a change.
-func (s *Series) byTime(values []float64, f Figure, changes []Change) document.Table {
+func (s *Series) byTime(values []float64, f figure.Figure, changes []Change) document.Table {
 	t := document.Table{ID: "experiments", Corner: "started", Words: true,
 		Head: document.Heads(f.Name, "plimsoll", "servers", "experiment")}
 	for i, p := range s.Points {
@@ -58,18 +59,18 @@ func (s *Series) byTime(values []float64, f Figure, changes []Change) document.T
 		if slices.ContainsFunc(changes, func(c Change) bool { return c.At == i }) {
 			at += " *"
 		}
-		t.Add(at, f.text(values[i]), p.Plimsoll, p.Servers, p.ID)
+		t.Add(at, f.Unit.Print(values[i]), p.Plimsoll, p.Servers, p.ID)
 	}
 	return t
 }
 
 // grouped has a row for each version.
-func (s *Series) grouped(values []float64, f Figure, by By) document.Table {
+func (s *Series) grouped(values []float64, f figure.Figure, by By) document.Table {
 	t := document.Table{ID: "versions", Corner: string(by), Words: true,
 		Head: document.Heads("experiments", "median", "least", "greatest")}
 	for _, g := range s.groups(values, by) {
-		t.Add(g.label, quantity.Count(int64(len(g.values))), f.text(median(g.values)),
-			f.text(slices.Min(g.values)), f.text(slices.Max(g.values)))
+		t.Add(g.label, quantity.Count(int64(len(g.values))), f.Unit.Print(median(g.values)),
+			f.Unit.Print(slices.Min(g.values)), f.Unit.Print(slices.Max(g.values)))
 	}
 	return t
 }

@@ -143,7 +143,7 @@ func stretchTable(b *result.Backlog) document.Table {
 
 // backlogFigures are the rows of a comparison that only runs with a backlog
 // have.
-func backlogFigures() []figure {
+func backlogFigures() []figureRow {
 	read := func(value func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) {
 			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
@@ -160,7 +160,7 @@ func backlogFigures() []figure {
 			return value(r.Backlog)
 		}
 	}
-	out := []figure{
+	out := []figureRow{
 		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }),
 			read(func(b *result.Backlog) float64 { return b.ReadRate })},
 		{ofBacklog, "read bytes",
@@ -173,7 +173,7 @@ func backlogFigures() []figure {
 		}), nil},
 	}
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		out = append(out, figure{ofBacklog, seriesTitle(series) + " p99, × while read",
+		out = append(out, figureRow{ofBacklog, seriesTitle(series) + " p99, × while read",
 			text(func(b *result.Backlog) string {
 				ratio, known := b.Effect(series, 99)
 				if !known || series == result.EndToEnd && !replays(b) {

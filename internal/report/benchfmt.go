@@ -26,6 +26,12 @@ var benchUnits = []struct{ unit, better string }{
 	{"fsyncs/msg", "lower"},
 }
 
+// benchCosts are the units of the fields of a message's cost.
+var benchCosts = []struct{ field, unit string }{
+	{"cpu_ns_per_msg", "cpu-ns/msg"}, {"server_cpu_ns_per_msg", "server-cpu-ns/msg"},
+	{"own_cpu_ns_per_msg", "own-cpu-ns/msg"}, {"syncs_per_msg", "fsyncs/msg"},
+}
+
 // Benchfmt writes the Go benchmark format, for benchstat. Runs of one system under one load share a
 // benchmark name, so benchstat takes them for repetitions. Only the machine and plimsoll are
 // configuration lines: benchstat puts runs of different configurations into different tables, and
@@ -122,15 +128,10 @@ func benchValues(r *result.Run) string {
 		value(integer(r.Counters.Unknown), "unknown-msgs")
 		value(integer(r.Counters.Unsent), "unsent-msgs")
 	}
-	if c := newMessageCost(r); c != nil {
-		for _, figure := range []struct {
-			v    *float64
-			unit string
-		}{{c.CPUNsPerMsg, "cpu-ns/msg"}, {c.ServerCPUNsPerMsg, "server-cpu-ns/msg"},
-			{c.OwnCPUNsPerMsg, "own-cpu-ns/msg"}, {c.SyncsPerMsg, "fsyncs/msg"}} {
-			if figure.v != nil {
-				value(exact(*figure.v), figure.unit)
-			}
+	cost := newMessageCost(r)
+	for _, f := range benchCosts {
+		if v, known := cost[f.field].(float64); known {
+			value(exact(v), f.unit)
 		}
 	}
 	return out.String()

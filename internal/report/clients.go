@@ -99,8 +99,8 @@ func waitsIn(r *result.Run, series result.Series) (out []string) {
 const waitedRow = ", waits on purpose"
 
 // waitFigure is the row of the waits that begin in a latency.
-func waitFigure(section string, series result.Series) figure {
-	return figure{section, seriesTitle(series) + waitedRow, func(r *result.Run) string {
+func waitFigure(section string, series result.Series) figureRow {
+	return figureRow{section, seriesTitle(series) + waitedRow, func(r *result.Run) string {
 		return cmp.Or(waitWords(r, series), none)
 	}, nil}
 }

@@ -126,9 +126,9 @@ func minuteTable(s result.Summary) document.Table {
 }
 
 // closedFigures are the rows of a comparison that only closed loops have.
-func closedFigures() []figure {
+func closedFigures() []figureRow {
 	out := percentileFigures(ofSendCall, "send call", seriesOf(result.SendCall), 50, 95, 99)
-	return append(out, figure{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
+	return append(out, figureRow{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
 		return minuteFigure(r.Summary.Minutes, minuteSeries[0].of)
 	}, nil})
 }

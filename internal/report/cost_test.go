@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -49,8 +50,8 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	sh := kafkaThree
 	sh.spends.uncounted, sh.spends.limits = true, false
 	s := sh.load(t)
-	c := newCost(&s.Run)
-	if _, ok := c.perMessage(syncs); ok {
+	c := figure.NewCost(&s.Run)
+	if _, ok := c.PerMessage(figure.Syncs); ok {
 		t.Error("fsyncs that nobody counted are known")
 	}
 	said := costMarkup(t, s)
@@ -74,22 +75,23 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	}
 	one := s.Run.Observation
 	one.Processes[0].Syncs, one.Processes[2].Syncs = pointer(int64(4)), pointer(int64(4))
-	if _, ok := newCost(&s.Run).sum(syncs); ok {
+	if _, ok := figure.NewCost(&s.Run).Sum(figure.syncs); ok {
 		t.Error("the fsyncs of two of three servers are taken for those of all")
 	}
 }
 
 func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
 	s := natsInside.load(t)
-	c := newCost(&s.Run)
-	all, ok := c.allCPU()
-	if !c.embedded || !ok || all <= 0 {
-		t.Fatalf("embedded %v, CPU %v", c.embedded, all)
+	c := figure.NewCost(&s.Run)
+	all, ok := c.AllCPU()
+	if !c.Embedded || !ok || all <= 0 {
+		t.Fatalf("embedded %v, CPU %v", c.Embedded, all)
 	}
-	if _, ok := c.ownCPU(); ok {
+	if _, ok := c.OwnCPU(); ok {
 		t.Error("plimsoll's own CPU is known apart")
 	}
-	if m := newMessageCost(&s.Run); m.ServerCPUNsPerMsg != nil || !m.ServersInPlimsoll {
+	if m := newMessageCost(&s.Run); m["server_cpu_ns_per_msg"] != nil ||
+		m[costInside] != true {
 		t.Error("the servers' CPU is known apart")
 	}
 	if page := string(render(t, "html", s)); !strings.Contains(page,
@@ -97,8 +99,8 @@ func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
 		t.Error("the page does not say that the cost includes the load generator")
 	}
 	// Three nodes share the process: what it synced is divided among them.
-	if per, _ := c.perSecond(syncs); math.Abs(per/c.nodes()*3-per) > 1e-9 {
-		t.Errorf("fsyncs are divided among %v nodes", c.nodes())
+	if per, _ := c.PerSecond(figure.Syncs); math.Abs(per/c.Nodes()*3-per) > 1e-9 {
+		t.Errorf("fsyncs are divided among %v nodes", c.Nodes())
 	}
 }
 

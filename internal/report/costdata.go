@@ -6,46 +6,60 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// messageCost is the cost of a message, for programs. Unknown figures are left out; servers
-// inside plimsoll's process have no separate CPU time.
-type messageCost struct {
-	CPUNsPerMsg       *float64 `json:"cpu_ns_per_msg,omitempty"` // servers and plimsoll together
-	ServerCPUNsPerMsg *float64 `json:"server_cpu_ns_per_msg,omitempty"`
-	OwnCPUNsPerMsg    *float64 `json:"own_cpu_ns_per_msg,omitempty"`
-	SyncsPerMsg       *float64 `json:"syncs_per_msg,omitempty"`        // of all nodes
-	SyncsPerSPerNode  *float64 `json:"syncs_per_s_per_node,omitempty"` // a mean
-	MapSyncsPerMsg    *float64 `json:"map_syncs_per_msg,omitempty"`    // of all nodes
+// costFields are the figures of the cost of a message, by their names in JSON and CSV.
+var costFields = []struct {
+	name string
+	of   func(figure.Cost) (float64, bool)
+}{
+	{"cpu_ns_per_msg", figure.Cost.AllCPU}, // servers and plimsoll together
+	{"server_cpu_ns_per_msg", func(c figure.Cost) (float64, bool) {
+		v, known := c.ServerCPU()
+		return v, known && !c.Embedded
+	}},
+	{"own_cpu_ns_per_msg", figure.Cost.OwnCPU},
+	{"syncs_per_msg", perMessage(figure.Syncs)}, // of all nodes
+	{"syncs_per_s_per_node", func(c figure.Cost) (float64, bool) {
+		v, known := c.PerSecond(figure.Syncs)
+		return v / c.Nodes(), known
+	}},
+	{"map_syncs_per_msg", perMessage(figure.MapSyncs)}, // of all nodes
 	// bytes written by all nodes per byte acknowledged
-	WriteAmplification *float64 `json:"write_amplification,omitempty"`
-	// then the figures of servers include the load generator
-	ServersInPlimsoll bool     `json:"servers_inside_plimsoll"`
-	LimitingResource  string   `json:"limiting_resource"`        // see internal/verdict
-	LimitingShare     *float64 `json:"limiting_share,omitempty"` // of its limit
+	{"write_amplification", figure.Cost.Amplification},
 }
 
-// newMessageCost is nil when nothing was observed.
-func newMessageCost(r *result.Run) *messageCost {
-	c := newCost(r)
-	if !c.observed() {
+func perMessage(of func(result.ProcessUse) *int64) func(figure.Cost) (float64, bool) {
+	return func(c figure.Cost) (float64, bool) { return c.PerMessage(of) }
+}
+
+// The other fields of the cost of a message. With servers inside plimsoll, their figures include
+// the load generator.
+const (
+	costInside   = "servers_inside_plimsoll"
+	costLimiting = "limiting_resource" // see internal/verdict
+	costShare    = "limiting_share"    // of its limit
+)
+
+// newMessageCost is the cost of a message, for programs, by field. Unknown figures are left out. It
+// is nil when nothing was observed.
+func newMessageCost(r *result.Run) map[string]any {
+	c := figure.NewCost(r)
+	if !c.Observed() {
 		return nil
 	}
-	perNode, okNode := c.perSecond(syncs)
 	l := verdict.Limiting(r)
-	out := &messageCost{
-		CPUNsPerMsg: maybe(c.allCPU()), ServerCPUNsPerMsg: maybe(c.serverCPU()),
-		OwnCPUNsPerMsg: maybe(c.ownCPU()), SyncsPerMsg: maybe(c.perMessage(syncs)),
-		SyncsPerSPerNode:   maybe(perNode/c.nodes(), okNode),
-		MapSyncsPerMsg:     maybe(c.perMessage(mapSyncs)),
-		WriteAmplification: maybe(c.amplification()),
-		ServersInPlimsoll:  c.embedded, LimitingResource: l.Resource,
-		LimitingShare: maybe(l.Share, l.Resource != verdict.NoneSeen && l.Share > 0),
+	out := map[string]any{costInside: c.Embedded, costLimiting: l.Resource}
+	for _, f := range costFields {
+		if v := maybe(f.of(c)); v != nil {
+			out[f.name] = *v
+		}
 	}
-	if c.embedded {
-		out.ServerCPUNsPerMsg = nil
+	if l.Resource != verdict.NoneSeen && l.Share > 0 {
+		out[costShare] = l.Share
 	}
 	return out
 }
@@ -59,25 +73,30 @@ func maybe(v float64, ok bool) *float64 {
 }
 
 // costHead are the columns of a message's cost; they follow all other columns.
-var costHead = []string{
-	"cpu_ns_per_msg", "server_cpu_ns_per_msg", "own_cpu_ns_per_msg", "syncs_per_msg",
-	"syncs_per_s_per_node", "map_syncs_per_msg", "write_amplification", "servers_inside_plimsoll",
-	"limiting_resource", "limiting_share",
+func costHead() (out []string) {
+	for _, f := range costFields {
+		out = append(out, f.name)
+	}
+	return append(out, costInside, costLimiting, costShare)
 }
 
 // csvCost is a cell for each column of costHead, empty where the figure is unknown.
 func csvCost(r *result.Run) []string {
 	c := newMessageCost(r)
-	if c == nil {
-		return make([]string, len(costHead))
+	out := make([]string, 0, len(costFields)+3)
+	for _, name := range costHead() {
+		switch v := c[name].(type) {
+		case float64:
+			out = append(out, exact(v))
+		case bool:
+			out = append(out, strconv.FormatBool(v))
+		case string:
+			out = append(out, cell(v))
+		default:
+			out = append(out, "")
+		}
 	}
-	var out []string
-	for _, v := range []*float64{c.CPUNsPerMsg, c.ServerCPUNsPerMsg, c.OwnCPUNsPerMsg,
-		c.SyncsPerMsg, c.SyncsPerSPerNode, c.MapSyncsPerMsg, c.WriteAmplification} {
-		out = append(out, maybeExact(v))
-	}
-	return append(out, strconv.FormatBool(c.ServersInPlimsoll), cell(c.LimitingResource),
-		maybeExact(c.LimitingShare))
+	return out
 }
 
 func maybeExact(v *float64) string {

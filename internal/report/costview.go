@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -18,12 +19,12 @@ const maxMethods = 50
 
 // costBlocks show the cost of a run.
 func costBlocks(s *result.Saved) []block {
-	c := newCost(&s.Run)
+	c := figure.NewCost(&s.Run)
 	small, flat, unknown := usageCharts(s)
 	whose := atTheEnd(&s.Run, "The run ended before it added up its resource use in the measured "+
 		"window, so there are lines and no figures.")
 	switch {
-	case c.observed():
+	case c.Observed():
 		whose = whoseCost(c)
 	case small == nil:
 		whose = atTheEnd(&s.Run, "The resource use of servers and machine was not observed in "+
@@ -33,7 +34,7 @@ func costBlocks(s *result.Saved) []block {
 		whose += " Price: " + price.Sentence(s.Price) + "."
 	}
 	out := []block{paragraph(document.Note, whose)}
-	if c.observed() {
+	if c.Observed() {
 		out = append(out, block{Cards: costCards(c)})
 	}
 	out = append(out, block{Row: charted(small...)})
@@ -46,7 +47,7 @@ func costBlocks(s *result.Saved) []block {
 				"No chart, because "+w.why+": "+strings.Join(w.of, "; ")+".")))
 		}
 	}
-	if c.observed() {
+	if c.Observed() {
 		out = append(out, tabled(processTable(c)), block{Row: []block{
 			tabled(shareTable(&s.Run)), tabled(machineTable(&s.Run))}})
 	}
@@ -56,9 +57,9 @@ func costBlocks(s *result.Saved) []block {
 }
 
 // whoseCost says which processes the figures describe.
-func whoseCost(c cost) string {
+func whoseCost(c figure.Cost) string {
 	switch {
-	case c.embedded:
+	case c.Embedded:
 		return "The servers ran inside plimsoll's own process: their resource use cannot be told " +
 			"from that of the load generator, so each figure of the servers includes the load " +
 			"generator."
@@ -75,7 +76,7 @@ func whoseCost(c cost) string {
 }
 
 // costCards are the headline figures of a run's cost.
-func costCards(c cost) []card {
+func costCards(c figure.Cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
 }
 
@@ -86,19 +87,19 @@ func fill(c *card, v float64, ok bool, printed func(float64) string) {
 	}
 }
 
-func cpuCard(c cost) card {
+func cpuCard(c figure.Cost) card {
 	out := card{Label: "Msgs per core-second", Number: none}
-	v, ok := c.msgsPerCoreSecond()
+	v, ok := c.MsgsPerCoreSecond()
 	fill(&out, v, ok, func(v float64) string { return strings.TrimSuffix(rate(v), "/s") })
-	server, ok := c.serverCPU()
-	total, okTotal := c.serverCPUSeconds()
-	if c.embedded {
+	server, ok := c.ServerCPU()
+	total, okTotal := c.ServerCPUSeconds()
+	if c.Embedded {
 		out.Add("per message", known(server, ok, nanoseconds))
 		out.Add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
 		out.Add("", "plimsoll's own included")
 		return out
 	}
-	own, okOwn := c.ownCPU()
+	own, okOwn := c.OwnCPU()
 	perMessage := func(v float64) string { return nanoseconds(v) + "/msg" }
 	out.Add("servers", known(server, ok, perMessage))
 	out.Add("plimsoll", known(own, okOwn, perMessage))
@@ -106,27 +107,27 @@ func cpuCard(c cost) card {
 	return out
 }
 
-func diskCard(c cost) card {
+func diskCard(c figure.Cost) card {
 	out := card{Label: "Write amplification", Number: none}
-	v, ok := c.amplification()
+	v, ok := c.Amplification()
 	if fill(&out, v, ok, rounded); out.Number != none {
 		out.Unit = "×"
 	}
-	writes, ok := c.perSecond(written)
+	writes, ok := c.PerSecond(figure.Written)
 	out.Add("to disks", known(writes, ok, bytesPerSecond))
-	reads, ok := c.perSecond(read)
+	reads, ok := c.PerSecond(read)
 	out.Add("from disks", known(reads, ok, bytesPerSecond))
 	return out
 }
 
-func syncCard(c cost) card {
+func syncCard(c figure.Cost) card {
 	out := card{Label: "fsyncs/s, each node", Number: none}
-	v, ok := c.perSecond(syncs)
-	fill(&out, v/c.nodes(), ok, rounded)
-	each, okEach := c.perMessage(syncs)
+	v, ok := c.PerSecond(figure.Syncs)
+	fill(&out, v/c.Nodes(), ok, rounded)
+	each, okEach := c.PerMessage(figure.Syncs)
 	out.Add("per message", known(each, okEach, rounded))
-	if v, ok := c.perSecond(mapSyncs); ok && v > 0 {
-		out.Add("msyncs/s", known(v/c.nodes(), ok, rounded))
+	if v, ok := c.PerSecond(figure.MapSyncs); ok && v > 0 {
+		out.Add("msyncs/s", known(v/c.Nodes(), ok, rounded))
 	}
 	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
 		l.SyncLatency[0].Count > 0 {
@@ -135,12 +136,12 @@ func syncCard(c cost) card {
 	return out
 }
 
-func memoryCard(c cost) card {
+func memoryCard(c figure.Cost) card {
 	out := card{Label: "Server memory", Number: none}
-	if c.embedded {
+	if c.Embedded {
 		out.Label = "Memory, with plimsoll"
 	}
-	v, ok := c.memory()
+	v, ok := c.Memory()
 	fill(&out, v, ok, size)
 	if c.own != nil {
 		out.Add("plimsoll", quantity.Bytes(c.own.RSSBytes))
@@ -162,7 +163,7 @@ func limitCard(r *result.Run) card {
 }
 
 // processTable is the resource use of each process.
-func processTable(c cost) document.Table {
+func processTable(c figure.Cost) document.Table {
 	t := document.Table{ID: "processes", Title: "Each process",
 		Note: "Over the measured window. Memory is the greatest value; a figure that the kernel " +
 			"did not report is left out (–).",
@@ -171,7 +172,7 @@ func processTable(c cost) document.Table {
 	for _, p := range c.run.Observation.Processes {
 		name := clean(p.Name)
 		switch {
-		case c.embedded && p.Name == result.Self:
+		case c.Embedded && p.Name == result.Self:
 			name = "plimsoll, servers inside"
 		case p.Name != result.Self:
 			for _, server := range c.servers {

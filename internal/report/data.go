@@ -17,10 +17,10 @@ import (
 func JSON(w io.Writer, runs []*result.Saved) error {
 	type costed struct {
 		*result.Run
-		Cost  *messageCost  `json:"cost,omitempty"`
-		Price *result.Price `json:"price,omitempty"`
-		Sure  *confidence   `json:"confidence_95,omitempty"`
-		Lacks string        `json:"lacks,omitempty"`
+		Cost  map[string]any `json:"cost,omitempty"`
+		Price *result.Price  `json:"price,omitempty"`
+		Sure  *confidence    `json:"confidence_95,omitempty"`
+		Lacks string         `json:"lacks,omitempty"`
 		// Known is of the whole set that the runs are; its last run has it.
 		Known *knownJSON `json:"known,omitempty"`
 	}
@@ -83,7 +83,7 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 		head = append(head, percentileName(p)+"_ns")
 	}
 	head = append(head, "max_ns", "clamped", "negative")
-	rows := [][]string{slices.Concat(head, costHead, csvBoundHead())}
+	rows := [][]string{slices.Concat(head, costHead(), csvBoundHead())}
 	for _, s := range runs {
 		about, spent, sure := csvRun(&s.Run), csvCost(&s.Run), newWithin(s)
 		for _, l := range csvSeries(&s.Run) {

@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// figure is a row of the table that sets runs side by side.
-type figure struct {
+// figureRow is a row of the table that sets runs side by side.
+type figureRow struct {
 	section, name string
 	text          func(*result.Run) string
 	// number is the length of its bar; nil if it has no bar.
@@ -63,7 +64,7 @@ const (
 )
 
 // optional reports whether the row is left out when no run has a value for it.
-func (f figure) optional() bool {
+func (f figureRow) optional() bool {
 	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies, ofRedelivery}
 	return f.name == rowArrivals || f.name == rowFairness || f.name == rowConnections ||
 		strings.HasSuffix(f.name, withoutLatency) || strings.HasSuffix(f.name, waitedRow) ||
@@ -71,7 +72,7 @@ func (f figure) optional() bool {
 }
 
 // latency reports whether the row is of a latency of messages.
-func (f figure) latency() bool {
+func (f figureRow) latency() bool {
 	return slices.Contains([]string{ofPublish, ofEndToEnd, ofCopies, ofRedelivery, ofSend,
 		ofSendCall}, f.section)
 }
@@ -81,7 +82,7 @@ func (f figure) latency() bool {
 func figureRows(runs []*result.Saved) []row {
 	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(),
 		costFigures(), instrumentFigures())
-	all = append(all, figure{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
+	all = append(all, figureRow{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
 		if imported(r) {
 			return none
 		}
@@ -165,11 +166,11 @@ func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked
 }
 
 // figures are throughput and latency.
-func figures() []figure {
+func figures() []figureRow {
 	ofSummary := func(of func(result.Summary) float64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) { return of(r.Summary), r.Summary.WindowNs > 0 }
 	}
-	out := []figure{
+	out := []figureRow{
 		{ofThroughput, "state", stateWord, nil},
 		{ofThroughput, "durability read back", func(r *result.Run) string {
 			if r.Durability.Level == 0 {
@@ -199,14 +200,14 @@ func figures() []figure {
 	out = append(out, closedFigures()...)
 	out = append(out, backlogFigures()...)
 	return slices.Concat(out, latencyFigures(ofPublish, result.Publish),
-		[]figure{waitFigure(ofPublish, result.Publish)},
+		[]figureRow{waitFigure(ofPublish, result.Publish)},
 		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
 		latencyFigures(ofRedelivery, result.Redelivered))
 }
 
 // instrumentFigures are the rows of plimsoll's own error.
-func instrumentFigures() []figure {
-	var out []figure
+func instrumentFigures() []figureRow {
+	var out []figureRow
 	for _, series := range []struct {
 		title string
 		name  result.Series
@@ -251,13 +252,13 @@ func instrumentsSentence(runs []*result.Saved) string {
 const withoutLatency = ", messages without it"
 
 // latencyFigures are the rows of a latency series.
-func latencyFigures(section string, series result.Series) []figure {
-	out := []figure{{section, seriesTitle(series) + withoutLatency, func(r *result.Run) string {
+func latencyFigures(section string, series result.Series) []figureRow {
+	out := []figureRow{{section, seriesTitle(series) + withoutLatency, func(r *result.Run) string {
 		return cmp.Or(missingWords(r.Summary.Series(series).Missing), none)
 	}, nil}}
 	out = append(out,
 		percentileFigures(section, seriesTitle(series), seriesOf(series), 50, 99, 99.9)...)
-	return append(out, figure{section, seriesTitle(series) + " max", func(r *result.Run) string {
+	return append(out, figureRow{section, seriesTitle(series) + " max", func(r *result.Run) string {
 		return greatest(r.Summary.Series(series))
 	}, func(r *result.Run) (float64, bool) {
 		ns, ok := exactMax(r.Summary.Series(series))
@@ -267,10 +268,10 @@ func latencyFigures(section string, series result.Series) []figure {
 
 // percentileFigures are the rows of percentiles of a latency.
 func percentileFigures(section, name string, of func(*result.Run) result.Latency,
-	percentiles ...float64) []figure {
-	var out []figure
+	percentiles ...float64) []figureRow {
+	var out []figureRow
 	for _, p := range percentiles {
-		out = append(out, figure{section, name + " " + percentileName(p),
+		out = append(out, figureRow{section, name + " " + percentileName(p),
 			func(r *result.Run) string { return at(of(r), p) },
 			func(r *result.Run) (float64, bool) {
 				ns, ok := exactAt(of(r), p)
@@ -314,8 +315,8 @@ func receivedFigure(r *result.Run) string {
 		rate(r.Summary.ReceivedRate))
 }
 
-func accountFigures() []figure {
-	return []figure{
+func accountFigures() []figureRow {
+	return []figureRow{
 		{ofMessages, "lost", accounted(lostOf), nil},
 		{ofMessages, "duplicate", accounted(duplicateOf), nil},
 		{ofMessages, "reordered", accounted(reorderedOf), nil},
@@ -335,15 +336,15 @@ func accountFigures() []figure {
 }
 
 // counterFigure is the row of a count of scheduled messages, which another tool may have recorded.
-func counterFigure(name, recorded string, of func(result.Counters) int64) figure {
-	return figure{ofMessages, name, func(r *result.Run) string {
+func counterFigure(name, recorded string, of func(result.Counters) int64) figureRow {
+	return figureRow{ofMessages, name, func(r *result.Run) string {
 		n := of(r.Counters)
 		return unlessRecorded(r, recorded, n == 0, quantity.Count(n))
 	}, nil}
 }
 
 // atLast is the row of a count that is known once a run has ended.
-func atLast(f figure) figure {
+func atLast(f figureRow) figureRow {
 	text := f.text
 	f.text = func(r *result.Run) string {
 		if !r.Counted() {
@@ -356,44 +357,44 @@ func atLast(f figure) figure {
 
 // costFigures are the costs of a message. Servers inside plimsoll's process have no separate
 // figures.
-func costFigures() []figure {
-	of := func(name string, printed func(float64) string, value func(cost) (float64, bool)) figure {
+func costFigures() []figureRow {
+	of := func(name string, printed func(float64) string, value func(figure.Cost) (float64, bool)) figureRow {
 		number := func(r *result.Run) (float64, bool) {
-			c := newCost(r)
+			c := figure.NewCost(r)
 			v, ok := value(c)
-			return v, ok && c.observed()
+			return v, ok && c.Observed()
 		}
-		return figure{ofCost, name, func(r *result.Run) string {
+		return figureRow{ofCost, name, func(r *result.Run) string {
 			v, ok := number(r)
 			return known(v, ok, printed)
 		}, number}
 	}
-	apart := func(f figure) figure {
+	apart := func(f figureRow) figureRow {
 		text, number := f.text, f.number
 		f.text = func(r *result.Run) string {
-			if out := text(r); out == none || !embedded(r.Observation) {
+			if out := text(r); out == none || !figure.Embedded(r.Observation) {
 				return out
 			}
 			return insidePlimsoll
 		}
 		f.number = func(r *result.Run) (float64, bool) {
 			v, ok := number(r)
-			return v, ok && !embedded(r.Observation)
+			return v, ok && !figure.Embedded(r.Observation)
 		}
 		return f
 	}
-	return []figure{
-		apart(of(rowServerCPU, nanoseconds, cost.serverCPU)),
-		of(rowOwnCPU, nanoseconds, cost.ownCPU),
-		of(rowAllCPU, nanoseconds, cost.allCPU),
-		apart(of(rowPerCore, rounded, cost.msgsPerCoreSecond)),
-		of(rowSyncsMessage, rounded, func(c cost) (float64, bool) { return c.perMessage(syncs) }),
-		of(rowSyncsNode, rounded, func(c cost) (float64, bool) {
-			v, ok := c.perSecond(syncs)
-			return v / c.nodes(), ok
+	return []figureRow{
+		apart(of(rowServerCPU, nanoseconds, figure.Cost.ServerCPU)),
+		of(rowOwnCPU, nanoseconds, figure.Cost.OwnCPU),
+		of(rowAllCPU, nanoseconds, figure.Cost.AllCPU),
+		apart(of(rowPerCore, rounded, figure.Cost.MsgsPerCoreSecond)),
+		of(rowSyncsMessage, rounded, func(c figure.Cost) (float64, bool) { return c.PerMessage(figure.Syncs) }),
+		of(rowSyncsNode, rounded, func(c figure.Cost) (float64, bool) {
+			v, ok := c.PerSecond(figure.Syncs)
+			return v / c.Nodes(), ok
 		}),
-		of(rowAmplification, rounded, cost.amplification),
-		apart(of(rowMemory, size, cost.memory)),
+		of(rowAmplification, rounded, figure.Cost.Amplification),
+		apart(of(rowMemory, size, figure.Cost.Memory)),
 		{ofCost, rowLimiting, limitingWord, nil},
 	}
 }

@@ -47,7 +47,7 @@ func publishSeries(r *result.Run) result.Series {
 }
 
 // sendFigures are the rows of a comparison in which some runs have no publish latency.
-func sendFigures(runs []*result.Saved) []figure {
+func sendFigures(runs []*result.Saved) []figureRow {
 	if !slices.ContainsFunc(inner(runs), imported) {
 		return nil
 	}
@@ -114,9 +114,9 @@ func importedTable(r *result.Run) document.Table {
 }
 
 // withoutPublish removes the rows of publish latency when no run has it.
-func withoutPublish(runs []*result.Saved, all []figure) []figure {
+func withoutPublish(runs []*result.Saved, all []figureRow) []figureRow {
 	if slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
 		return all
 	}
-	return slices.DeleteFunc(all, func(f figure) bool { return f.section == ofPublish })
+	return slices.DeleteFunc(all, func(f figureRow) bool { return f.section == ofPublish })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -209,15 +210,15 @@ type knownJSON struct {
 }
 
 type knownFigureJSON struct {
-	Target  string       `json:"target"`
-	Figure  string       `json:"figure"`
-	Unit    compare.Unit `json:"unit"`
-	Mean    *float64     `json:"mean"`
-	Low     *float64     `json:"low,omitempty"` // of the interval of 95%
-	High    *float64     `json:"high,omitempty"`
-	Reach   *float64     `json:"reach,omitempty"`
-	Rounds  int          `json:"rounds"`
-	Further *int         `json:"further_rounds,omitempty"`
+	Target  string      `json:"target"`
+	Figure  string      `json:"figure"`
+	Unit    figure.Unit `json:"unit"`
+	Mean    *float64    `json:"mean"`
+	Low     *float64    `json:"low,omitempty"` // of the interval of 95%
+	High    *float64    `json:"high,omitempty"`
+	Reach   *float64    `json:"reach,omitempty"`
+	Rounds  int         `json:"rounds"`
+	Further *int        `json:"further_rounds,omitempty"`
 }
 
 type knownPairJSON struct {

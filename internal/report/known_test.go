@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -111,7 +112,7 @@ func TestMethodOfSequentialSets(t *testing.T) {
 		side := []*compare.Side{&a, &b}[i%2]
 		side.Runs = append(side.Runs, s)
 	}
-	figure, err := compare.Find("publish.p99")
+	figure, err := figure.Find("publish.p99")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestTimesAreRough(t *testing.T) {
 
 // The searches of peaks that are known say how well, and the last one has it as JSON.
 func TestHowWellPeaksAreKnown(t *testing.T) {
-	figure := compare.Figure{Name: "peak", Unit: compare.PerSecond}
+	figure := figure.Figure{Name: figure.Peak, Unit: figure.PerSecond}
 	known := compare.Judge(0.1, 5, 1e9, []compare.Rounds{{Target: "a", Figure: figure,
 		Values: map[int]float64{1: 1000, 2: 1010, 3: 990, 4: 1000, 5: 1005}}})
 	var table, machine bytes.Buffer

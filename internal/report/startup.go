@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -45,7 +46,7 @@ func startupSentence(r *result.Run) string {
 		plural(s.Proofs, "message", "messages"))
 	if peak := max(s.RSSBytes, r.Summary.Generator.PeakRSSBytes); peak > 0 {
 		out += fmt.Sprintf("; at most %s of memory", quantity.Bytes(peak))
-		if embedded(r.Observation) {
+		if figure.Embedded(r.Observation) {
 			out += ", including servers in plimsoll's process"
 		}
 	}

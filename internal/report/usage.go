@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -83,7 +84,7 @@ func members(s *result.Saved) []member {
 	}
 	if own {
 		label := result.Self
-		if embedded(o) {
+		if figure.Embedded(o) {
 			label = "servers and plimsoll, one process"
 		}
 		out = append(out, member{label, -1, []string{result.Self}})
@@ -154,7 +155,7 @@ func (c compared) line(s *result.Saved) resourceLine {
 	if len(of) == 0 {
 		return nil
 	}
-	if c.whole && !embedded(s.Run.Observation) {
+	if c.whole && !figure.Embedded(s.Run.Observation) {
 		of = append(slices.Clone(of), result.Self)
 	}
 	return summed(of, c.value)

@@ -7,17 +7,18 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // versusFigureJSON is the comparison of a figure. Unknown values, and values that are not
 // reached, are left out.
 type versusFigureJSON struct {
-	Figure string       `json:"figure"`
-	Unit   compare.Unit `json:"unit"`
-	A      centerJSON   `json:"a"`
-	B      centerJSON   `json:"b"`
-	Ratio  *float64     `json:"ratio,omitempty"`
+	Figure string      `json:"figure"`
+	Unit   figure.Unit `json:"unit"`
+	A      centerJSON  `json:"a"`
+	B      centerJSON  `json:"b"`
+	Ratio  *float64    `json:"ratio,omitempty"`
 	// Bound is at_least, at_most, a_not_reached, b_not_reached or not_known.
 	Bound    string   `json:"ratio_bound,omitempty"`
 	Low      *float64 `json:"ratio_low,omitempty"` // of the interval of 95%

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -21,14 +22,7 @@ func (s sureSpan) String() string {
 }
 
 // sureFigures are the percentiles that have an interval.
-var sureFigures = []struct {
-	name       string
-	series     result.Series
-	percentile float64
-}{
-	{"publish.p50", result.Publish, 50}, {"publish.p99", result.Publish, 99},
-	{"e2e.p50", result.EndToEnd, 50}, {"e2e.p99", result.EndToEnd, 99},
-}
+var sureFigures = []string{"publish.p50", "publish.p99", "e2e.p50", "e2e.p99"}
 
 // within are the intervals of a run's percentiles, from the variation within the run. A
 // percentile whose interval is unknown is absent.
@@ -38,21 +32,16 @@ type within map[string]sureSpan
 // so call it once for each run.
 func newWithin(s *result.Saved) within {
 	out := within{}
-	for _, figure := range sureFigures {
-		f, err := compare.Find(figure.name)
-		if err != nil {
+	for _, name := range sureFigures {
+		f, err := figure.Find(name)
+		value, known := f.Value(&s.Run) // a bound has no interval
+		if err != nil || !known {
 			continue
 		}
-		if _, exact := exactAt(s.Run.Summary.Series(figure.series), figure.percentile); !exact {
-			continue // a bound has no interval
-		}
-		value, known := f.Value(&s.Run)
-		w, sure := compare.Of(s, f)
-		if !known || !sure {
-			continue
-		}
-		if span, bounded := spanOf(w.Interval(value, 0.025)); bounded {
-			out[figure.name] = span
+		if w, sure := compare.Of(s, f); sure {
+			if span, bounded := spanOf(w.Interval(value, 0.025)); bounded {
+				out[name] = span
+			}
 		}
 	}
 	return out
@@ -68,9 +57,9 @@ func spanOf(low, high float64) (s sureSpan, bounded bool) {
 
 // of is the interval of a percentile of a series.
 func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
-	for _, f := range sureFigures {
-		if f.series == series && f.percentile == percentile {
-			span, ok := w[f.name]
+	for _, s := range figure.SeriesNames {
+		if s.Series == series {
+			span, ok := w[s.Name+"."+percentileName(percentile)]
 			return span, ok
 		}
 	}
@@ -80,10 +69,11 @@ func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
 // sentence lists all intervals; empty where the run is too short for any.
 func (w within) sentence() string {
 	var spans []string
-	for _, f := range sureFigures {
-		if span, ok := w[f.name]; ok {
-			spans = append(spans, fmt.Sprintf("%s %s %s", seriesTitle(f.series),
-				percentileName(f.percentile), span))
+	for _, name := range sureFigures {
+		if f, err := figure.Find(name); err == nil {
+			if span, ok := w[name]; ok {
+				spans = append(spans, f.Title+" "+span.String())
+			}
 		}
 	}
 	if len(spans) == 0 {

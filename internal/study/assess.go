@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -27,13 +28,13 @@ type Outcome struct {
 
 // TableOutcome is one figure of a table, cell by cell.
 type TableOutcome struct {
-	Table  string   `json:"table"`
-	Title  string   `json:"title"`
-	From   string   `json:"from"`
-	Figure string   `json:"figure"`
-	Unit   Unit     `json:"unit"`
-	Axes   []string `json:"axes"`
-	Rows   []Row    `json:"rows"`
+	Table  string      `json:"table"`
+	Title  string      `json:"title"`
+	From   string      `json:"from"`
+	Figure string      `json:"figure"`
+	Unit   figure.Unit `json:"unit"`
+	Axes   []string    `json:"axes"`
+	Rows   []Row       `json:"rows"`
 }
 
 // Row is a figure of one cell: the published value (theirs), the measured value (ours), and both

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -135,14 +136,16 @@ func (r *Reply) limited(f Figure, of, to side) {
 	}
 	r.Ours, r.Low, r.High = compare.Repeated(b, a)
 	if of.Run != nil && to.Run != nil && cores(limit) {
-		r.Low, r.High = Figure{compared: compare.PerCore}.interval(of.Measured, to.Measured)
+		if perCore, err := FindFigure(figure.PerCore); err == nil {
+			r.Low, r.High = perCore.interval(of.Measured, to.Measured)
+		}
 	}
 }
 
 // perUse returns a rate divided by the use of a resource: for a search in each trial within its
 // bracket, otherwise in the run. It is empty for other figures, and if the use is unknown.
 func (f Figure) perUse(m Measured, resource string) (out []float64) {
-	if f.Unit != PerSecond && f.Unit != BytesPerSecond || f.Name == "catch_up" {
+	if f.Unit != figure.PerSecond && f.Unit != figure.BytesPerSecond || f.Name == "catch_up" {
 		return nil // covers only a part of the run, whose use is unknown
 	}
 	runs := m.Trials
@@ -151,7 +154,7 @@ func (f Figure) perUse(m Measured, resource string) (out []float64) {
 	}
 	for _, r := range runs {
 		rate := r.Summary.Work()
-		if f.Unit == BytesPerSecond {
+		if f.Unit == figure.BytesPerSecond {
 			rate *= r.Summary.PayloadBytes(r.Load)
 		} else if v, known := f.Value(m); known && m.Run != nil {
 			rate = v
@@ -187,20 +190,16 @@ func (f Figure) interval(of, to Measured) (low, high float64) {
 		}
 		return a.StableRate / b.UnstableRate, a.UnstableRate / b.StableRate
 	}
-	if f.compared == "" || of.Run == nil || to.Run == nil {
-		return 0, 0
-	}
-	primary, err := compare.Find(f.compared)
-	if err != nil {
+	if of.Run == nil || to.Run == nil {
 		return 0, 0
 	}
 	c, err := compare.New(compare.Side{Name: "to", Runs: []*result.Saved{to.Run}},
-		compare.Side{Name: "of", Runs: []*result.Saved{of.Run}}, primary)
+		compare.Side{Name: "of", Runs: []*result.Saved{of.Run}}, f.Figure)
 	if err != nil {
 		return 0, 0
 	}
 	for _, e := range c.Figures {
-		if e.Figure.Name == f.compared && e.Low > 0 && !math.IsInf(e.High, 1) {
+		if e.Figure.Name == f.Name && e.Low > 0 && !math.IsInf(e.High, 1) {
 			return e.Low, e.High
 		}
 	}

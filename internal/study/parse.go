@@ -159,7 +159,7 @@ func references(text string, figures []string) ([]Reference, error) {
 			continue // the check of the table's figures reports it
 		}
 		written, about := strings.CutPrefix(part, "~")
-		value, err := f.Unit.parse(written)
+		value, err := f.Unit.Parse(written)
 		if err != nil {
 			return nil, fmt.Errorf("is wrong: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 )
 
 // Standing is one figure of a table of a study with rounds: a row for each place on all axes but
@@ -14,7 +15,7 @@ type Standing struct {
 	Table   string        `json:"table"`
 	Title   string        `json:"title"`
 	Figure  string        `json:"figure"`
-	Unit    Unit          `json:"unit"`
+	Unit    figure.Unit   `json:"unit"`
 	Axes    []string      `json:"axes"` // of the rows, and that of the columns
 	Columns []string      `json:"columns"`
 	Rows    []StandingRow `json:"rows"`
@@ -209,5 +210,5 @@ func (f Figure) ahead(a, b *Stand) bool {
 	case f.searched():
 		return b.High > 0 && a.Low >= b.High
 	}
-	return f.better(a.Low, b.High) && f.better(a.High, b.Low)
+	return f.Better(a.Low, b.High) && f.Better(a.High, b.Low)
 }

@@ -70,8 +70,7 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 	if len(values) < 2 {
 		return nil
 	}
-	of := compare.Figure{Name: f.Name, Unit: compare.Unit(f.Unit)}
-	k := compare.Judge(bound, last, 0, []compare.Rounds{{Figure: of, Values: values}}).Figures[0]
+	k := compare.Judge(bound, last, 0, []compare.Rounds{{Figure: f.Figure, Values: values}}).Figures[0]
 	out := &Precision{Until: bound, Mean: k.Center.Median.Least, More: k.More}
 	if !math.IsInf(k.Reach, 1) {
 		out.Low, out.High, out.Reach = k.Center.Low, k.Center.High, k.Reach
@@ -214,7 +213,7 @@ func (c *checker) untils() {
 			case !slices.Contains(t.Figures, b.Figure) || err != nil:
 				c.doc.Reject(path,
 					"has a bound of "+b.Figure+", which is not a figure of the table")
-			case f.zero:
+			case f.Zero:
 				c.doc.Reject(path, "has a bound of "+b.Figure+", which may be 0: leave it out")
 			}
 		}

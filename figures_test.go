@@ -1,0 +1,46 @@
+package plimsoll_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+)
+
+// docs/FIGURES.md lists the catalogue of figures, from which it is made.
+func TestFiguresAreListed(t *testing.T) {
+	const path = "docs/FIGURES.md"
+	var b strings.Builder
+	b.WriteString("# Which figures are there?\n\nThe names are those of gates (`--fail-if`), " +
+		"`--primary`, histories and studies. The unit is that of CSV and JSON. This page is made " +
+		"from the code.\n\n| name | what it is | unit | better |\n|---|---|---|---|\n")
+	for _, f := range figure.All() {
+		if f.IsLatency() && f.Percentile > 0 && f.Percentile != 99 {
+			continue
+		}
+		name, title := "`"+f.Name+"`", f.Title
+		if f.Percentile > 0 {
+			name = "`" + strings.Replace(f.Name, "p99", "pNN", 1) + "`"
+			title = strings.Replace(title, "p99", "percentiles (p50 to p99.999)", 1)
+		}
+		better := "less"
+		if f.More {
+			better = "more"
+		}
+		fmt.Fprintf(&b, "| %s | %s: %s | %s | %s |\n", name, title, f.Means, f.Unit, better)
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != b.String() {
+		t.Errorf("%s is not what the catalogue says: go test . -run Figures -update", path)
+	}
+}

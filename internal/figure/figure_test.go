@@ -1,0 +1,71 @@
+package figure
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func TestEachFigureIsWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range All() {
+		if seen[f.Name] || f.Title == "" || f.Unit == "" || f.Means == "" {
+			t.Errorf("%+v is named twice, or lacks something", f)
+		}
+		seen[f.Name] = true
+		found, err := Find(f.Name)
+		if err != nil || found.Title != f.Title {
+			t.Errorf("%s: %v, %v", f.Name, found.Title, err)
+		}
+		if v, ok := f.Value(&result.Run{}); ok {
+			t.Errorf("%s of a run that measured nothing is %v", f.Name, v)
+		}
+	}
+}
+
+func TestUnknownNamesAreAnsweredWithNearOnes(t *testing.T) {
+	for name, want := range map[string]string{
+		"publish.99":  "is not a percentile of publish: write publish.p50",
+		"serves_cpu":  `did you mean "servers_cpu"?`,
+		"no such one": "write publish.p99, e2e.p50, send.p99.9, publish.max",
+	} {
+		if _, err := Find(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestUnitsReadWhatTheyPrint(t *testing.T) {
+	for unit, texts := range map[Unit][]string{
+		Nanoseconds: {"5.4ms", "210us"}, PerSecond: {"200k/s"}, BytesPerSecond: {"605MB/s"},
+		Bytes: {"12MB", "1.5KB"}, Messages: {"36,000", "3"}, PerMessage: {"0.5", "3"},
+	} {
+		for _, text := range texts {
+			v, err := unit.Parse(strings.ReplaceAll(text, ",", ""))
+			if err != nil || unit.Print(v) != text {
+				t.Errorf("%s: %s is read as %v (%v) and printed as %s", unit, text, v, err,
+					unit.Print(v))
+			}
+		}
+		if _, err := unit.Parse("x"); err == nil {
+			t.Errorf("%s reads x", unit)
+		}
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), 1e30} {
+		if got := PerSecond.Print(v); got != "–" {
+			t.Errorf("%v is printed as %s", v, got)
+		}
+	}
+}
+
+func TestGreaterRatesAndLesserLatenciesAreBetter(t *testing.T) {
+	for name, more := range map[string]bool{"rate": true, "peak": true, "per_core": true,
+		"catch_up": true, "publish.p99": false, "servers_cpu": false, "lost": false} {
+		f, err := Find(name)
+		if err != nil || f.Better(2, 1) != more {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

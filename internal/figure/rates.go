@@ -1,0 +1,149 @@
+package figure
+
+import (
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The names of some figures.
+const (
+	Rate     = "rate"
+	Received = "received"
+	Lost     = "lost"
+	PerCore  = "per_core"
+	Peak     = "peak"
+)
+
+func rates() []Figure {
+	return []Figure{
+		known(Figure{Name: Rate, Title: "acknowledged", Unit: PerSecond, More: true,
+			Means: "acknowledged messages in the measured window"},
+			func(r *result.Run) (float64, bool) {
+				return r.Summary.AchievedRate, r.Summary.WindowNs > 0
+			}),
+		known(Figure{Name: Received, Title: "received, each subscription", Unit: PerSecond,
+			More: true, Means: "messages that arrived in the measured window, a mean of " +
+				"subscriptions"},
+			func(r *result.Run) (float64, bool) {
+				return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
+			}),
+		known(Figure{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond,
+			More: true, Means: "bytes of a backlog that were read, from the start of its readers"},
+			catchUpBytes),
+		known(Figure{Name: "catch_up.publish.p99", Unit: Nanoseconds,
+			Title: "publish p99 while a second reader catches up",
+			Means: "publish latency in that time"}, catchUpPublish),
+	}
+}
+
+// catchUpBytes returns the payload bytes per second that catching-up consumers read; false: they
+// never began.
+func catchUpBytes(r *result.Run) (float64, bool) {
+	if r.Backlog == nil || r.Backlog.ReadBytesPerS <= 0 {
+		return 0, false
+	}
+	return r.Backlog.ReadBytesPerS, true
+}
+
+// catchUpPublish returns the publish p99 in ns while consumers caught up; false: they never
+// began.
+func catchUpPublish(r *result.Run) (float64, bool) {
+	if r.Backlog == nil {
+		return 0, false
+	}
+	during, read := r.Backlog.Stretch(result.During)
+	ns, known := result.Summary{Latency: during.Latency}.Series(result.Publish).At(99)
+	return float64(ns), read && known
+}
+
+// counts are exact numbers of messages.
+func counts() []Figure {
+	ledger := func(of func(result.SubscriptionLedger) int64) func(*result.Run) (float64, bool) {
+		return func(r *result.Run) (float64, bool) {
+			var sum int64
+			for _, l := range r.Ledger.Subscriptions {
+				sum += of(l)
+			}
+			return float64(sum), r.Ledger.Accounted
+		}
+	}
+	count := func(name, title, means string, of func(*result.Run) (float64, bool)) Figure {
+		return known(Figure{Name: name, Title: title, Unit: Messages, Zero: true, Means: means}, of)
+	}
+	return []Figure{
+		{Name: Lost, Title: "acknowledged messages that were lost", Unit: Messages, Zero: true,
+			Means: "acknowledged and never received, over the whole run",
+			of: func(r *result.Run) (Span, bool) {
+				unread, _ := ledger(func(l result.SubscriptionLedger) int64 { return l.Unread })(r)
+				lost, accounted := ledger(
+					func(l result.SubscriptionLedger) int64 { return l.Lost })(r)
+				// Messages that were not received may be lost, and may still come.
+				return Span{lost, lost + unread}, accounted && (unread == 0 || lost > 0)
+			}},
+		count("duplicate", "duplicates", "messages that arrived again",
+			ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),
+		count("reordered", "reordered", "messages that came after a later one of their lane",
+			ledger(func(l result.SubscriptionLedger) int64 { return l.Reordered })),
+		count("failed", "refused", "messages that the system refused",
+			counter(result.RecordedRefused, func(c result.Counters) int64 { return c.Failed })),
+		count("unknown", "unanswered", "messages that were handed over and never answered",
+			counter("", func(c result.Counters) int64 { return c.Unknown })),
+		count("unsent", "never sent", "messages that were due and could not be handed over",
+			counter("", func(c result.Counters) int64 { return c.Unsent })),
+	}
+}
+
+// counter takes a count of the scheduled messages. Of another tool's run it is known if that
+// recorded it. Messages without an answer, of which no tool has a record, are counted once the run
+// has ended.
+func counter(recorded string, of func(result.Counters) int64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
+		known := r.Counters.Scheduled > 0 && (r.Counted() || recorded != "")
+		if r.Imported != nil {
+			known = r.Imported.Knows(recorded)
+		}
+		return float64(of(r.Counters)), known
+	}
+}
+
+// minutes are medians over the minutes of a closed loop.
+func minutes() []Figure {
+	return []Figure{
+		known(Figure{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows",
+			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop"},
+			func(r *result.Run) (float64, bool) {
+				return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
+			}),
+		known(Figure{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows",
+			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop"},
+			func(r *result.Run) (float64, bool) {
+				return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
+			}),
+	}
+}
+
+// medianMinute returns the median over a closed loop's minutes.
+func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
+	var all []int64
+	for _, m := range r.Summary.Minutes {
+		if ns := of(m); ns > 0 {
+			all = append(all, ns)
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return float64(all[len(all)/2]), true
+}
+
+// searches are figures of a search, which no run has.
+func searches() []Figure {
+	return []Figure{
+		{Name: Peak, Title: "peak stable throughput", Unit: PerSecond, More: true,
+			Means: "the highest rate of a search that was stable below every unstable one"},
+		{Name: "peak_bytes", Title: "peak stable throughput in bytes", Unit: BytesPerSecond,
+			More: true, Means: "peak, times the size of a message"},
+	}
+}
