@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -71,11 +72,11 @@ func (c *compareCommand) Run(con console) error {
 
 // question returns the figures that the command asks about: those of the gates, or else the
 // primary ones.
-func (c *compareCommand) question(primary []compare.Figure, gates []compare.Gate) []compare.Figure {
+func (c *compareCommand) question(primary []figure.Figure, gates []compare.Gate) []figure.Figure {
 	if len(gates) == 0 {
 		return primary
 	}
-	var out []compare.Figure
+	var out []figure.Figure
 	for _, g := range gates {
 		out = append(out, g.Figure)
 	}
@@ -104,7 +105,7 @@ func (c *compareCommand) refuse(con console, v report.Versus, gates []compare.Ga
 func fails(r compare.Ruling) bool { return r.Fails }
 
 // asked reads the flags; the error names all mistakes in the gates.
-func (c *compareCommand) asked() (primary []compare.Figure, gates []compare.Gate, err error) {
+func (c *compareCommand) asked() (primary []figure.Figure, gates []compare.Gate, err error) {
 	primary, err = compare.FindPrimary(c.Primary)
 	if err != nil {
 		return primary, nil, fmt.Errorf("--primary: %w", err)

@@ -98,7 +98,11 @@ func (con console) print(r report.Report, of extent, asJSON bool, page string) e
 	if err := document.Terminal(con.out, r.Document(), layout); err != nil {
 		return err
 	}
-	sayReport(con, page)
+	if of.Verbose {
+		sayReport(con, page)
+	} else {
+		fmt.Fprintf(con.err, "report: %s    -v prints everything\n", relative(page))
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -113,7 +114,7 @@ func sidesOf(runs []*result.Saved) []compare.Side {
 }
 
 // ahead names the figures by which an answer orders targets; the first that all have decides.
-var ahead = []struct{ figure, verb string }{
+var ahead = []struct{ name, verb string }{
 	{"publish.p50", "publishes"}, {"e2e.p50", "delivers"},
 }
 
@@ -135,12 +136,12 @@ func runsAnswer(runs []*result.Saved) string {
 		return strings.Join(append(parts, "the targets cannot be ranked: "+why[0]), "; ") + "."
 	}
 	ranked, refused := splitRanked(sides)
-	figure, verb, sorted := sortedBy(ranked)
+	f, verb, sorted := sortedBy(ranked)
 	switch {
 	case len(sides) == 1:
 		parts = append(parts, repeatedAnswer(sides[0]))
 	case len(sorted) > 1:
-		parts = append(parts, pairsOf(figure, verb, sorted)...)
+		parts = append(parts, pairsOf(f, verb, sorted)...)
 	case len(ranked) == 1:
 		parts = append(parts, "only "+ranked[0].Name+" can be ranked")
 	case len(ranked) > 1:
@@ -188,9 +189,9 @@ func listedAre(names []string) string {
 
 // sortedBy returns the first figure of ahead that all targets have, and the targets from the
 // fastest on; none: they have none in common.
-func sortedBy(sides []compare.Side) (f compare.Figure, verb string, sorted []compare.Side) {
+func sortedBy(sides []compare.Side) (f figure.Figure, verb string, sorted []compare.Side) {
 	for _, by := range ahead {
-		f, err := compare.Find(by.figure)
+		f, err := figure.Find(by.name)
 		if err != nil {
 			continue
 		}
@@ -212,7 +213,7 @@ func sortedBy(sides []compare.Side) (f compare.Figure, verb string, sorted []com
 }
 
 // middleOf is the median of a target's runs; unknown if a run lacks the figure.
-func middleOf(side compare.Side, f compare.Figure) (v float64, known bool) {
+func middleOf(side compare.Side, f figure.Figure) (v float64, known bool) {
 	var all []float64
 	for _, s := range side.Runs {
 		v, ok := f.Value(&s.Run)
@@ -226,7 +227,7 @@ func middleOf(side compare.Side, f compare.Figure) (v float64, known bool) {
 }
 
 // pairsOf compares each target with the next slower one.
-func pairsOf(f compare.Figure, verb string, sorted []compare.Side) (out []string) {
+func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string) {
 	_, percentile, _ := strings.Cut(f.Name, ".")
 	for i, b := range sorted[1:] {
 		a := sorted[i]
@@ -249,7 +250,7 @@ func pairsOf(f compare.Figure, verb string, sorted []compare.Side) (out []string
 }
 
 // effectOf compares two targets by a figure, or says why not.
-func effectOf(a, b compare.Side, f compare.Figure) (e compare.Effect, why string) {
+func effectOf(a, b compare.Side, f figure.Figure) (e compare.Effect, why string) {
 	if objections := compare.Objects(a, b); len(objections) > 0 {
 		return e, clean(objections.Sentences()[0])
 	}

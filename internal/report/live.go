@@ -60,13 +60,12 @@ func NewLive(w io.Writer, isTerminal bool, width func() int) *Live {
 		width: width}
 }
 
-// Plan sets the plan of the next run. It may be called again for each run: the last panel of
-// the run before stays on the screen.
+// Plan sets the plan of the next run, whose panel takes the place of that of the run before.
 func (l *Live) Plan(p Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.painted, l.toldNs = nil, 0
-	l.state = progress{plan: p}
+	l.clear()
+	l.toldNs, l.state = 0, progress{plan: p}
 }
 
 // Phase announces a phase with a sentence that stays on the screen; the sentence may be
@@ -101,11 +100,20 @@ func (l *Live) Interval(i result.Interval) {
 	l.repaint("")
 }
 
-// Close ends the view and leaves the last panel on the screen.
+// Close ends the view. The panel goes away, the lines above it stay.
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.painted, l.closed = nil, true
+	l.clear()
+	l.closed = true
+}
+
+// clear removes the panel from the screen.
+func (l *Live) clear() {
+	if out := erase(l.painted, l.columns()+1); out != "" {
+		l.write(out)
+	}
+	l.painted = nil
 }
 
 // say writes a line that stays on the screen, above the panel.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -60,7 +61,7 @@ func standingAnswers(r StudyResult) (out []string) {
 				if p.First == 1 {
 					words, _, _ := strings.Cut(standingCell(s, p).Words, " #")
 					if p.High > 0 {
-						words = bracketed(words, s.Unit.String(p.Low)+" to "+s.Unit.String(p.High))
+						words = bracketed(words, s.Unit.Print(p.Low)+" to "+s.Unit.Print(p.High))
 					}
 					first.add(at, row.Labels[0]+", "+words)
 				}
@@ -161,7 +162,7 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 	if p.Rounds == 0 {
 		return out
 	}
-	out.Words = s.Unit.String(p.Value)
+	out.Words = s.Unit.Print(p.Value)
 	if p.AtLeast {
 		out.Words = "≥ " + out.Words
 	}
@@ -172,12 +173,12 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 		out.Words += fmt.Sprintf(" #%d–%d", p.First, p.Last)
 	}
 	if p.High > 0 {
-		out.Words += "\n" + s.Unit.String(p.Low) + " to " + s.Unit.String(p.High)
+		out.Words += "\n" + s.Unit.Print(p.Low) + " to " + s.Unit.Print(p.High)
 	}
 	if p.First == 1 {
 		out.Tone = document.Good
 	}
-	if s.Unit == study.Messages && p.Value > 0 {
+	if s.Unit == figure.Messages && p.Value > 0 {
 		out.Tone = document.Bad
 	}
 	return out

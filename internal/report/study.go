@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -183,7 +184,7 @@ func figureOr(t study.TableOutcome, v float64) string {
 	if v <= 0 {
 		return none
 	}
-	return t.Unit.String(v)
+	return t.Unit.Print(v)
 }
 
 // studyTable has a row for each cell of a table. A bar is the share of its column's greatest

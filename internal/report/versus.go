@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -125,7 +126,7 @@ func answer(e compare.Effect) string {
 		return fmt.Sprintf(
 			"%s: no difference shown: %s; the difference is too small beside plimsoll's own "+
 				"error of %s",
-			name, against, compare.Print(e.Figure.Unit, e.OwnError))
+			name, against, e.Figure.Unit.Print(e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	share, ok := e.Detectable()
@@ -254,8 +255,8 @@ func middle(e compare.Effect, c compare.Center) (median, interval string) {
 }
 
 // printCenter prints a median, or its bounds, and its interval.
-func printCenter(unit compare.Unit, c compare.Center) (median, interval string) {
-	print := func(v float64) string { return compare.Print(unit, v) }
+func printCenter(unit figure.Unit, c compare.Center) (median, interval string) {
+	print := func(v float64) string { return unit.Print(v) }
 	switch {
 	case c.Median.NotReached():
 		median = "not reached"
@@ -327,9 +328,10 @@ func (v Versus) Document() document.Document {
 		differ.Add(r.Name, r.Values...)
 	}
 	return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
-		warned(slices.Concat(v.Notes, v.Hints)), tabled(differ),
-		{Facts: factsOf("answer", document.Main, v.answers()...)}, tabled(v.table()),
-		{Facts: GateFacts(v.Rulings)}, paragraph(document.Note, v.method())}}
+		{Facts: slices.Concat(factsOf("answer", document.Main, v.answers()...),
+			GateFacts(v.Rulings))},
+		warned(slices.Concat(v.Notes, v.Hints)), tabled(v.table()), tabled(differ),
+		paragraph(document.Note, v.method())}}
 }
 
 // Brief has the answers of a comparison, and what restricts them.
@@ -368,7 +370,7 @@ func (v Versus) table() document.Table {
 			ratio = lines(ratio, reach(e.Low, e.High, times))
 		}
 		if e.OwnError > 0 {
-			own = compare.Print(e.Figure.Unit, e.OwnError)
+			own = e.Figure.Unit.Print(e.OwnError)
 		}
 		t.Add(e.Figure.Name, lines(middle(e, e.A)), lines(middle(e, e.B)), ratio, pValue(e), own,
 			shown(e))

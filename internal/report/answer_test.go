@@ -1,0 +1,113 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// steady is a run of a shape without the stall of small, which would be a warning of its own.
+func steady(t *testing.T, name string, medianU float64) *result.Saved {
+	t.Helper()
+	return shape{name: name, system: "nats", seconds: 30, rate: 20_000, medianU: medianU}.load(t)
+}
+
+func TestARunIsAnswered(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(r *result.Run)
+		want   []string
+	}{
+		"sound": {func(*result.Run) {}, []string{"quick carried 20k/s", "; lost 0 of ",
+			"; publish p99 "}},
+		"lossy": {func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 3 },
+			[]string{"; lost 3 of "}},
+		"unanswered": {func(r *result.Run) { r.Counters.Unknown = 7 }, []string{", 7 unanswered"}},
+		"limited": {func(r *result.Run) { r.Summary.Generator.Limited = true },
+			[]string{"Not to be ranked: limited by plimsoll itself; lower the rate"}},
+		"cold": {func(r *result.Run) {
+			r.Verdicts = append(r.Verdicts, result.Verdict{Name: verdict.Steady,
+				Outcome: result.Broken, Sentence: "cold: its p50 fell"})
+		}, []string{"Not to be ranked: cold; measure longer"}},
+		"behind": {func(r *result.Run) { r.Summary.OfferedRate = 40_000 },
+			[]string{" of 40k/s offered; "}},
+		"nothing": {func(r *result.Run) {
+			r.State, r.StateReason, r.Summary = result.Failed, "no route", result.Summary{}
+		}, []string{"quick: nothing was measured; the run is failed: no route."}},
+	} {
+		s := steady(t, "quick", 300)
+		c.change(&s.Run)
+		got := runAnswer(s, newWithin(s))
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		}
+	}
+}
+
+func TestTargetsAreAnsweredTogether(t *testing.T) {
+	quick, slow, lossy := steady(t, "quick", 300), steady(t, "slow", 900), steady(t, "lossy", 300)
+	lossy.Run.Ledger.Subscriptions[0].Lost = 3
+	cold := steady(t, "cold-one", 300)
+	cold.Run.Verdicts = append(cold.Run.Verdicts, result.Verdict{Name: verdict.Steady,
+		Outcome: result.Broken, Sentence: "cold: its p50 fell"})
+	for name, c := range map[string]struct {
+		runs []*result.Saved
+		want []string
+	}{
+		"one is faster": {[]*result.Saved{slow, quick}, []string{"At 20k/s of ",
+			"quick publishes ", "x faster than slow at p50"}},
+		"itself": {[]*result.Saved{quick, quick}, []string{"no difference was shown"}},
+		"a loss": {[]*result.Saved{slow, lossy}, []string{": lossy lost 3 messages; "}},
+		"a cold": {[]*result.Saved{quick, cold}, []string{"only quick can be ranked",
+			"cold-one is not ranked: cold; measure longer"}},
+		"no rank": {[]*result.Saved{cold}, []string{"cold-one is not ranked: cold"}},
+	} {
+		got := runsAnswer(c.runs)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+		}
+	}
+	other := steady(t, "other", 300)
+	other.Run.Load.TargetRate = 5_000
+	if got := runsAnswer([]*result.Saved{quick, other}); !strings.HasPrefix(got,
+		"the targets cannot be ranked: ") {
+		t.Error(got)
+	}
+}
+
+// The brief report of a run fits a terminal of 80 x 24 in 15 lines, that of several in 7 and two
+// for each.
+func TestBriefReportsFitAScreen(t *testing.T) {
+	lossy := small
+	lossy.name, lossy.lost = "lossy", 3
+	three := []*result.Saved{small.load(t), lossy.load(t), steady(t, "quick", 300)}
+	for name, c := range map[string]struct {
+		runs []*result.Saved
+		most int
+	}{"one": {three[:1], 15}, "lossy": {three[1:2], 15}, "kafka": {[]*result.Saved{
+		kafkaThree.load(t)}, 15}, "three": {three, 7 + 2*3}} {
+		var b bytes.Buffer
+		if err := Runs(c.runs).Write(&b, "table", document.Layout{Width: 80,
+			Brief: true}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+		if len(lines) > c.most {
+			t.Errorf("%s has %d lines, at most %d:\n%s", name, len(lines), c.most, b.String())
+		}
+		for _, l := range lines {
+			if utf8.RuneCountInString(l) > 80 {
+				t.Errorf("%s: too wide: %s", name, l)
+			}
+		}
+		golden(t, "brief-"+name+".txt", b.Bytes())
+	}
+}
