@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -295,4 +296,57 @@ func TestNothingRunsBesideWhatIsNotRaced(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// beginsWithGerund matches an error that says "creating …" where all others say "create …".
+var beginsWithGerund = regexp.MustCompile(`^[a-z]+ing[ :]`)
+
+// notGerunds are the words of this form that an error may begin with: pronouns, a noun, and a
+// key of a workload.
+var notGerunds = regexp.MustCompile(`^(nothing|something|setting|scaling)[ :]`)
+
+// Errors name what failed in the infinitive, so that a chain of them reads as one list: "create
+// the topic: ask the leader: …".
+func TestErrorsBeginInTheInfinitive(t *testing.T) {
+	goFiles(t, func(_ string, fset *token.FileSet, f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) == 0 || !makesError(call) {
+				return true
+			}
+			words := leftmost(call.Args[0])
+			if beginsWithGerund.MatchString(words) && !notGerunds.MatchString(words) {
+				t.Errorf("%s: the error begins with %q: use the infinitive, like \"create the "+
+					"topic: %%w\"", fset.Position(call.Pos()), words)
+			}
+			return true
+		})
+	})
+}
+
+// makesError reports whether a call is one of fmt.Errorf or errors.New.
+func makesError(call *ast.CallExpr) bool {
+	function, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return false
+	}
+	from, is := function.X.(*ast.Ident)
+	return is && (from.Name == "fmt" && function.Sel.Name == "Errorf" ||
+		from.Name == "errors" && function.Sel.Name == "New")
+}
+
+// leftmost returns the first string of a concatenation, or "" if it begins with something else.
+func leftmost(e ast.Expr) string {
+	for {
+		sum, is := e.(*ast.BinaryExpr)
+		if !is {
+			break
+		}
+		e = sum.X
+	}
+	if text, is := e.(*ast.BasicLit); is && text.Kind == token.STRING {
+		words, _ := strconv.Unquote(text.Value)
+		return words
+	}
+	return ""
 }

@@ -101,7 +101,7 @@ func Listen(o Options) (*Coordinator, error) {
 	}
 	listener, err := net.Listen("tcp", o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("listening for workers: %w", err)
+		return nil, fmt.Errorf("listen for workers: %w", err)
 	}
 	c.listener = admission.Bound(listener, admission.Bounds{
 		Connections: 4*o.Workers + spareConns, Strangers: o.Workers + spareJoins, Wait: joinLimit,

@@ -76,7 +76,7 @@ func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	text := d.Plan.Workload.YAML()
 	read, err := workload.Parse("plan", []byte(text))
 	if err != nil {
-		return a, fmt.Errorf("writing the plan for workers: %w", err)
+		return a, fmt.Errorf("write the plan for workers: %w", err)
 	}
 	read.Partitions = d.Plan.Workload.Partitions // may have been read from topics that exist
 	if !reflect.DeepEqual(*read, d.Plan.Workload) {

@@ -155,7 +155,7 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 func (m *member) askFor(ctx context.Context, do action, body, answer any, most int64) error {
 	raw, err := encoding.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encoding an order: %w", err)
+		return fmt.Errorf("encode an order: %w", err)
 	}
 	o := &order{Do: do, Body: raw}
 	if deadline, has := ctx.Deadline(); has {

@@ -47,7 +47,7 @@ func (p *part) begin(ctx context.Context, a Assignment, m means) error {
 	cluster, err := of.Connect(ctx, options)
 	if err != nil {
 		p.undo()
-		return fmt.Errorf("connecting: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
 	if _, embedded := of.(system.Embedded); embedded {
 		// Each worker has a system of its own, whose topics nobody else makes.
@@ -126,7 +126,7 @@ func (p *part) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), partLimit)
 	defer cancel()
 	if closing := p.cluster.Close(ctx); closing != nil {
-		err = errors.Join(err, fmt.Errorf("disconnecting: %w", closing))
+		err = errors.Join(err, fmt.Errorf("disconnect: %w", closing))
 	}
 	p.undo()
 	p.local, p.cluster = nil, nil

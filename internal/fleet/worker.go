@@ -81,10 +81,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	defer cancel()
 	stream, err := conn.NewStream(ctx, &workStream, methodWork)
 	if err != nil {
-		return fmt.Errorf("joining %s: %w", o.Coordinator, plain(err))
+		return fmt.Errorf("join %s: %w", o.Coordinator, plain(err))
 	}
 	if err := stream.SendMsg(&me); err != nil {
-		return fmt.Errorf("joining %s: %w", o.Coordinator, plain(err))
+		return fmt.Errorf("join %s: %w", o.Coordinator, plain(err))
 	}
 	w.say("joined " + o.Coordinator + " as " + o.Name)
 	err = w.serve(ctx, cancel, conn, stream)
@@ -117,7 +117,7 @@ func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
-		return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, err)
+		return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, err)
 	}
 	return conn, nil
 }
@@ -131,7 +131,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 	}
 	pkix, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("make a key: %w", err)
 	}
 	conn, err := w.dial(nil)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 			!strings.Contains(err.Error(), errStranger.Error()) ||
 			status.Code(err) == codes.DeadlineExceeded
 		if !again || time.Now().After(ended) || !clock.Sleep(ctx, joinPause) {
-			return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, plain(err))
+			return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, plain(err))
 		}
 		conn.ResetConnectBackoff()
 	}
@@ -230,7 +230,7 @@ func (w *workerEnd) ended(ctx context.Context, err error) error {
 func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 	stream, err := conn.NewStream(ctx, &timeStream, methodTime)
 	if err != nil {
-		return fmt.Errorf("asking the coordinator for its time: %w", plain(err))
+		return fmt.Errorf("ask the coordinator for its time: %w", plain(err))
 	}
 	answered := make(chan struct{}, 1)
 	go func() {
@@ -297,7 +297,7 @@ func (w *workerEnd) awaitClock(ctx context.Context) error {
 	}
 	for w.skewed.State().Exchanges < exchangesLeast {
 		if !clock.Sleep(ctx, skew.EagerPace) {
-			return fmt.Errorf("learning the coordinator's time: %w", ctx.Err())
+			return fmt.Errorf("learn the coordinator's time: %w", ctx.Err())
 		}
 	}
 	return w.skewed.Jump()

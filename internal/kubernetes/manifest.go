@@ -68,7 +68,7 @@ func (m *Manifest) YAML() (string, error) {
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, m); err != nil {
-		return "", fmt.Errorf("writing the manifest: %w", err)
+		return "", fmt.Errorf("write the manifest: %w", err)
 	}
 	return b.String(), nil
 }

@@ -166,7 +166,7 @@ func (l *Local) Close(limit time.Duration) error {
 	sent := l.sentWithin(sendLimit)
 	err := l.engine.Close(limit)
 	if err != nil {
-		err = fmt.Errorf("closing the clients: %w", err)
+		err = fmt.Errorf("close the clients: %w", err)
 	}
 	if !sent && !l.sentWithin(sendLimit) {
 		err = errors.Join(err, errors.New("the client library did not return from a send, "+

@@ -64,7 +64,7 @@ func parseChrony(text string) (*Chrony, error) {
 	read.FieldsPerRecord = chronyFields
 	fields, err := read.Read()
 	if err != nil {
-		return nil, fmt.Errorf("reading what chronyc says: %w", err)
+		return nil, fmt.Errorf("read what chronyc says: %w", err)
 	}
 	// Reference, its name, stratum, time of reference, offset of the clock, last offset, RMS
 	// offset, frequency, residual frequency, skew, root delay, root dispersion, interval, leap

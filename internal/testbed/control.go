@@ -122,7 +122,7 @@ func ask(ctx context.Context, s State, r request) (reply, error) {
 	switch {
 	case err != nil:
 		err = errors.Join(err, context.Cause(ctx))
-		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, err)
+		return reply{}, fmt.Errorf("ask the owner of %s: %w", s.Name, err)
 	case answer.Failed != "":
 		return answer, fmt.Errorf("%s: %s", s.Name, answer.Failed)
 	}
@@ -170,7 +170,7 @@ func (r *room) control(
 	})
 	if err != nil {
 		c.cancel()
-		return nil, fmt.Errorf("listening for requests to the testbed: %w", err)
+		return nil, fmt.Errorf("listen for requests to the testbed: %w", err)
 	}
 	c.serving.Go(c.serve)
 	return c, nil

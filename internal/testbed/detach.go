@@ -143,7 +143,7 @@ func (d Detached) startOwner(r *room, base string) (*child, error) {
 	}
 	if err != nil {
 		answers.Close()
-		return nil, fmt.Errorf("starting the process that owns the testbed: %w", err)
+		return nil, fmt.Errorf("start the process that owns the testbed: %w", err)
 	}
 	o := &child{cmd: cmd, in: in, answers: answers, exited: make(chan struct{})}
 	go func() {
@@ -178,7 +178,7 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 		_, err = io.WriteString(o.in, release)
 	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("starting %s was ended: %w", d.Name, context.Cause(ctx))
+		err = fmt.Errorf("the start of %s was ended: %w", d.Name, context.Cause(ctx))
 	}
 	if err != nil {
 		return State{}, errors.Join(err, o.end())
@@ -192,7 +192,7 @@ func (o *child) follow(progress func(string)) error {
 	for lines.Scan() {
 		var a answer
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			return fmt.Errorf("reading the answers of the testbed's process: %w", err)
+			return fmt.Errorf("read the answers of the testbed's process: %w", err)
 		}
 		switch {
 		case a.Failed != "":
@@ -218,7 +218,7 @@ func (o *child) end() error {
 	case <-timer.C:
 	}
 	if err := o.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("killing the testbed's process %d: %w", o.cmd.Process.Pid, err)
+		return fmt.Errorf("kill the testbed's process %d: %w", o.cmd.Process.Pid, err)
 	}
 	<-o.exited
 	return nil
@@ -265,7 +265,7 @@ func Own(ctx context.Context, in io.Reader, order func(request []byte) (Order, e
 		err = json.Unmarshal(raw, &told)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the request: %w", err)
+		return fmt.Errorf("read the request: %w", err)
 	}
 	k := &keeper{
 		room: &room{dir: told.Dir, lock: lock}, answers: answers, released: make(chan struct{}),

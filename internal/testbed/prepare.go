@@ -106,7 +106,7 @@ func CheckGroups() error {
 		return nil // a kernel without user namespaces
 	}
 	if err != nil {
-		return fmt.Errorf("reading the groups of this user namespace: %w", err)
+		return fmt.Errorf("read the groups of this user namespace: %w", err)
 	}
 	if mapsGroups(string(raw)) {
 		return nil
@@ -132,7 +132,7 @@ func mapsGroups(table string) bool {
 func (p prepared) sync() error {
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
-			return fmt.Errorf("writing the servers' first data to disk: %w", err)
+			return fmt.Errorf("write the servers' first data to disk: %w", err)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (t *Testbed) Firewall() (table string, err error) {
 	table = "plimsoll-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(t.room.dir)
 	path := filepath.Join(t.room.dir, firewallName)
 	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
-		return "", fmt.Errorf("writing the firewall's name: %w", err)
+		return "", fmt.Errorf("write the firewall's name: %w", err)
 	}
 	return table, nil
 }

@@ -44,18 +44,18 @@ type room struct {
 func openRoom(ctx context.Context, base, name string) (*room, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, result.InFolder(base, "making the data directory", err)
+		return nil, result.InFolder(base, "make the data directory", err)
 	}
 	if absolute, err := filepath.Abs(base); err == nil {
 		leftover.Watch(Base, absolute)
 	}
 	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
 	if err != nil {
-		return nil, fmt.Errorf("locking %s: %w", root, err)
+		return nil, fmt.Errorf("lock %s: %w", root, err)
 	}
 	defer gate.Close()
 	if _, err := removeDead(root); err != nil {
-		return nil, fmt.Errorf("removing what a dead testbed left: %w", err)
+		return nil, fmt.Errorf("remove what a dead testbed left: %w", err)
 	}
 	return makeRoom(root, name)
 }
@@ -69,7 +69,7 @@ func makeRoom(root, name string) (*room, error) {
 		err = os.Mkdir(dir, 0o700)
 	}
 	if err != nil {
-		return nil, result.InFolder(root, "making the data directory", err)
+		return nil, result.InFolder(root, "make the data directory", err)
 	}
 	r := &room{dir: dir}
 	r.lock, err = tryLock(filepath.Join(dir, lockName))
@@ -81,7 +81,7 @@ func makeRoom(root, name string) (*room, error) {
 		err = os.Mkdir(r.data(), 0o700)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making the data directory: %w", err), r.remove())
+		return nil, errors.Join(fmt.Errorf("make the data directory: %w", err), r.remove())
 	}
 	return r, nil
 }

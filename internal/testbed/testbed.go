@@ -119,7 +119,7 @@ func (t *Testbed) Close(ctx context.Context) error {
 	}
 	t.closed = true
 	if err := t.room.remove(); err != nil {
-		failed = append(failed, fmt.Errorf("deleting the data directory: %w", err))
+		failed = append(failed, fmt.Errorf("delete the data directory: %w", err))
 	}
 	return errors.Join(failed...)
 }
@@ -132,7 +132,7 @@ func CheckDisk(base string, need int64) error {
 	}
 	free, err := FreeBytes(base)
 	if err != nil {
-		return fmt.Errorf("reading the free disk at %s: %w", base, err)
+		return fmt.Errorf("read the free disk at %s: %w", base, err)
 	}
 	if free < need {
 		return fmt.Errorf("%s has %s free and the run may fill %s: "+

@@ -153,7 +153,7 @@ func TestUpLeavesNothingWhenItFails(t *testing.T) {
 		want string
 	}{
 		{"servers", Options{Provisioner: &fake{err: errors.New("no java")}}, "no java"},
-		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("starting: %w", syscall.ENOSPC)}},
+		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("start: %w", syscall.ENOSPC)}},
 			"is full: free some"},
 		{"disk too small", Options{Provisioner: &fake{}, NeedBytes: 1 << 60},
 			"free and the run may fill"},
@@ -187,7 +187,7 @@ func TestUnusableBase(t *testing.T) {
 		syscall.EROFS: "cannot be written", syscall.EACCES: "cannot be written",
 		syscall.ENOSPC: "is full", syscall.EDQUOT: "is full",
 	} {
-		err := explain("base", fmt.Errorf("making: %w", errno))
+		err := explain("base", fmt.Errorf("make: %w", errno))
 		if !strings.Contains(err.Error(), want) || !errors.Is(err, errno) {
 			t.Errorf("%v: %v", errno, err)
 		}

@@ -183,7 +183,7 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 	for _, stream := range slices.Backward(plan) {
 		if err := c.js.DeleteStream(ctx, stream.Name); err != nil &&
 			!errors.Is(err, jetstream.ErrStreamNotFound) {
-			errs = append(errs, fmt.Errorf("deleting stream %s again: %w", stream.Name, err))
+			errs = append(errs, fmt.Errorf("delete stream %s again: %w", stream.Name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -216,7 +216,7 @@ func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.Str
 			err = notInPlace(info)
 		}
 		if err != nil {
-			return fmt.Errorf("waiting for stream %s: %w", name, err)
+			return fmt.Errorf("wait for stream %s: %w", name, err)
 		}
 		return nil
 	})
@@ -235,7 +235,7 @@ func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
 	return poll(ctx, func() error {
 		if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
-			return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(),
+			return fmt.Errorf("wait for subject %s at %s: %w", subject, conn.ConnectedAddr(),
 				err)
 		}
 		return nil
@@ -365,7 +365,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 	defer cancel()
 	info, err := c.streamInfo(ctx, c.cfg.homeOf(t.Name).stream)
 	if err != nil {
-		return "", fmt.Errorf("asking for the stream's leader: %w", err)
+		return "", fmt.Errorf("ask for the stream's leader: %w", err)
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {
 		return "", errors.New("the stream has no leader now")

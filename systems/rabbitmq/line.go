@@ -93,7 +93,7 @@ func (l *line) connect(ctx context.Context) error {
 	for range l.p.of.cfg.channels {
 		one, err := l.openLane(conn)
 		if err != nil {
-			return errors.Join(fmt.Errorf("opening a channel to publish on: %w", err),
+			return errors.Join(fmt.Errorf("open a channel to publish on: %w", err),
 				hangUp(ctx, conn))
 		}
 		lanes = append(lanes, one)
@@ -267,7 +267,7 @@ func (l *line) renew() error {
 			err = one.channel.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("opening a channel in place of one that refuses messages: %w", err)
+			return fmt.Errorf("open a channel in place of one that refuses messages: %w", err)
 		}
 		lanes[i] = fresh
 	}

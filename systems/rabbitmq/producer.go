@@ -145,7 +145,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	switch {
 	case err != nil:
 		// Bytes of the message may be on the wire.
-		err = fmt.Errorf("writing the message: %w: %w", err, system.ErrUnknown)
+		err = fmt.Errorf("write the message: %w: %w", err, system.ErrUnknown)
 		lane.line.poke()
 	case confirmed(s):
 		err = lane.outcome(s)
