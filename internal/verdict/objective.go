@@ -140,8 +140,8 @@ func (o Objective) judge(s *result.Saved) Clause {
 				Figure{"beyond_share_high", most})
 			if allowed := 1 - o.Percentile/100; least <= allowed && most > allowed {
 				c.Undecided = true
-				return c.say(result.Unknown, "%s: it was %s, too near to decide: %.3g%% to %.3g%% "+
-					"of messages took longer than the bound, and %.3g%% may", o,
+				return c.say(result.Unknown, "%s: it was %s, too near the bound to decide: "+
+					"%.3g%% to %.3g%% of messages took longer, and %.3g%% may", o,
 					quantity.Duration(ns), least*100, most*100, allowed*100)
 			}
 		}
