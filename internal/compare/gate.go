@@ -132,9 +132,9 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	found := c.found(g, e, tail)
 	switch {
 	case !told && lies:
-		return g.fails(found + "; so few runs do not say how surely"), nil
+		return g.fails(found + "; too few runs to say how surely"), nil
 	case !told:
-		return g.fails("it cannot be decided whether it lies beyond the bound: " + found), nil
+		return g.fails("not decided: " + found), nil
 	case fails && c.blurs(g):
 		found += ": beyond the bound, but the sides differ by less than " +
 			fmt.Sprintf("%d times plimsoll's own error", instrumentTimes)
@@ -189,7 +189,7 @@ func (c *Comparison) found(g Gate, e estimate, tail float64) string {
 	}
 	out := g.Figure.Name + " is " + g.print(e.value.Least)
 	if math.IsInf(edge, 1) {
-		return out + ", and nothing bounds it above"
+		return out + ", without an upper bound"
 	}
 	return fmt.Sprintf("%s, %s %s at %.4g%%", out, word, g.print(edge), 100*(1-tail))
 }
@@ -256,8 +256,7 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
 		return estimate{}, errors.New(
-			"not every run has this figure, so the gate guards nothing: " +
-				"measure longer, or choose another figure")
+			"some runs lack this figure: measure longer, or choose another figure")
 	}
 	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
@@ -332,9 +331,8 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	}
 	if !ok {
 		return estimate{}, fmt.Errorf(
-			"how much %s varies within one run is not known, so the gate "+
-				"guards nothing: measure for %d seconds or more, or take several runs "+
-				"(plimsoll run --trials 5)",
+			"the variation of %s within one run is not known: measure for %d seconds or more, or "+
+				"take several runs (plimsoll run --trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
 	low, high := w.Interval(value, tail)

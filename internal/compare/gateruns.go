@@ -110,7 +110,7 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 	case surely:
 		return g.fails(found)
 	case may:
-		return g.fails("it cannot be decided whether it lies beyond the bound: " + found)
+		return g.fails("not decided: " + found)
 	}
 	return Ruling{Gate: g.Text, Sentence: "holds: " + found}
 }

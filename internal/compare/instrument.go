@@ -71,9 +71,9 @@ func (c *Comparison) instrumentHints() (out []string) {
 	for _, e := range c.Figures {
 		if e.Blurred {
 			out = append(out,
-				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
-					"own error of %s (the same percentile of the twin): that is no difference of "+
-					"the systems",
+				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's own "+
+					"error of %s (the same percentile of the twin): this shows no difference "+
+					"between the systems",
 					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
 					instrumentTimes, Print(Nanoseconds, e.OwnError)))
 		}
@@ -88,9 +88,8 @@ func (c *Comparison) instrumentHints() (out []string) {
 	}
 	if lacking > 0 {
 		out = append(out,
-			fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was "+
-				"(no twin was measured beside the system), so a difference as small as that "+
-				"error may be shown", lacking, all))
+			fmt.Sprintf("plimsoll's own error is not known of %d of these %d runs (no twin was "+
+				"measured): a shown difference may be as small as that error", lacking, all))
 	}
 	return out
 }

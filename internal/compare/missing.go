@@ -78,8 +78,8 @@ func shares(a, b Side) (objections, hints []string) {
 			continue
 		}
 		hints = append(hints,
-			counts+": percentiles count them as longer than all others, or than they "+
-				"were waited for")
+			counts+": percentiles count each as longer than all measured latencies, or than the "+
+				"time that plimsoll waited for it")
 	}
 	return objections, hints
 }
