@@ -340,7 +340,7 @@ func (k *ombDriver) security() {
 	case "SSL", "SASL_SSL":
 		k.Encrypt("")
 	default:
-		k.Note("security.protocol %.20q is none that Kafka knows: connections are not encrypted",
+		k.Note("unknown security.protocol %.20q: connections are not encrypted",
 			k.protocol)
 	}
 	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {
