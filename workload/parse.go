@@ -48,8 +48,7 @@ func (v *warmup) UnmarshalText(text []byte) (err error) {
 	*v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
 	if err != nil || !strings.HasPrefix(most, " ") {
 		return errors.New(
-			"is auto with something behind it that is no duration: write auto, or auto 30s for " +
-				"at most half a minute")
+			"has no duration after auto: write auto, or auto 30s for at most half a minute")
 	}
 	return nil
 }

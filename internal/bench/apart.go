@@ -23,10 +23,10 @@ func (j *Job) apart() *result.Apart {
 	_, embedded := j.System.(system.Embedded)
 	switch {
 	case embedded:
-		return &result.Apart{Why: j.System.Describe().Name + " lives in plimsoll's own process"}
+		return &result.Apart{Why: j.System.Describe().Name + " runs in plimsoll's own process"}
 	case !j.starts() && len(j.Target.Processes) == 0:
-		return &result.Apart{Why: "plimsoll started no server, and the target names no process " +
-			"of one"}
+		return &result.Apart{Why: "plimsoll started no server, and the target names none under " +
+			"processes"}
 	case j.Crew != nil:
 		return &result.Apart{Why: "other processes offer the load"}
 	}
@@ -41,7 +41,7 @@ func (j *Job) apart() *result.Apart {
 // there is more than one core.
 func split(cpus []int, core func(cpu int) int) *result.Apart {
 	if len(cpus) < 2 {
-		return &result.Apart{Why: "plimsoll may use one CPU only"}
+		return &result.Apart{Why: "plimsoll may use only one CPU"}
 	}
 	all := slices.Clone(cpus)
 	slices.SortFunc(all, func(a, b int) int {

@@ -116,8 +116,8 @@ func (j *Job) CheckCrew(workers int) error {
 	most := max(producers, consumers)
 	switch {
 	case w.Existing != nil:
-		return errors.New("existing_topics: workers learn the number of partitions from the " +
-			"workload, which does not have it: measure without --workers")
+		return errors.New("existing_topics: workers cannot learn the number of partitions: " +
+			"measure without --workers")
 	case len(w.Scaling) > 0:
 		return errors.New("scaling: one worker changes the number of consumers: measure " +
 			"without --workers")
@@ -125,15 +125,14 @@ func (j *Job) CheckCrew(workers int) error {
 		return errors.New("handling.fails: a message may be redelivered to another worker, which " +
 			"cannot recognise it: add --pair, or measure without --workers")
 	case j.wholeTopics() && w.Producers > 1:
-		return fmt.Errorf("whole topics can be divided among workers only with one producer each, "+
-			"and the workload has %d: set producers: 1, and more topics", w.Producers)
+		return fmt.Errorf("workers divide whole topics only with one producer for each topic, "+
+			"not %d: set producers: 1, and more topics", w.Producers)
 	case j.wholeTopics() && workers > w.Topics:
-		return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
-			"workload with more topics", workers, w.Topics)
+		return fmt.Errorf("too many workers (%d): at most %d, one for each topic",
+			workers, w.Topics)
 	case workers > most:
-		return fmt.Errorf("%d workers, and the workload has %d producers and %d consumers: give "+
-			"at most %d workers, or a workload with more clients", workers, producers, consumers,
-			most)
+		return fmt.Errorf("too many workers (%d): at most %d for %d producers and %d consumers",
+			workers, most, producers, consumers)
 	}
 	return nil
 }

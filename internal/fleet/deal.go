@@ -80,8 +80,8 @@ func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	}
 	read.Partitions = d.Plan.Workload.Partitions // may have been read from topics that exist
 	if !reflect.DeepEqual(*read, d.Plan.Workload) {
-		return a, fmt.Errorf("the workload %s cannot be given to workers: its YAML is read as "+
-			"another one", d.Plan.Workload.Name)
+		return a, fmt.Errorf("the workload %s cannot be sent to workers: its YAML does not read "+
+			"back as the same workload", d.Plan.Workload.Name)
 	}
 	return Assignment{
 		Workload: text, System: d.Target.System, Settings: d.Target.Settings,

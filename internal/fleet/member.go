@@ -242,7 +242,7 @@ func (m *member) take(w *word) error {
 	c := m.pending[w.Call]
 	switch {
 	case c == nil:
-		return fmt.Errorf("it answered order %d, which was not given", w.Call)
+		return fmt.Errorf("it answered order %d, which it was not given", w.Call)
 	case c.bytes+int64(len(w.Part)) > c.most:
 		return fmt.Errorf("its answer has more than %d bytes", c.most)
 	case len(w.Error) > load.TextMost:

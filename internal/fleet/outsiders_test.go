@@ -260,7 +260,7 @@ func TestRogueWorker(t *testing.T) {
 		}, "a sample has counts of 0 and 0 subscriptions"},
 		"an answer to nothing": {func(o *order) *word {
 			return &word{Call: o.Call + 7, Last: true}
-		}, "it answered order 8, which was not given"},
+		}, "it answered order 8, which it was not given"},
 		// Its announced length is refused, so how much larger it is does not matter.
 		"a part that is too large": {func(o *order) *word {
 			return &word{Call: o.Call, Part: make([]byte, 2*wireMost), Last: true}

@@ -171,7 +171,7 @@ func (w *workerEnd) setClock(same bool) {
 // orNone is what the machine says of its clock.
 func orNone(evidence string) string {
 	if evidence == "" {
-		return "its kernel says nothing of its clock"
+		return "its kernel reports nothing about its clock"
 	}
 	return evidence
 }

@@ -103,7 +103,7 @@ func TestLyingSamples(t *testing.T) {
 		"a figure of -1 where":   func(s sample) { s.Processes[0].RSSBytes = -1 },
 		"received messages":      func(s sample) { s.Counters.Received[1] = math.MaxInt64 },
 		"-7 unsent messages":     func(s sample) { s.Counters.Unsent[0] = -7 },
-		"unsent messages cannot": func(s sample) { s.Counters.Unsent[0] = 1e12 },
+		"unsent messages are":    func(s sample) { s.Counters.Unsent[0] = 1e12 },
 	} {
 		p, before, _ := honest()
 		_, s, _ := honest()
@@ -126,12 +126,12 @@ func TestLyingAccounts(t *testing.T) {
 		"NaN messages in flight":  func(a account) { a.MeanInFlight = math.NaN() },
 		"-1 messages in flight":   func(a account) { a.MeanInFlight = -1 },
 		"lacks 1 workers":         func(a account) { a.Missing = []string{"another"} },
-		"is of -1 bytes":          func(a account) { a.MemoryBytes = -1 },
+		"has -1 bytes":            func(a account) { a.MemoryBytes = -1 },
 		"has 900000 bytes":        func(a account) { a.Errors[0].Message = long },
-		"-1 errors of a kind":     func(a account) { a.Errors[0].Count = -1 },
+		"of a kind: -1":           func(a account) { a.Errors[0].Count = -1 },
 		"5001 kinds of errors":    func(a account) { a.Errors = make([]result.Error, 5001) },
 		"2 changes of the number": func(a account) { a.Scaling = make([]result.ScaleStep, 2) },
-		"change with the figure -1": func(a account) {
+		"impossible figure: -1": func(a account) {
 			a.Scaling = []result.ScaleStep{{Copies: -1}}
 		},
 		"the error of a change": func(a account) {

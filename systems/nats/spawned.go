@@ -192,8 +192,8 @@ func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 	}
 	if len(text) == 0 {
 		return errors.New(
-			"no configuration came: plimsoll starts such servers itself, for a target of nats " +
-				"with the setting servers: processes")
+			"internal command: it expects its configuration on stdin; plimsoll runs it for a " +
+				"target of nats with the setting servers: processes")
 	}
 	s, err := newServer(string(text))
 	if err != nil {
