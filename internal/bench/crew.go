@@ -44,8 +44,8 @@ func (j *Job) wholeTopics() bool {
 // crewStart is headStart for workers elsewhere, because the order to start must reach all of them.
 const crewStart = time.Second
 
-// hands holds the figures of each worker of a crew, beside the merged ones.
-type hands struct {
+// workerFigures holds the figures of each worker of a crew, beside the merged ones.
+type workerFigures struct {
 	last    []load.Sample
 	before  []load.Sample // the interval before the last
 	peakRSS []int64
@@ -53,7 +53,7 @@ type hands struct {
 }
 
 // add takes the workers' samples of an interval, whose histograms it drops.
-func (h *hands) add(all []load.Sample) {
+func (h *workerFigures) add(all []load.Sample) {
 	if h.last == nil {
 		h.peakRSS, h.heldNs = make([]int64, len(all)), make([]int64, len(all))
 		h.last = make([]load.Sample, len(all))
@@ -66,14 +66,14 @@ func (h *hands) add(all []load.Sample) {
 }
 
 // measured records that the last interval was in the measured window.
-func (h *hands) measured() {
+func (h *workerFigures) measured() {
 	for i := range h.last {
 		h.heldNs[i] += h.last[i].Spent().ThrottledNs - h.before[i].Spent().ThrottledNs
 	}
 }
 
 // fill completes a result's figures of the workers.
-func (h *hands) fill(all []result.Worker) []result.Worker {
+func (h *workerFigures) fill(all []result.Worker) []result.Worker {
 	for i := range all {
 		if i >= len(h.last) {
 			break
@@ -90,9 +90,9 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 	return all
 }
 
-// apartNs returns the largest possible difference between the clocks of a producer's and a
+// clocksDifferNs returns the largest possible difference between the clocks of a producer's and a
 // consumer's worker; 0: they share a clock.
-func (r *run) apartNs() int64 {
+func (r *run) clocksDifferNs() int64 {
 	var bounds [2]int64 // the two greatest
 	if r.job.wholeTopics() {
 		return 0

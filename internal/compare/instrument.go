@@ -49,11 +49,11 @@ func twin(runs []*result.Saved, f Figure) (out []float64) {
 
 // blurred reports whether plimsoll's own error could explain the difference of the medians.
 func (e Effect) blurred() bool {
-	return apart(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
+	return distance(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
 }
 
-// apart returns the least distance of two values; it is infinite if only one is reached.
-func apart(a, b Span) float64 {
+// distance returns the least distance of two values; it is infinite if only one is reached.
+func distance(a, b Span) float64 {
 	switch {
 	case a.NotReached() && b.NotReached():
 		return 0
@@ -74,7 +74,7 @@ func (c *Comparison) instrumentHints() (out []string) {
 				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's own "+
 					"error of %s (the same percentile of the twin): this shows no difference "+
 					"between the systems",
-					e.Figure.Name, Print(Nanoseconds, apart(e.A.Median, e.B.Median)),
+					e.Figure.Name, Print(Nanoseconds, distance(e.A.Median, e.B.Median)),
 					instrumentTimes, Print(Nanoseconds, e.OwnError)))
 		}
 	}

@@ -26,7 +26,7 @@ func Separate(table string, sides [][]Member) error {
 		groups = append(groups, groupsOf(side)...)
 	}
 	left := func(all []connection) []flow { return across(sides, all) }
-	return put(table, apart(sides), groups, left)
+	return put(table, separate(sides), groups, left)
 }
 
 // Enclose lets only processes of the groups reach the members. The groups must include the

@@ -88,14 +88,14 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	w.say("joined " + o.Coordinator + " as " + o.Name)
 	err = w.serve(ctx, cancel, conn, stream)
-	return errors.Join(err, w.part.finish())
+	return errors.Join(err, w.share.finish())
 }
 
 // workerEnd is the worker's end of the connection.
 type workerEnd struct {
 	options WorkerOptions
 	words   chan *word
-	part    part
+	share   runShare
 	clock   clock.Clock // the coordinator's time
 	skewed  *skew.Clock // clock, where the worker's own is another one; nil: it is the same
 
@@ -219,7 +219,7 @@ func (w *workerEnd) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if w.part.idle() {
+	if w.share.idle() {
 		w.say("the coordinator has ended the fleet")
 		return nil
 	}
@@ -284,7 +284,7 @@ func (w *workerEnd) learn(ctx context.Context, t *tock) {
 	}
 	step, err := w.skewed.Add(skew.Exchange{SentNs: t.SentNs, ReceivedNs: t.ReceivedNs,
 		AnsweredNs: t.AnsweredNs, ReturnedNs: w.skewed.Own()})
-	if err == nil && step != nil && !w.part.idle() {
+	if err == nil && step != nil && !w.share.idle() {
 		w.speak(ctx, &word{Event: &load.Event{Kind: load.Failure,
 			Sentence: "the clock of worker " + w.options.Name + " " + step.String()}})
 	}
@@ -396,11 +396,11 @@ func (w *workerEnd) do(within, ctx context.Context, o *order) (answer any, err e
 		if err := w.awaitClock(within); err != nil {
 			return nil, err
 		}
-		return nil, w.part.begin(within, a, w.means(ctx))
+		return nil, w.share.begin(within, a, w.means(ctx))
 	case actionFinish:
-		return nil, w.part.finish()
+		return nil, w.share.finish()
 	}
-	local, err := w.part.worker()
+	local, err := w.share.worker()
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (w *workerEnd) timed(s load.Sample) sampled {
 	return sampled{s, &clockState{w.skewed.State(), w.skewed.GreatestBoundNs()}}
 }
 
-// means are what a part works with.
+// means are what a share works with.
 func (w *workerEnd) means(ctx context.Context) means {
 	return means{systems: w.options.Systems, clock: w.clock, tell: w.tell(ctx), say: w.say}
 }

@@ -147,7 +147,7 @@ func reach(dir string, use func(path string) error) error {
 // controller executes the requests to an owner, one at a time. It owns the state until it is
 // closed.
 type controller struct {
-	room     *room
+	folder   *folder
 	state    *State
 	cluster  system.Provisioned
 	injector system.Injector // nil: the testbed takes no faults
@@ -159,10 +159,10 @@ type controller struct {
 }
 
 // control starts to serve requests.
-func (r *room) control(
+func (r *folder) control(
 	state *State, cluster system.Provisioned, injector system.Injector,
 ) (*controller, error) {
-	c := &controller{room: r, state: state, cluster: cluster, injector: injector}
+	c := &controller{folder: r, state: state, cluster: cluster, injector: injector}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	err := reach(r.dir, func(path string) (err error) {
 		c.socket, err = net.Listen("unix", path)
@@ -241,11 +241,11 @@ func (c *controller) notice(node string, now *Node) error {
 			*now = *at
 		}
 	}
-	return errors.Join(c.room.save(*c.state), c.room.retarget(c.state.Name, running))
+	return errors.Join(c.folder.save(*c.state), c.folder.retarget(c.state.Name, running))
 }
 
 // retarget replaces the processes in the target by those of the running servers.
-func (r *room) retarget(name string, running []system.Node) error {
+func (r *folder) retarget(name string, running []system.Node) error {
 	path := filepath.Join(r.dir, targetName)
 	raw, err := os.ReadFile(path)
 	if err != nil {

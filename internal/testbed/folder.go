@@ -21,7 +21,7 @@ const (
 	dataName = "data"
 	lockPoll = 10 * time.Millisecond
 
-	// Further names in the room of a detached testbed.
+	// Further names in the folder of a detached testbed.
 	stateName   = "state.json"
 	targetName  = "target.yaml"
 	secretsName = "secrets"
@@ -32,16 +32,16 @@ const (
 // unnamed matches the directories of testbeds without a name.
 var unnamed = regexp.MustCompile(`^p\d+-\d+$`)
 
-// room is one testbed's directory. Its lock is held as long as the owner lives.
-type room struct {
+// folder is one testbed's directory. Its lock is held as long as the owner lives.
+type folder struct {
 	dir  string
 	lock *os.File
 }
 
-// openRoom makes a directory under base and locks it. Meanwhile no other process makes or
+// openFolder makes a directory under base and locks it. Meanwhile no other process makes or
 // removes a directory there. Without a name, the directory gets a unique one. The error is
 // os.ErrExist when the name is in use.
-func openRoom(ctx context.Context, base, name string) (*room, error) {
+func openFolder(ctx context.Context, base, name string) (*folder, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, result.InFolder(base, "make the data directory", err)
@@ -57,10 +57,10 @@ func openRoom(ctx context.Context, base, name string) (*room, error) {
 	if _, err := removeDead(root); err != nil {
 		return nil, fmt.Errorf("remove what a dead testbed left: %w", err)
 	}
-	return makeRoom(root, name)
+	return makeFolder(root, name)
 }
 
-func makeRoom(root, name string) (*room, error) {
+func makeFolder(root, name string) (*folder, error) {
 	dir := filepath.Join(root, name)
 	var err error
 	if name == "" {
@@ -71,7 +71,7 @@ func makeRoom(root, name string) (*room, error) {
 	if err != nil {
 		return nil, result.InFolder(root, "make the data directory", err)
 	}
-	r := &room{dir: dir}
+	r := &folder{dir: dir}
 	r.lock, err = tryLock(filepath.Join(dir, lockName))
 	if err == nil {
 		// The lock file has content, so that a full disk shows here.
@@ -86,11 +86,11 @@ func makeRoom(root, name string) (*room, error) {
 	return r, nil
 }
 
-func (r *room) data() string { return filepath.Join(r.dir, dataName) }
+func (r *folder) data() string { return filepath.Join(r.dir, dataName) }
 
 // remove deletes the directory, and the lock last. If it is interrupted, the free lock still
 // shows that the owner is dead.
-func (r *room) remove() error {
+func (r *folder) remove() error {
 	err := removeDir(r.dir)
 	if r.lock != nil {
 		err = errors.Join(err, r.lock.Close())

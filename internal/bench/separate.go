@@ -14,9 +14,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// apart returns the separate CPUs of servers and load, or the reason why they share all; nil: the
-// workload does not ask for separation.
-func (j *Job) apart() *result.Apart {
+// separateCPUs returns the separate CPUs of servers and load, or the reason why they share all;
+// nil: the workload does not ask for separation.
+func (j *Job) separateCPUs() *result.Apart {
 	if j.Workload.Isolate.CPUs != workload.CPUsSplit {
 		return nil
 	}
@@ -59,7 +59,7 @@ func split(cpus []int, core func(cpu int) int) *result.Apart {
 
 // separate gives the load its CPUs, and servers that are started from now on theirs.
 func (s *session) separate() error {
-	a := s.job.apart()
+	a := s.job.separateCPUs()
 	if s.run.Environment.Apart = a; a == nil {
 		return nil
 	}
