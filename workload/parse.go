@@ -85,8 +85,8 @@ func defaults() *file {
 	return f
 }
 
-// Default returns the workload of an empty file ("{}"), which a run has that names none: 1
-// topic, 10,000 messages of 1 KB a second, durability level 2.
+// Default returns the workload of an empty file ("{}"), for runs that name none. Its values are the
+// defaults of the fields (fields.go).
 func Default() *Workload {
 	f := defaults()
 	w := f.resolve(strict.Unplaced())

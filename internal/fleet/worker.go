@@ -176,7 +176,7 @@ func orNone(evidence string) string {
 	return evidence
 }
 
-// plain is an error of gRPC without its dress.
+// plain unwraps an error of gRPC: it returns an error with only its message.
 func plain(err error) error {
 	if s, is := status.FromError(err); is && s.Message() != "" {
 		return errors.New(s.Message())
