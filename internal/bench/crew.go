@@ -108,8 +108,8 @@ func (r *run) clocksDifferNs() int64 {
 	return bounds[0] + bounds[1]
 }
 
-// CheckCrew refuses a crew among which the workload cannot be divided, or of which a worker would
-// have nothing to do.
+// CheckCrew refuses a workload that cannot be divided among the workers, and a crew in which a
+// worker would have nothing to do.
 func (j *Job) CheckCrew(workers int) error {
 	w := j.Workload
 	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers

@@ -27,7 +27,7 @@ const (
 	mostAuto = 3 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
-	// mostWarmBytes bounds what a warm-up publishes that ends by itself, and warmShare the share of
+	// mostWarmBytes bounds what a warm-up that ends by itself publishes, and warmShare the share of
 	// the free disk that all copies of it take.
 	mostWarmBytes = 4e9
 	warmShare     = 0.25
@@ -129,7 +129,7 @@ func (s *session) warm(ctx context.Context) (err error) {
 	return err
 }
 
-// warm puts servers under load that are a testbed's, or those of the job's target.
+// warm puts the servers of a testbed, or of the job's target, under load.
 func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	*result.Warming, error) {
 	watch.Phase(result.PhaseConnect, j.warmSentence())
@@ -204,7 +204,7 @@ func endedIn(r *result.Run) error {
 	return fmt.Errorf("node %s ended by itself: its log says why", r.Ended[0].Node)
 }
 
-// uneventful takes out of a workload what happens on purpose, and its ends.
+// uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload.
 func uneventful(w *workload.Workload) {
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
 	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false

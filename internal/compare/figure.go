@@ -119,8 +119,8 @@ func plain() []Figure {
 	}
 }
 
-// counter takes a count of the scheduled messages. Of another tool's run it is known if that
-// recorded it. Messages without an answer, of which no tool has a record, are counted once the run
+// counter takes a count of the scheduled messages. In an imported run it is known if the other tool
+// recorded it. No other tool records messages without an answer; plimsoll counts them when the run
 // has ended.
 func counter(recorded string, of func(result.Counters) int64) func(*result.Run) (float64, bool) {
 	return func(r *result.Run) (float64, bool) {

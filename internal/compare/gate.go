@@ -154,8 +154,8 @@ func (g Gate) fails(found string) Ruling {
 // because bounds may leave it open.
 type estimate struct{ value, low, high Span }
 
-// beyond reports whether the figure surely lies beyond the bound, and whether the answer is the
-// same for all values of the latencies of which only a bound is known.
+// beyond reports whether the figure certainly lies beyond the bound. told is set if the answer is
+// the same whatever the values of latencies that are only bounded.
 func (e estimate) beyond(g Gate) (fails, told bool) {
 	if g.Above {
 		return e.low.Least > g.Bound, (e.low.Least > g.Bound) == (e.low.Most > g.Bound)
@@ -300,7 +300,7 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 		"(plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
-// unsure returns an estimate from too few runs for an interval, some of which have only a bound.
+// unsure returns an estimate for runs that are too few for an interval, and partly only bounded.
 // The bound may suffice to decide.
 func unsure(g Gate, a, b spans) estimate {
 	v := center(b).Median

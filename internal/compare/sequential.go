@@ -122,7 +122,7 @@ func (w Within) p(ratio float64) float64 {
 const leastP = 1e-12
 
 // sequentialCenter returns the geometric mean of the values of a sequential set, and its interval.
-// Values of which some are only bounds have no interval.
+// There is no interval if some values are only bounds.
 func sequentialCenter(values spans) Center {
 	if !values.exact() {
 		c := center(values)
@@ -143,8 +143,8 @@ func centerOfSide(s Side, values spans) Center {
 	return center(values)
 }
 
-// sequentially compares sets of which at least one is sequential, pair by pair where all runs have
-// a partner. Otherwise the intervals of both sides, each with half of the error, add up.
+// sequentially compares two sets, at least one of them sequential: pair by pair if all runs have a
+// partner. Otherwise the intervals of both sides, each with half of the error, add up.
 func (e *Effect) sequentially(c *Comparison, a, b spans) {
 	if !a.exact() || !b.exact() {
 		e.Times = e.B.Median.times(e.A.Median)

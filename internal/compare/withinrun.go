@@ -19,7 +19,7 @@ const (
 	// mostIntervals bounds the work for a long run: more intervals are first merged with their
 	// neighbours.
 	mostIntervals = 240
-	// mostEntries bounds the memory for values, of which each interval has its own.
+	// mostEntries bounds the memory for the values of all intervals.
 	mostEntries = 2_000_000
 	// resolution is the relative resolution of figures: that of the histograms.
 	resolution = 0.001
@@ -40,7 +40,7 @@ type Within struct {
 	ranks *ranks
 	// sequential is set for values that were looked at after each new one.
 	sequential bool
-	// sides is set for a ratio of which a side is sequential, and which has no pairs.
+	// sides is set for a ratio without pairs that has a sequential side.
 	sides *[2]Within
 }
 

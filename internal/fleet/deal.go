@@ -71,7 +71,8 @@ func (m *member) describe(kernel string) result.Worker {
 }
 
 // assignmentOf returns what all workers of a run need. The workload travels as YAML, which the
-// worker reads with the parser of any file; one that would come out another is refused.
+// worker reads with the parser of any file; a workload that does not read back as the same one is
+// refused.
 func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	text := d.Plan.Workload.YAML()
 	read, err := workload.Parse("plan", []byte(text))

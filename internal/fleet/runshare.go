@@ -21,7 +21,7 @@ type runShare struct {
 	mu      sync.Mutex
 	local   *load.Local
 	cluster system.Cluster
-	undo    func() // of what the scheduler was told
+	undo    func() // restores GOMAXPROCS
 }
 
 // means are what a share works with.

@@ -247,8 +247,8 @@ func (c *caveats) add(code, format string, args ...any) {
 	*c = append(*c, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 }
 
-// ofEnd adds the caveat of the search's end. wide says how far apart the ends of a bracket are that
-// is wider than asked for.
+// ofEnd adds the caveat of the search's end. wide says how wide the bracket is, if it is wider than
+// asked for.
 func (c *caveats) ofEnd(s *Saved, wide string) {
 	switch s.End {
 	case UsedUp:

@@ -28,7 +28,7 @@ func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 	return out
 }
 
-// peaksOf returns the places of the peaks of which a cell's rate is a share.
+// peaksOf returns the places of the peaks that a cell's rate depends on: it is a share of them.
 func (s *Study) peaksOf(c *Cell) []string {
 	r := s.rate(c.Rate)
 	if !r.Own {

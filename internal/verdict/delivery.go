@@ -120,8 +120,8 @@ func roomForCopies(r *result.Run) string {
 }
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and
-// partition), over all consumers of a subscription, and from the partition they were sent to. Of
-// lanes that came to several workers of a fleet, only disorder at one of them is known.
+// partition), over all consumers of a subscription, and from the partition they were sent to. In
+// lanes that several workers of a fleet received, only disorder at one worker is known.
 func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Misplaced > 0:
@@ -276,7 +276,7 @@ func counts(r *result.Run) result.Verdict {
 		quantity.Count(c.Acked+warm.Acked), quantity.Count(received+copies))
 }
 
-// servers judges the ends of servers that no fault of the workload asked for. There is one.
+// servers judges a run in which servers ended without a fault of the workload.
 func servers(r *result.Run) result.Verdict {
 	first, named := r.Ended[0], EndedServers(r)
 	return say(Servers, result.Broken,

@@ -148,7 +148,7 @@ func UsedOf(s result.Share) string {
 }
 
 // HostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
-// false when too little was observed, or on virtual time, of which CPU time is no share.
+// false when too little was observed, or on virtual time.
 func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	window := r.Observation.WindowNs
 	whole := float64(window) / 1e9 * float64(r.Environment.Cores)

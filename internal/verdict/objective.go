@@ -170,10 +170,10 @@ func (o Objective) judge(s *result.Saved) Clause {
 // trial. A search decides an end of its bracket in several trials.
 const nearTail = 0.3
 
-// beyond returns the least and the greatest share of messages beyond the objective's bound that
-// the run allows for; false: it has too few intervals. The least leaves out plimsoll's own lag: it
-// is of publish latency less own lag, which is no longer than the system's own latency, or of
-// end-to-end latency with a bound that is raised by the mean own lag.
+// beyond returns the least and the greatest share of messages beyond the objective's bound that the
+// run allows for; false: it has too few intervals. The least leaves out plimsoll's own lag: it is
+// of publish latency less own lag, which is at most the system's own latency, or of end-to-end
+// latency with a bound that is raised by the mean own lag.
 func (o Objective) beyond(s *result.Saved) (least, most float64, known bool) {
 	if o.Percentile == 100 {
 		return 0, 0, false

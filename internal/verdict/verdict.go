@@ -153,13 +153,13 @@ func rate(r *result.Run) result.Verdict {
 		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
 }
 
-// lostWorker says what a run does not know that lost one of its workers; empty: it has all of
-// them. The counters have what the worker told last, and what the others did until it was given up.
+// lostWorker says what is not known because a worker was lost; empty: none was. The counters have
+// the worker's last report, and what the others did until the worker was given up.
 func lostWorker(r *result.Run) string {
 	for _, w := range r.Workers {
 		if w.Lost != "" {
-			return "what worker " + w.Name + " offered and received before it was lost is known " +
-				"in part only"
+			return "worker " + w.Name + " was lost: what it offered and received is known " +
+				"only in part"
 		}
 	}
 	return ""
