@@ -94,7 +94,8 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
 	if c.single {
-		err := copiesOf(c.settings, c.level).Enough(1, "1 server answers, which is in no cluster")
+		err := copiesOf(c.settings, c.level).Enough(1, "only 1 server answers, and it is in no "+
+			"cluster")
 		return []jetstream.StreamConfig{origin}, err
 	}
 	if c.level.Majority() || origin.Replicas == 1 {
@@ -107,8 +108,8 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	copies := origin.Replicas
 	if len(tags) < copies {
 		return nil, fmt.Errorf(
-			"level %d puts %d copies on servers of their own, and only %d servers have a tag "+
-				"that no other has: give each server its own server_tags", c.level, copies, len(
+			"level %d puts %d copies on servers of their own, but only %d servers have a tag of "+
+				"their own: give each server its own server_tags", c.level, copies, len(
 				tags))
 	}
 	first := firstServer(name, len(tags))
@@ -413,7 +414,7 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	return "", fmt.Errorf("server %s leads, and it is at none of the endpoints", name)
+	return "", fmt.Errorf("server %s leads, but no endpoint is its address", name)
 }
 
 // maxName bounds stream and consumer names: they become directory names.

@@ -186,7 +186,7 @@ func (c *cluster) refusal(what string, err error) error {
 	if !errors.As(err, &refused) || !refused.Server {
 		return fmt.Errorf("declare %s: %w", what, err)
 	}
-	return &system.NotSupported{Reason: fmt.Sprintf("declare %s: the server answers %d %s", what,
+	return &system.NotSupported{Reason: fmt.Sprintf("declaring %s: the server answers %d %s", what,
 		refused.Code, strings.TrimSpace(refused.Reason))}
 }
 

@@ -368,5 +368,5 @@ func endpointOf(node string, endpoints []string) (string, error) {
 			return e, nil
 		}
 	}
-	return "", fmt.Errorf("%s leads, and none of the endpoints is at its host", node)
+	return "", fmt.Errorf("%s leads, but no endpoint is at its host", node)
 }
