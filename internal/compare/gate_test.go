@@ -104,13 +104,56 @@ func rule(t *testing.T, a, b Side, gates ...string) (string, error) {
 	return strings.Join(out, "\n"), err
 }
 
-// A run with unread messages does not know how many messages were lost.
-func TestUnreadMessagesDecideNoGate(t *testing.T) {
+// A run with unread messages does not know how many messages were lost, so it passes no gate of
+// them.
+func TestUnreadMessagesPassNoGate(t *testing.T) {
 	b := sideOf("B", 100, 101)
 	b.Runs[1].Run.Ledger.Subscriptions[0].Unread = 3
-	_, err := rule(t, sideOf("A", 100), b, "lost > 0")
-	if err == nil || !strings.Contains(err.Error(), "ended with unread messages") {
-		t.Error(err)
+	got, err := rule(t, sideOf("A", 100), b, "lost > 0")
+	if want := "fails: lost is not known in run B1, which left 3 messages unread"; err != nil ||
+		got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}
+
+// Sets that must not be compared because B alone did worse fail the gate. Where A did as well, or
+// where the loads differ too, there is no ruling.
+func TestGatesFailWhereOnlyBDidWorse(t *testing.T) {
+	unanswered := func(s Side) Side {
+		s.Runs[0].Run.Counters.Unknown = 100
+		return s
+	}
+	otherLoad := func(s Side) Side {
+		for _, r := range s.Runs {
+			r.Run.Load.TargetRate = 5
+		}
+		return s
+	}
+	a, b := func() Side { return sideOf("A", 100, 101) }, func() Side { return sideOf("B", 1, 2) }
+	for name, c := range map[string]struct {
+		a, b Side
+		want string
+	}{
+		"B overloaded": {a(), overload(b()), "latencies of B fails: of these 4 runs 2 were " +
+			"overloaded"},
+		"B unanswered":    {a(), unanswered(b()), "(100 never answered) in B"},
+		"A overloaded":    {overload(a()), b(), ""},
+		"both overloaded": {overload(a()), overload(b()), ""},
+		"A unanswered":    {unanswered(a()), b(), ""},
+		"another load":    {a(), otherLoad(overload(b())), ""},
+		"comparable":      {a(), b(), ""},
+	} {
+		var found []string
+		for _, r := range Objects(c.a, c.b).FailB() {
+			if !r.Fails {
+				t.Errorf("%s: %+v holds", name, r)
+			}
+			found = append(found, r.Gate+" "+r.Sentence)
+		}
+		got := strings.Join(found, "; ")
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (w without) String() string {
 
 // shares reports how many messages of each side have no publish and no end-to-end latency, as
 // objections if the shares differ too much for a comparison, and otherwise as remarks.
-func shares(a, b Side) (objections, hints []string) {
+func shares(a, b Side) (objections Objections, hints []string) {
 	for _, series := range seriesNames[:2] {
 		ofA, ofB := withoutLatency(a, series.series), withoutLatency(b, series.series)
 		if ofA.Total() == 0 && ofB.Total() == 0 {
@@ -74,7 +74,9 @@ func shares(a, b Side) (objections, hints []string) {
 		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.article, ofA,
 			ofB)
 		if math.Abs(ofA.share()-ofB.share()) >= shareThatMatters {
-			objections = append(objections, "the sides differ in their shares of "+counts)
+			objections = append(objections, Objection{LatencyOnly: true,
+				ByB:      ofB.share() > ofA.share(),
+				Sentence: "the sides differ in their shares of " + counts})
 			continue
 		}
 		hints = append(hints,

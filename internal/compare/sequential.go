@@ -59,7 +59,7 @@ func partnered(a, b Side) (Side, Side, bool) {
 	if len(ofA) < fewestPairs || len(ofA) == len(a.Runs) && len(ofB) == len(b.Runs) {
 		return a, b, false
 	}
-	return Side{a.Name, ofA}, Side{b.Name, ofB}, true
+	return Side{Name: a.Name, Runs: ofA}, Side{Name: b.Name, Runs: ofB}, true
 }
 
 // sure returns the geometric mean of values, given as logarithms, and its uncertainty: with rounds
