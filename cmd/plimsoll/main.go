@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary},
-		kong.Writers(out, errOut), kong.Exit(exit),
+		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 
@@ -112,7 +111,7 @@ func run(args []string, out, errOut io.Writer) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "plimsoll: %v: see 'plimsoll --help'\n", err)
+		fmt.Fprintln(errOut, "plimsoll:", misread(err))
 		return exitUsage
 	}
 	if sweeps(parsed) {
@@ -125,18 +124,6 @@ func run(args []string, out, errOut io.Writer) int {
 		err = fmt.Errorf("write the result: %w", checked.failed)
 	}
 	return exitCode(err, errOut)
-}
-
-// helping returns the arguments with --help where they ask for help without it: none at all, and
-// help, alone or before the name of a command.
-func helping(args []string) []string {
-	switch {
-	case len(args) == 0:
-		return []string{"--help"}
-	case args[0] == "help":
-		return append(slices.Clone(args[1:]), "--help")
-	}
-	return args
 }
 
 // sweeps reports whether a command begins with the removal of what killed processes left. Commands
