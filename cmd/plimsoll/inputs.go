@@ -206,6 +206,9 @@ func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.J
 	var aim workload.Clients
 	if w != nil {
 		aim = w.Clients
+		if _, err := objectivesOf(w); err != nil {
+			return nil, err
+		}
 	}
 	settings, err := s.Describe().Resolve(aim, t.Settings)
 	if err != nil {

@@ -81,7 +81,10 @@ func (c *runCommand) Run(con console) error {
 		if len(runs) > 0 {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}
-		passed, err := passes(con, gates, runs, c.JSON)
+		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
+		if last := report.Closing(runs); last != "" {
+			fmt.Fprintln(con.err, last)
+		}
 		end := c.exit(ctx, runs, cmp.Or(failed, err))
 		if !passed && (end == nil || errors.Is(end, exitError(exitSpent))) {
 			return exitError(exitFailed)

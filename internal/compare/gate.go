@@ -16,29 +16,45 @@ type Gate struct {
 	Text     string
 	Figure   Figure
 	Above    bool    // it fails above the bound; else below
+	Reaching bool    // it fails at the bound too
 	Relative bool    // the bound is a multiple of A's figure
 	Bound    float64 // in the figure's unit, or the multiple
 }
 
-const gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost " +
-	"> 0"
+const (
+	gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost " +
+		"> 0"
+	objectiveExample = "write it like publish.p99 < 20ms, rate > 9k/s or lost < 1"
+)
 
 // ParseGate reads a condition: a figure, > or <, and a bound, which is a multiple
 // of A's figure (1.10x) or a value (20ms, 9k/s, 0).
-func ParseGate(text string) (Gate, error) {
+func ParseGate(text string) (Gate, error) { return parseCondition(text, gateExample) }
+
+// ParseObjective reads a condition that each run must keep, with a value as its bound, and returns
+// the gate that fails where the condition does not hold.
+func ParseObjective(text string) (Gate, error) {
+	g, err := parseCondition(text, objectiveExample)
+	if err == nil {
+		err = g.Absolute()
+	}
+	g.Above, g.Reaching = !g.Above, true
+	return g, err
+}
+
+func parseCondition(text, example string) (Gate, error) {
 	g := Gate{Text: strings.Join(strings.Fields(text), " ")}
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return g, fmt.Errorf("%q holds no > or <: %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q holds no > or <: %s", shorten(g.Text), example)
 	}
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
-		return g, fmt.Errorf(
-			"%q compares with a sign other than > and <: a gate fails when a figure lies beyond "+
-				"its bound; %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q compares with a sign other than > and <: %s", shorten(g.Text),
+			example)
 	}
 	if name == "" || bound == "" {
-		return g, fmt.Errorf("%q lacks its figure or its bound: %s", shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q lacks its figure or its bound: %s", shorten(g.Text), example)
 	}
 	var err error
 	if g.Figure, err = Find(name); err != nil {

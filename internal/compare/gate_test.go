@@ -61,6 +61,39 @@ func TestGatesThatTeach(t *testing.T) {
 	}
 }
 
+// An objective is a gate that fails where its condition does not hold, also at the bound.
+func TestObjectivesAreGatesTheOtherWayRound(t *testing.T) {
+	for text, fails := range map[string]bool{
+		"publish.p99 < 100us": true,
+		"publish.p99 < 101us": false,
+		"publish.p99<99us":    true,
+		"lost < 1":            false,
+		"lost < 0":            true,
+		"rate > 950/s":        true,
+		"rate > 949/s":        false,
+	} {
+		g, err := ParseObjective(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := sideOf("B", 100).Runs
+		runs[0].Run.Summary.WindowNs, runs[0].Run.Summary.AchievedRate = 1e10, 950
+		if got := RuleRuns([]Gate{g}, runs)[0]; got.Fails != fails {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"publish.p99 < 1.1x":  "is a multiple of another run's figure",
+		"publish.p99":         "write it like publish.p99 < 20ms",
+		"pubish.p99 < 3ms":    `did you mean "publish.p99"?`,
+		"publish.p99 <= 20ms": "a sign other than > and <",
+	} {
+		if _, err := ParseObjective(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func FuzzParseGate(f *testing.F) {
 	for _, text := range []string{"publish.p99 > 1.10x", "e2e.p50>20ms", "rate < 9k/s", "lost > 0",
 		"a <> b", "publish.p99 > 1x x", "cpu>", "\x00>\xff"} {
@@ -340,6 +373,7 @@ func TestRunsByThemselvesPassOrFail(t *testing.T) {
 		"overloaded": {"publish.p99 > 20ms", broken(verdict.Rate), "rate fails: because of rate"},
 		"behind": {"lost > 0", broken(verdict.Receiving),
 			"receiving fails: because of receiving, in run B1"},
+		"cold": {"lost > 0", broken(verdict.Steady), "steady fails: because of steady, in run B1"},
 		"limited": {"publish.p99 > 20ms", func(r *result.Run) {
 			broken(verdict.Generator)(r)
 			r.Summary.Generator.Limited = true

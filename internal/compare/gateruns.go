@@ -120,9 +120,9 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 			worst, at = v, s
 		}
 	}
-	surely, may := worst.Least > g.Bound, worst.Most > g.Bound
+	surely, may := g.past(worst.Least), g.past(worst.Most)
 	if !g.Above {
-		surely, may = worst.Most < g.Bound, worst.Least < g.Bound
+		surely, may = may, surely
 	}
 	found := g.Figure.Name + " is " + g.span(worst) + " in " + runName(at) + g.leftOut(at)
 	switch {
@@ -132,6 +132,11 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 		return g.fails("it cannot be decided whether it lies beyond the bound: " + found)
 	}
 	return Ruling{Gate: g.Text, Sentence: "holds: " + found}
+}
+
+// past reports whether a value fails the gate.
+func (g Gate) past(v float64) bool {
+	return v == g.Bound && g.Reaching || v != g.Bound && (v > g.Bound) == g.Above
 }
 
 // span prints what is known of a run's figure.
