@@ -28,6 +28,7 @@ type inputs struct {
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
 	Warmup     *string `placeholder:"3s|auto" help:"Length of the warm-up, instead of the workload's; auto: until the system is steady."`
 	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
+	keyFlags
 
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
 
@@ -86,9 +87,24 @@ func (in *inputs) limit(job *bench.Job) error {
 	return job.CheckBill()
 }
 
-// workload returns the workload and its source. The notes say what plimsoll assumes about a
-// workload of the OpenMessaging Benchmark that its file does not state.
+// workload returns the workload, with the keys that flags set, and its source, without them. The
+// notes say what plimsoll assumes about a workload of the OpenMessaging Benchmark that its file
+// does not state.
 func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
+	w, source, notes, err = in.read()
+	if err != nil || len(in.settings()) == 0 {
+		return w, source, notes, err
+	}
+	text := source
+	if omb.IsWorkload([]byte(source)) {
+		text = w.YAML()
+	}
+	w, _, err = in.set(text)
+	return w, source, notes, err
+}
+
+// read reads the workload.
+func (in *inputs) read() (w *workload.Workload, source string, notes []string, err error) {
 	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
 		w, source, err = workload.Find(in.Workload)
 		return w, source, nil, err

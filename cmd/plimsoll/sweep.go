@@ -183,9 +183,8 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 			return nil, errors.New(
 				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
-		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil ||
-			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil ||
-			len(c.Fault) > 0 || c.Until != "" {
+		if c.Workload != "default" || len(c.Target) > 0 || len(c.flagKeys()) > 0 ||
+			c.Until != "" {
 			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")
@@ -201,12 +200,15 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 	if err := c.conflicts(varied); err != nil {
 		return nil, err
 	}
-	w, source, err := workload.Find(c.Workload)
-	if err != nil {
-		return nil, err
-	}
 	// The flags that hold for every cell are checked first, by themselves.
-	if err := c.override(w); err != nil {
+	w, source, err := workload.Find(c.Workload)
+	if err == nil {
+		w, source, err = c.set(source)
+	}
+	if err == nil {
+		err = c.override(w)
+	}
+	if err != nil {
 		return nil, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
@@ -238,17 +240,12 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 
 // conflicts refuses a flag that would give a varied key the same value in all cells.
 func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
-	for _, flag := range []struct {
-		given     bool
-		name, key string
-	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"},
-		{c.Durability != nil, "--durability", "durability"},
-		{c.Clients != nil, "--clients", "clients"}, {c.Seed != nil, "--seed", "seed"}} {
+	for _, one := range c.flagKeys() {
 		for _, a := range varied {
-			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
+			if overlap(one.key, a.Key) {
 				return fmt.Errorf(
 					"%s conflicts with --vary %s: it would give all cells the same value, "+
-						"leave it out", flag.name, a.Key)
+						"leave it out", one.flag, a.Key)
 			}
 		}
 	}
