@@ -35,6 +35,10 @@ type inputs struct {
 	elsewhere int  // machines that share the load; 0: this one has all of it
 	search    bool // the workload is for a search, which finds the rate
 
+	onlyAble bool              // targets that cannot carry the workload are left out
+	leftOut  []string          // those, and why
+	named    map[string]string // the words that name targets in -t, by the targets' names
+
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
 
@@ -49,6 +53,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		return nil, inputError{err}
 	}
 	var jobs []*bench.Job
+	in.named = map[string]string{}
 	for _, name := range in.targets() {
 		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
@@ -65,9 +70,14 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		if err == nil {
 			err = job.Check()
 		}
+		if err != nil && job != nil && in.onlyAble {
+			in.leftOut = append(in.leftOut, name+": "+reason(err))
+			continue
+		}
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
+		in.named[t.Name] = name
 		if err := in.limit(job); err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}

@@ -36,6 +36,7 @@ var began = time.Now()
 // commands is the command line.
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
+	Choose    chooseCommand    `cmd:"" help:"Measure every system that can start here at one load and durability level, side by side, and say what to run next."`
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
 	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold; offers the built-in workload verify unless told otherwise."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
