@@ -3,8 +3,9 @@
 GO      ?= go
 BIN     := bin/plimsoll
 # The version stands in CHANGELOG.md; the commit is added where there is a repository.
-VERSION := v$(shell sed -n 's/^## \[\([0-9][^]]*\)\].*/\1/p' CHANGELOG.md | head -n 1)$(shell git describe --always --dirty --exclude '*' 2>/dev/null | sed 's/^/+/')
-LDFLAGS := -s -w -X main.version=$(VERSION)
+NEWEST  := v$(shell sed -n 's/^## \[\([0-9][^]]*\)\].*/\1/p' CHANGELOG.md | head -n 1)
+VERSION := $(NEWEST)$(shell git describe --always --dirty --exclude '*' 2>/dev/null | sed 's/^/+/')
+LDFLAGS  = -s -w -X main.version=$(VERSION)
 SHELL   := bash
 TOOL    := $(GO) tool -modfile=tools/go.mod
 # The race detector needs a C compiler; nothing else does.
@@ -13,7 +14,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build snapshot release publish releasable test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +24,43 @@ run: build ## Build, then measure a replicated NATS JetStream cluster for about 
 
 build: ## Build bin/plimsoll.
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/plimsoll
+
+# Go fetches and builds it once, which takes some minutes.
+GORELEASER ?= $(GO) run github.com/goreleaser/goreleaser/v2@v2.15.1
+GORELEASE   = VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' COMMITTED="$$(git log -1 --format=%ct)" $(GORELEASER) release --clean
+# Empty where docker can build images for other platforms.
+NO_IMAGE    = $(shell { docker buildx version && docker info; } > /dev/null 2>&1 || echo --skip=docker)
+PACKED     := bin/dist
+UNPACKED   := bin/unpacked
+
+snapshot: ## Build all files of a release in bin/dist, and the image where docker runs; publish nothing; try what is for this machine.
+	@[ -z "$(NO_IMAGE)" ] || echo "NOTE: docker with buildx does not run here, so the container image is NOT built"
+	$(GORELEASE) --snapshot $(NO_IMAGE)
+	@rm -rf $(UNPACKED) && mkdir -p $(UNPACKED)
+	tar -xzf $(PACKED)/plimsoll_$$(uname -s)_$$(uname -m).tar.gz -C $(UNPACKED)
+	.ci/try $(UNPACKED)/plimsoll '$(VERSION)'
+	@if ! command -v dpkg > /dev/null; then echo "NOTE: no dpkg here, so the Debian package is NOT tried"; \
+	else dpkg -x $(PACKED)/plimsoll_$$(dpkg --print-architecture).deb $(UNPACKED) && \
+		.ci/try $(UNPACKED)/usr/bin/plimsoll '$(VERSION)'; fi
+
+TAG ?= $(NEWEST)
+release: releasable ## Tag this commit with the newest version of CHANGELOG.md and push the tag; .github/workflows/release.yml does the rest.
+	@git diff --quiet HEAD || { echo "there are changes that are not committed" >&2; exit 1; }
+	git tag --annotate --message 'plimsoll $(TAG)' '$(TAG)'
+	git push origin '$(TAG)'
+
+# What a release must have; the newest version of CHANGELOG.md is the tag.
+releasable:
+	@[ '$(TAG)' = '$(NEWEST)' ] || { \
+		echo "the tag is $(TAG), and the newest version in CHANGELOG.md is $(NEWEST): they must be the same" >&2; exit 1; }
+	@! sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -q '^- ' || { \
+		echo "CHANGELOG.md has lines below [Unreleased]: give them a version and its date" >&2; exit 1; }
+
+publish: VERSION := $(NEWEST)
+publish: releasable # What .github/workflows/release.yml runs.
+	@mkdir -p bin
+	awk -v heading='## [$(NEWEST:v%=%)]' '/^## / { on = index($$0, heading) == 1; next } on' CHANGELOG.md > bin/notes.md
+	GORELEASER_CURRENT_TAG='$(TAG)' $(GORELEASE) --release-notes bin/notes.md
 
 # Servers of two packages run side by side, those on Java and the others: most tests of servers wait.
 # Meanwhile, what they leave of the cores runs the tests that any speed will do for: those that
@@ -91,9 +129,11 @@ test-kubernetes: ## Run a fleet on a real Kubernetes on this machine (root, and 
 test-partitions: ## Cut a worker of a fleet off at 20 random moments (root; about two minutes).
 	$(GO) test -run TestWorkerIsCutOff -v -count 1 -timeout 20m ./cmd/plimsoll -partitions 20
 
-lint: ## Run the linters pinned in tools/go.mod.
+lint: ## Run the linters pinned in tools/go.mod, and compile everything for macOS.
 	$(GO) mod tidy -diff
 	$(TOOL) golangci-lint run ./...
+	GOOS=darwin GOARCH=arm64 $(GO) build -trimpath ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet -trimpath ./...
 
 # What judges and what counts. SAMPLE tries so many changes of each package instead of all.
 MUTATE ?= ./internal/verdict ./internal/compare ./internal/measure ./result ./internal/load

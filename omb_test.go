@@ -84,7 +84,7 @@ type ombKind struct {
 	most  int64 // memory of the largest
 }
 
-// docs/OMB.md has the translation of each of OMB's own workload files.
+// docs/OMB-WORKLOADS.md has the translation of each of OMB's own workload files.
 func TestOMBFilesAreInTheTable(t *testing.T) {
 	const usual = 10_000 // topics
 	kinds := make([]ombKind, 4)
@@ -114,7 +114,7 @@ func TestOMBFilesAreInTheTable(t *testing.T) {
 		kinds[at].files++
 		kinds[at].most = max(kinds[at].most, memoryOf(w, 1))
 	}
-	inDocument(t, "docs/OMB.md", "files", ombTable(kinds)+
+	inDocument(t, "docs/OMB-WORKLOADS.md", "files", ombTable(kinds)+
 		"\n| file with a backlog | becomes |\n|---|---|\n"+backlogs.String()+
 		"\n"+crowdTable(crowds))
 }

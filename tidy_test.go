@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -40,6 +41,7 @@ const (
 	maxFileLines     = 500
 	maxFunctionLines = 60
 	maxReadmeLines   = 200
+	maxPageWords     = 1200
 	maxColumns       = 100 // a tab counts four
 )
 
@@ -241,35 +243,66 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+var (
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	block   = regexp.MustCompile("(?s)```.*?```")
+	// notInAnchors is what GitHub leaves out of the anchor of a heading.
+	notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// longPages are the pages of docs/ that may have maxPageWords or more, each with why.
+var longPages = map[string]string{
+	"docs/METHODOLOGY.md": "says what every figure means, in one place to be searched",
+}
 
 func TestDocumentsAreAliveAndShort(t *testing.T) {
-	documents, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md", ".github/*.md"} {
-		more, err := filepath.Glob(pattern)
+	var documents []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", ".github/*.md"} {
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		documents = append(documents, more...)
+		documents = append(documents, found...)
 	}
+	texts := make(map[string]string)
 	for _, name := range documents {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
+		texts[filepath.ToSlash(name)] = string(raw)
+	}
+	for name, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			linked := name
+			if m[1] != "" {
+				linked = path.Join(path.Dir(name), m[1])
+			}
+			if _, err := os.Stat(linked); err != nil {
 				t.Errorf("%s links to %s, which is not there", name, m[1])
+			} else if m[2] != "" && !slices.Contains(anchors(texts[linked]), m[2]) {
+				t.Errorf("%s links to #%s, which %s does not have", name, m[2], linked)
 			}
 		}
-		if lines := strings.Count(string(raw), "\n"); name == "README.md" &&
-			lines > maxReadmeLines {
+		if lines := strings.Count(text, "\n"); name == "README.md" && lines > maxReadmeLines {
 			t.Errorf("README.md has %d lines, at most %d", lines, maxReadmeLines)
 		}
+		if words := len(strings.Fields(text)); path.Dir(name) == "docs" &&
+			(words >= maxPageWords) != (longPages[name] != "") {
+			t.Errorf("%s has %d words, and a page has fewer than %d: is it two tasks, or does it "+
+				"say a thing twice? longPages lists the exceptions", name, words, maxPageWords)
+		}
 	}
+}
+
+// anchors returns the names by which a link reaches the headings of a document.
+func anchors(text string) (all []string) {
+	for _, m := range heading.FindAllStringSubmatch(block.ReplaceAllString(text, ""), -1) {
+		name := notInAnchors.ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
 }
 
 // TestNothingRunsBesideWhatIsNotRaced: the packages that the Makefile tests without the race
@@ -295,4 +328,57 @@ func TestNothingRunsBesideWhatIsNotRaced(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// beginsWithGerund matches an error that says "creating …" where all others say "create …".
+var beginsWithGerund = regexp.MustCompile(`^[a-z]+ing[ :]`)
+
+// notGerunds are the words of this form that an error may begin with: pronouns, a noun, and a
+// key of a workload.
+var notGerunds = regexp.MustCompile(`^(nothing|something|setting|scaling)[ :]`)
+
+// Errors name what failed in the infinitive, so that a chain of them reads as one list: "create
+// the topic: ask the leader: …".
+func TestErrorsBeginInTheInfinitive(t *testing.T) {
+	goFiles(t, func(_ string, fset *token.FileSet, f *ast.File) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, is := n.(*ast.CallExpr)
+			if !is || len(call.Args) == 0 || !makesError(call) {
+				return true
+			}
+			words := leftmost(call.Args[0])
+			if beginsWithGerund.MatchString(words) && !notGerunds.MatchString(words) {
+				t.Errorf("%s: the error begins with %q: use the infinitive, like \"create the "+
+					"topic: %%w\"", fset.Position(call.Pos()), words)
+			}
+			return true
+		})
+	})
+}
+
+// makesError reports whether a call is one of fmt.Errorf or errors.New.
+func makesError(call *ast.CallExpr) bool {
+	function, is := call.Fun.(*ast.SelectorExpr)
+	if !is {
+		return false
+	}
+	from, is := function.X.(*ast.Ident)
+	return is && (from.Name == "fmt" && function.Sel.Name == "Errorf" ||
+		from.Name == "errors" && function.Sel.Name == "New")
+}
+
+// leftmost returns the first string of a concatenation, or "" if it begins with something else.
+func leftmost(e ast.Expr) string {
+	for {
+		sum, is := e.(*ast.BinaryExpr)
+		if !is {
+			break
+		}
+		e = sum.X
+	}
+	if text, is := e.(*ast.BasicLit); is && text.Kind == token.STRING {
+		words, _ := strconv.Unquote(text.Value)
+		return words
+	}
+	return ""
 }

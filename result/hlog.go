@@ -119,7 +119,7 @@ func (e *logEncoder) encode(l Logged) {
 	e.plain = b
 }
 
-// appendZigZag appends a number in LEB128 of at most 9 bytes, the last of which has 8 bits.
+// appendZigZag appends a number in LEB128 of at most 9 bytes; the ninth has 8 bits.
 func appendZigZag(b []byte, n int64) []byte {
 	u := uint64(n)<<1 ^ uint64(n>>63)
 	for range 8 {

@@ -32,7 +32,7 @@ type SubscriptionLedger struct {
 	// came after a later one of their lane that another consumer had received
 	Overtaken int64 `json:"overtaken,omitempty"`
 	// Of a fleet: messages received of lanes that came to consumers of several workers. Each worker
-	// watched the order among its own consumers, and nobody watched it between them.
+	// watched the order among its own consumers; the order between workers was not watched.
 	BetweenWorkers int64 `json:"between_workers,omitempty"`
 	// came after a later one of their lane at a consumer, and to another worker too: reordered, or
 	// copies of what had come there before

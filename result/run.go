@@ -281,7 +281,7 @@ type System struct {
 // Redelivery says how long after its delivery a message may be delivered again, while no server
 // and no consumer fails.
 type Redelivery struct {
-	Never   bool   `json:"never,omitempty"`    // it cannot be
+	Never   bool   `json:"never,omitempty"`    // no message is delivered again
 	AfterNs int64  `json:"after_ns,omitempty"` // at the latest; 0: no limit is known
 	Why     string `json:"why"`                // in the system's own words
 	// DelayNs is how long the system withholds each message from consumers on purpose.

@@ -32,14 +32,14 @@ func (u *Unwritable) Error() string {
 
 func (u *Unwritable) Unwrap() error { return u.cause }
 
-// InFolder returns an Unwritable if nothing can be made in the folder, and otherwise the error with
-// what was being done.
-func InFolder(folder, doing string, err error) error {
+// InFolder returns an Unwritable if nothing can be made in the folder, and otherwise the error
+// after what failed, such as "create the folder".
+func InFolder(folder, failed string, err error) error {
 	for _, cause := range []error{fs.ErrPermission, fs.ErrNotExist, fs.ErrExist, syscall.EROFS,
 		syscall.ENOTDIR} {
 		if errors.Is(err, cause) {
 			return &Unwritable{folder, err}
 		}
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", failed, err)
 }

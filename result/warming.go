@@ -12,7 +12,7 @@ type Period struct {
 
 // Warming says how the servers were warmed up before the run, by load to topics of its own.
 type Warming struct {
-	Asked   string `json:"asked"`    // WarmedAuto, or a length
+	Asked   string `json:"asked"`    // WarmedAuto, alone or with its limit, or a length
 	Ns      int64  `json:"ns"`       // under load
 	PauseNs int64  `json:"pause_ns"` // until what the load left was done
 	TookNs  int64  `json:"took_ns"`  // all of it, topics and clients included

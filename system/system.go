@@ -214,9 +214,9 @@ func (m *Message) Done(err error) { m.complete.Complete(err) }
 // DurabilityReader is a Cluster that can read its durability back from the live
 // servers.
 type DurabilityReader interface {
-	// ReadDurability returns the servers' configuration of the topics, of which there is
-	// at least one. An error means that it contradicts the durability level, and names
-	// both values, or that the servers did not answer.
+	// ReadDurability returns the servers' configuration of the topics, at least one. An error means
+	// that it contradicts the durability level, and names both values, or that the servers did not
+	// answer.
 	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
 }
 
@@ -303,7 +303,7 @@ type Renewer interface {
 	Renew()
 }
 
-// Provisioner is a System of which plimsoll can start a cluster on this machine.
+// Provisioner is a System whose servers plimsoll can start on this machine.
 type Provisioner interface {
 	// Provision starts a cluster for a request that passed Check, and returns when it accepts
 	// connections. After an error it leaves nothing behind.

@@ -203,8 +203,8 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 	}
 	if build := w.BacklogBuild(); build < leastBuild {
 		doc.Reject("backlog",
-			fmt.Sprintf("of %s messages is there %s after the measured window begins: make it "+
-				"last %s or more, the warm-up of %s sends %s",
+			fmt.Sprintf("of %s messages is complete %s after the measured window begins: make "+
+				"that %s or more, the warm-up of %s sends %s",
 				quantity.Count(w.BacklogMessages()), quantity.Duration(
 					int64(build)), leastBuild, quantity.Duration(int64(w.Warmup)),
 				quantity.Count(w.WarmupMessages())))

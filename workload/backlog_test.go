@@ -71,7 +71,7 @@ func TestBacklogRefusals(t *testing.T) {
 			"combined with backlog",
 		"backlog: {size: 2GB}\nload: {steps: [{rate: 1k/s, for: 9s}, {rate: 2k/s, for: 9s}]}": "load.steps cannot be combined with backlog",
 		"backlog: {size: 2GB}\nwarmup: auto":                                                  "warmup cannot be auto with a backlog",
-		"backlog: {messages: 7k}\nwarmup: 3s":                                                 "of 7,000 messages is there 500ms after the measured window begins",
+		"backlog: {messages: 7k}\nwarmup: 3s":                                                 "of 7,000 messages is complete 500ms after the measured window begins",
 		"backlog: {size: 1TB}\nload: {rate: 1/s}":                                             "may take longer than",
 		"backlog: {size: 2GB, limit: 0s}":                                                     "backlog.limit must be above 0s",
 	} {

@@ -51,7 +51,7 @@ func FaultKinds() []FaultKind {
 	}
 }
 
-// scenarios returns the kinds of which a run makes several faults, one after the other.
+// scenarios returns the kinds that a run makes into several faults, one after the other.
 func scenarios() []FaultKind { return []FaultKind{FaultRollingRestart} }
 
 // IsScenario reports whether a run makes several faults of the kind, one after the other.

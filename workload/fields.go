@@ -249,6 +249,11 @@ var faultFields = []Field{
 	{Path: "faults", Name: "faults", Means: "What is done to servers on purpose, and when.",
 		at:      func(f *file) any { return &f.faults },
 		printed: func(f *file) bool { return len(f.faults) > 0 }},
+	{Path: objectivesKey, Name: "objectives",
+		Means: "What each run must keep, or the command exits with 1: [publish.p99 < 20ms, " +
+			"lost < 1, rate > 4k/s].",
+		Fixed: true, at: func(f *file) any { return &f.Objectives },
+		printed: func(f *file) bool { return len(f.Objectives) > 0 }},
 }
 
 // keys returns the table of fields with the values of the file.

@@ -12,7 +12,7 @@ import (
 func everything() []*Workload {
 	open, ramp, closed := Default(), Default(), Default()
 	drain, replay, lasting, existing := Default(), Default(), Default(), Default()
-	existing.Existing = []string{"orders"}
+	existing.Existing, existing.Objectives = []string{"orders"}, []string{"lost < 1"}
 	histogram, lognormal := Default(), Default()
 	histogram.Message.Sizes = &Sizes{Parts: []SizePart{{0.5, 100, 200}, {0.5, 300, 300}}}
 	lognormal.Message.Sizes = &Sizes{Median: 100, P99: 1000, Most: 2000}

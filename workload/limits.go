@@ -35,6 +35,8 @@ const (
 
 	MaxStrikes = 50 // times that faults happen in a run
 
+	MaxObjectives = 32
+
 	// MaxInFlightBytes bounds the payload that all producers together may have in flight:
 	// topics x producers x max_in_flight x message size. One message of each producer is within
 	// the bound in any case.

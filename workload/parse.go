@@ -48,8 +48,7 @@ func (v *warmup) UnmarshalText(text []byte) (err error) {
 	*v.length, err = quantity.ParseDuration(strings.TrimSpace(most))
 	if err != nil || !strings.HasPrefix(most, " ") {
 		return errors.New(
-			"is auto with something behind it that is no duration: write auto, or auto 30s for " +
-				"at most half a minute")
+			"has no duration after auto: write auto, or auto 30s for at most half a minute")
 	}
 	return nil
 }
@@ -86,8 +85,8 @@ func defaults() *file {
 	return f
 }
 
-// Default returns the workload of an empty file ("{}"), which a run has that names none: 1
-// topic, 10,000 messages of 1 KB a second, durability level 2.
+// Default returns the workload of an empty file ("{}"), for runs that name none. Its values are the
+// defaults of the fields (fields.go).
 func Default() *Workload {
 	f := defaults()
 	w := f.resolve(strict.Unplaced())

@@ -162,26 +162,26 @@ func (s *Sizes) readParts(text string) error {
 	return nil
 }
 
-// part is a share of the messages, with the text of its size.
-type part struct {
+// shareText is a share of the messages, with the text of its size.
+type shareText struct {
 	share float64
 	of    string
 }
 
 // readShares reads shares that are joined by plus signs: 80% A + 20% B. A single part may leave
 // its share out, which is then the whole.
-func readShares(text, right string, most int) ([]part, error) {
+func readShares(text, right string, most int) ([]shareText, error) {
 	texts := strings.Split(text, "+")
 	if len(texts) > most {
 		return nil, fmt.Errorf("has %s parts: keep it to %d", quantity.Count(int64(len(texts))),
 			most)
 	}
-	var parts []part
+	var parts []shareText
 	for _, one := range texts {
 		one = strings.TrimSpace(one)
 		first, rest, found := strings.Cut(one, " ")
 		if len(texts) == 1 && !strings.Contains(one, "%") {
-			parts = append(parts, part{1, one})
+			parts = append(parts, shareText{1, one})
 			continue
 		}
 		if !found {
@@ -192,7 +192,7 @@ func readShares(text, right string, most int) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{share, strings.TrimSpace(rest)})
+		parts = append(parts, shareText{share, strings.TrimSpace(rest)})
 	}
 	return parts, nil
 }

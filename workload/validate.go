@@ -33,6 +33,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkInFlight(doc)
 	w.checkBacklog(doc)
 	w.checkFaults(doc)
+	w.checkObjectives(doc)
 }
 
 func (w *Workload) checkNames(doc *strict.Document) {

@@ -49,6 +49,9 @@ type Workload struct {
 	// see which messages the system still holds, whichever subscription has read them.
 	Audit  bool
 	Faults []Fault // in the order in which they are written
+
+	// Objectives are conditions that each run must keep, such as publish.p99 < 20ms.
+	Objectives []string
 }
 
 // Isolate says what plimsoll does before a run, so that an earlier run does not affect it.

@@ -12,7 +12,7 @@ import (
 )
 
 type calibrateCommand struct {
-	Dir  string `arg:"" optional:"" default:"runs" type:"path" help:"A directory on the file system whose disk is measured: where servers keep their data (default: runs)."`
+	Dir  string `arg:"" optional:"" default:"runs" type:"path" help:"A directory on the file system whose disk is measured: where servers keep their data."`
 	JSON bool   `name:"json" help:"Print the limits as JSON instead of a table."`
 }
 

@@ -18,7 +18,7 @@ import (
 type compareCommand struct {
 	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials or --until: its two targets are compared."`
 	Primary  string   `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide, with commas between: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
-	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds, or when B broke a promise: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0'; may be repeated."`
+	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds, or when B broke a promise or alone was overloaded: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0'; may be repeated."`
 	Anyway   bool     `help:"Compare runs that are not comparable: of different loads or durability, limited by plimsoll itself, or of latencies under overload. The output says so."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`
 	Markdown bool     `xor:"form" help:"Print Markdown instead of a table."`
@@ -38,7 +38,7 @@ func (c *compareCommand) Run(con console) error {
 	objections := compare.Objects(a, b)
 	against := objections.To(c.question(primary, gates))
 	if len(gates) > 0 {
-		v.Rulings = compare.BrokenPromises(gates, b.Runs)
+		v.Rulings = append(compare.BrokenPromises(gates, b.Runs), b.FailedRuns()...)
 	}
 	switch {
 	case len(objections) == 0:
@@ -84,10 +84,13 @@ func (c *compareCommand) question(primary []figure.Figure, gates []compare.Gate)
 }
 
 // refuse ends a comparison of sets that must not be compared. B may fail its gates nevertheless:
-// by what it lost or left unanswered, for which no comparison is needed.
+// by a broken promise or a count, for which no comparison is needed, or because it alone gives the
+// reason.
 func (c *compareCommand) refuse(con console, v report.Versus, gates []compare.Gate,
 	against compare.Objections) error {
-	v.Rulings = append(v.Counts(gates), v.Rulings...)
+	if len(gates) > 0 {
+		v.Rulings = slices.Concat(v.Counts(gates), v.Rulings, against.FailB())
+	}
 	if !slices.ContainsFunc(v.Rulings, fails) {
 		way := "--anyway compares them nevertheless"
 		if len(against.To(nil)) == 0 {

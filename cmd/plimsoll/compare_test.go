@@ -2,6 +2,8 @@ package main
 
 import (
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,26 +38,55 @@ func saved(t *testing.T, root, name string, slow, refused int64) string {
 	return w.Dir()
 }
 
-// B refuses exactly the messages that are slow in A. That is no improvement: the comparison is
-// refused, and with --anyway the gate fails.
+// A run of B that could not go on passes no gate, and one of A says nothing about B.
+func TestFailedRunsPassNoGate(t *testing.T) {
+	root := t.TempDir()
+	for _, side := range []string{"a", "b"} {
+		for _, name := range []string{"1", "2"} {
+			dir := saved(t, filepath.Join(root, side), side+name, 0, 0)
+			if name == "2" {
+				s, err := result.Read(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Run.State, s.Run.StateReason = result.Failed, "node n1 ended by itself"
+				if err := result.Save(dir, &s.Run); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	cmd := self(t, root, "compare", "a", "b", "--fail-if", "unknown > 0")
+	out, _ := cmd.CombinedOutput()
+	said := strings.Join(strings.Fields(string(out)), " ")
+	if cmd.ProcessState.ExitCode() != exitFailed ||
+		!strings.Contains(said, "fails: run b2 could not go on: node n1 ended by itself") ||
+		strings.Contains(said, "run a2 could not") {
+		t.Errorf("exits with %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// B refuses exactly the messages that are slow in A. That is no improvement: the gate fails, with
+// --anyway too. Where A refused them, the comparison is refused.
 func TestRefusingSlowMessagesPassesNoGate(t *testing.T) {
 	root := t.TempDir()
 	a, b := saved(t, root, "a", 1500, 0), saved(t, root, "b", 0, 1500)
-	gate := []string{"compare", a, b, "--fail-if", "publish.p99 > 1.1x"}
+	gate := []string{"--fail-if", "publish.p99 > 1.1x"}
 	for _, c := range []struct {
 		more string
+		args []string
 		code int
 		want []string
 	}{
-		{"", 2, []string{"without a publish latency: 0 of 100,000 in A, 1,500 of 100,000, 1.5%"}},
-		{"--anyway", 1,
+		{"A, then B", []string{a, b}, exitFailed, []string{"warning the sides differ",
+			"gate latencies of B fails: ",
+			"without a publish latency: 0 of 100,000 in A, 1,500 of 100,000, 1.5%"}},
+		{"B, then A", []string{b, a}, exitUsage, []string{"and --anyway all figures",
+			"without a publish latency: 1,500 of 100,000, 1.5%"}},
+		{"--anyway", []string{a, b, "--anyway"}, exitFailed,
 			[]string{"fails: publish.p99 is not reached in B", "not reached against 50ms"}},
 	} {
-		args := gate
-		if c.more != "" {
-			args = append(args, c.more)
-		}
-		cmd := self(t, root, args...)
+		cmd := self(t, root, slices.Concat([]string{"compare"}, c.args, gate)...)
 		out, err := cmd.CombinedOutput()
 		said := strings.Join(strings.Fields(string(out)), " ")
 		if _, exited := err.(*exec.ExitError); !exited || cmd.ProcessState.ExitCode() != c.code {

@@ -238,7 +238,8 @@ func takesFile(v *kong.Value) bool {
 		hint = v.Flag.PlaceHolder
 	}
 	hint = strings.ToUpper(hint)
-	return v.Tag.Type == "path" || strings.Contains(hint, "FILE") || v.Name == "set"
+	return v.Tag.Type == "path" || strings.Contains(hint, "FILE") ||
+		v.Flag == nil && v.Name == "set"
 }
 
 // valuesOf returns the known values of a flag or an argument.
@@ -271,6 +272,7 @@ func knownValues() map[string]func() []candidate {
 		"--target":     targetCandidates,
 		"--durability": levelCandidates,
 		"--clients":    func() []candidate { return named(workload.ClientWords()) },
+		"--set":        keyCandidates,
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
 		"report --format":        func() []candidate { return named(report.Formats()) },
@@ -304,6 +306,13 @@ func named[Name ~string](names []Name) (found []candidate) {
 func workloadCandidates() (found []candidate) {
 	for _, e := range workload.Library() {
 		found = append(found, candidate{e.Name, e.Description})
+	}
+	return found
+}
+
+func keyCandidates() (found []candidate) {
+	for _, f := range workload.Fields() {
+		found = append(found, candidate{f.Path + "=", f.Means})
 	}
 	return found
 }

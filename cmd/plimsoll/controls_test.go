@@ -258,14 +258,18 @@ func (u *user) focused(t *testing.T) string {
 	return is[string](t, u.browser, "document.activeElement.outerHTML.slice(0, 200)")
 }
 
+// mostUses bounds the attempts to use a control.
+const mostUses = 4
+
 // try uses a control, and reports whether that had its effect. A page under way may change in the
-// same moment, and a browser without a core to itself loses a click: the second use counts too.
+// same moment, which moves the control away from the pointer, and a browser without a core to
+// itself loses a click: a later use counts too.
 func (u *user) try(t *testing.T, c control, i int, byKeys bool) bool {
 	t.Helper()
 	u.doing = fmt.Sprintf("%s, by keyboard %t", c.HTML, byKeys)
 	err := u.once(t, rules[c.Rule], i, byKeys)
-	if err != nil && !u.gone(t, i) {
-		t.Logf("a second time: %s: %v", u.doing, err)
+	for again := 1; err != nil && again < mostUses && !u.gone(t, i); again++ {
+		t.Logf("again: %s: %v", u.doing, err)
 		err = u.once(t, rules[c.Rule], i, byKeys)
 	}
 	if err != nil && !u.gone(t, i) {

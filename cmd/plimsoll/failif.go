@@ -3,16 +3,20 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // failIf are the gates of runs by themselves.
 type failIf struct {
-	FailIf []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition holds of a run, or is not decided: 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0', 'rate < 9k/s'; may be repeated. Then a run also fails that did not reach the offered rate, or that plimsoll limited."`
+	FailIf []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition holds of a run, or is not decided: 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0', 'rate < 9k/s'; may be repeated. The objectives of a workload are such conditions too. With either, a run also fails that did not reach the offered rate, that was cold or drifting, or that plimsoll limited. Of a search, the run at its peak is judged."`
 }
 
 // gates reads the conditions.
@@ -30,26 +34,55 @@ func (f *failIf) gates() ([]compare.Gate, error) {
 	return gates, errors.Join(errs...)
 }
 
-// passes judges the gates over finished runs, and prints the rulings and the last sentence on the
-// runs. Without gates everything passes.
-func passes(con console, gates []compare.Gate, runs []*result.Saved, asJSON bool) (bool, error) {
-	if len(runs) == 0 {
+// objectivesOf returns the gates of a workload's objectives.
+func objectivesOf(w *workload.Workload) (gates []compare.Gate, _ error) {
+	var errs []error
+	for _, text := range w.Objectives {
+		g, err := compare.ParseObjective(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("objectives of workload %s: %w", w.Name, err))
+		}
+		gates = append(gates, g)
+	}
+	return gates, errors.Join(errs...)
+}
+
+// passes judges the gates and the objectives of the runs' workload over finished runs, and prints
+// the rulings. Without gates and objectives everything passes.
+func passes(con console, gates []compare.Gate, w *workload.Workload, runs []*result.Saved,
+	asJSON bool) (bool, error) {
+	objectives, err := objectivesOf(w)
+	if err != nil {
+		return false, err
+	}
+	gates = slices.Concat(gates, objectives)
+	if len(gates) == 0 || len(runs) == 0 {
 		return true, nil
 	}
-	passed := true
-	if len(gates) > 0 {
-		out := con.out
-		if asJSON {
-			out = con.err
-		}
-		rulings := compare.RuleRuns(gates, runs)
-		if err := showFacts(out, report.GateFacts(rulings)); err != nil {
-			return false, err
-		}
-		passed = !slices.ContainsFunc(rulings, fails)
+	out := con.out
+	if asJSON {
+		out = con.err
 	}
-	if last := report.Closing(runs); last != "" {
-		fmt.Fprintln(con.err, last)
+	rulings := compare.RuleRuns(gates, runs)
+	if err := showFacts(out, report.GateFacts(rulings)); err != nil {
+		return false, err
 	}
-	return passed, nil
+	return !slices.ContainsFunc(rulings, fails), nil
+}
+
+// atPeaks returns the run of each search at its highest stable rate. A search without one fails by
+// itself.
+func atPeaks(found []*peak.Saved) (runs []*result.Saved, _ error) {
+	for _, s := range found {
+		stable, _ := s.Ends()
+		if stable == nil {
+			continue
+		}
+		run, err := verdict.Read(filepath.Join(s.Dir, stable.Dir))
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
 }

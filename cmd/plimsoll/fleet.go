@@ -108,7 +108,7 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
 	}
 	if c.folder, err = leftover.Dir("", "plimsoll-fleet-"); err != nil {
-		return fmt.Errorf("making the fleet's folder: %w", err)
+		return fmt.Errorf("make the fleet's folder: %w", err)
 	}
 	switch {
 	case local:
@@ -186,7 +186,7 @@ func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 func (c *crew) invite(con console) error {
 	path := filepath.Join(c.folder.Path, "join-token")
 	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
-		return fmt.Errorf("writing the join token: %w", err)
+		return fmt.Errorf("write the join token: %w", err)
 	}
 	_, err := fmt.Fprintf(con.err, "waiting for workers: copy %s to each load machine, and run "+
 		"there plimsoll worker --join %s --token-file join-token\n", path, c.coordinator.Address())
@@ -197,7 +197,7 @@ func (c *crew) invite(con console) error {
 func (c *crew) start(n int) error {
 	program, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("finding this program: %w", err)
+		return fmt.Errorf("find this program: %w", err)
 	}
 	for i := range n {
 		name := fmt.Sprintf("local-%d", i+1)

@@ -28,11 +28,16 @@ type inputs struct {
 	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
 	Warmup     *string `placeholder:"3s|auto" help:"Length of the warm-up, instead of the workload's; auto: until the system is steady."`
 	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
+	keyFlags
 
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
 
 	elsewhere int  // machines that share the load; 0: this one has all of it
 	search    bool // the workload is for a search, which finds the rate
+
+	onlyAble bool              // targets that cannot carry the workload are left out
+	leftOut  []string          // those, and why
+	named    map[string]string // the words that name targets in -t, by the targets' names
 
 	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
 }
@@ -48,6 +53,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		return nil, inputError{err}
 	}
 	var jobs []*bench.Job
+	in.named = map[string]string{}
 	for _, name := range in.targets() {
 		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
@@ -64,9 +70,14 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		if err == nil {
 			err = job.Check()
 		}
+		if err != nil && job != nil && in.onlyAble {
+			in.leftOut = append(in.leftOut, name+": "+reason(err))
+			continue
+		}
 		if err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
+		in.named[t.Name] = name
 		if err := in.limit(job); err != nil {
 			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
 		}
@@ -86,9 +97,24 @@ func (in *inputs) limit(job *bench.Job) error {
 	return job.CheckBill()
 }
 
-// workload returns the workload and its source. The notes say what plimsoll assumes about a
-// workload of the OpenMessaging Benchmark that its file does not state.
+// workload returns the workload, with the keys that flags set, and its source, without them. The
+// notes say what plimsoll assumes about a workload of the OpenMessaging Benchmark that its file
+// does not state.
 func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
+	w, source, notes, err = in.read()
+	if err != nil || len(in.settings()) == 0 {
+		return w, source, notes, err
+	}
+	text := source
+	if omb.IsWorkload([]byte(source)) {
+		text = w.YAML()
+	}
+	w, _, err = in.set(text)
+	return w, source, notes, err
+}
+
+// read reads the workload.
+func (in *inputs) read() (w *workload.Workload, source string, notes []string, err error) {
 	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
 		w, source, err = workload.Find(in.Workload)
 		return w, source, nil, err
@@ -206,6 +232,9 @@ func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.J
 	var aim workload.Clients
 	if w != nil {
 		aim = w.Clients
+		if _, err := objectivesOf(w); err != nil {
+			return nil, err
+		}
 	}
 	settings, err := s.Describe().Resolve(aim, t.Settings)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,21 +21,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
-// The exit codes.
-const (
-	exitDone        = 0
-	exitFailed      = 1 // the run failed, or a check did not hold
-	exitUsage       = 2 // the input was wrong
-	exitSpent       = 3 // a run stopped at --max-cost
-	exitInterrupted = 130
-)
-
 // began is taken as early as possible, for the time to the first message.
 var began = time.Now()
 
 // commands is the command line.
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
+	Choose    chooseCommand    `cmd:"" help:"Measure every system that can start here at one load and durability level, side by side, and say what to run next."`
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
 	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold; offers the built-in workload verify unless told otherwise."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
@@ -45,7 +36,7 @@ type commands struct {
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`
 	Serve     serveCommand     `cmd:"" help:"Show all experiments below a folder in a browser: search, open, compare, tag, delete to a trash folder."`
-	Report    reportCommand    `cmd:"" help:"Render run directories: html, md, csv, intervals, resources, json, benchfmt, omb or a table."`
+	Report    reportCommand    `cmd:"" help:"Render run directories: ${report_formats}."`
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
 	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
 	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and the transfer of results."`
@@ -63,9 +54,10 @@ type commands struct {
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
-const description = "plimsoll measures messaging systems at equal guarantees: how much they " +
+var description = "plimsoll measures messaging systems at equal guarantees: how much they " +
 	"carry, how fast,\nhow much of it arrives, and what their acknowledgement is worth.\n\n" +
-	"Sizes have powers of 1,024: 1KB is 1,024 bytes. Counts and rates have powers of 1,000."
+	"Sizes have powers of 1,024: 1KB is 1,024 bytes. Counts and rates have powers of 1,000.\n" +
+	"Exit codes: " + exitList()
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
@@ -90,11 +82,11 @@ type console struct {
 // newParser returns the parser of the command line. After a flag that ends the program, such as
 // --help, it calls exit with the exit code.
 func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
-	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
+	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"), formatNames(),
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary},
-		kong.Writers(out, errOut), kong.Exit(exit),
+		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 
@@ -112,7 +104,7 @@ func run(args []string, out, errOut io.Writer) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "plimsoll: %v: see 'plimsoll --help'\n", err)
+		fmt.Fprintln(errOut, "plimsoll:", misread(err))
 		return exitUsage
 	}
 	if sweeps(parsed) {
@@ -125,18 +117,6 @@ func run(args []string, out, errOut io.Writer) int {
 		err = fmt.Errorf("write the result: %w", checked.failed)
 	}
 	return exitCode(err, errOut)
-}
-
-// helping returns the arguments with --help where they ask for help without it: none at all, and
-// help, alone or before the name of a command.
-func helping(args []string) []string {
-	switch {
-	case len(args) == 0:
-		return []string{"--help"}
-	case args[0] == "help":
-		return append(slices.Clone(args[1:]), "--help")
-	}
-	return args
 }
 
 // sweeps reports whether a command begins with the removal of what killed processes left. Commands

@@ -33,8 +33,11 @@ type peakCommand struct {
 	extent
 	Curve bool `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
 	untilFlags
+	failIf
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
+
+	searched *workload.Workload // the load of the searches
 }
 
 // The bounds of a search.
@@ -48,6 +51,10 @@ const (
 
 // Run searches for the peak of each target in turn and shows the brackets.
 func (c *peakCommand) Run(con console) error {
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
 	all, err := c.options(con)
 	if err != nil {
 		return inputError{err}
@@ -57,7 +64,7 @@ func (c *peakCommand) Run(con console) error {
 		return inputError{err}
 	}
 	if until {
-		return c.untilKnown(con, all, goal.Share, most)
+		return c.untilKnown(con, all, gates, goal.Share, most)
 	}
 	err = c.Resume.folders(len(all), func(i int) (string, error) { return peak.Find(all[i]) },
 		func(i int, dir string) { all[i].Resume = dir })
@@ -73,11 +80,30 @@ func (c *peakCommand) Run(con console) error {
 				return peak.Run(ctx, o)
 			})
 		watch.Close()
-		if len(found) > 0 {
-			failed = cmp.Or(failed, c.show(con, found, nil))
-		}
-		return exitOf(ctx, failed, !slices.ContainsFunc(found, failing))
+		return c.finish(ctx, con, found, nil, gates, failed)
 	})
+}
+
+// finish shows the searches and judges the gates over the run of each at its peak. It returns how
+// the command ends.
+func (c *peakCommand) finish(ctx context.Context, con console, found []*peak.Saved,
+	known *compare.Known, gates []compare.Gate, failed error) error {
+	held := !slices.ContainsFunc(found, failing)
+	if len(found) > 0 {
+		failed = cmp.Or(failed, c.show(con, found, known))
+	}
+	if failed == nil && ctx.Err() == nil {
+		runs, err := atPeaks(found)
+		if err != nil {
+			return err
+		}
+		passed, err := passes(con, gates, c.searched, runs, c.JSON)
+		if err != nil {
+			return err
+		}
+		held = held && passed
+	}
+	return exitOf(ctx, failed, held)
 }
 
 // failing reports whether a search found no stable rate, or whether the system broke a promise or
@@ -113,6 +139,8 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		return nil, err
 	}
 	var all []peak.Options
+	c.searched = jobs[0].Workload
+	o.Objectives = withLatencies(o.Objectives, c.searched)
 	for _, job := range jobs {
 		of := o
 		if of.Job, err = firstTrial(job, &of); err != nil {
@@ -121,6 +149,19 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		all = append(all, of)
 	}
 	return all, nil
+}
+
+// withLatencies returns the objectives of a search, with those of its workload that bound a
+// latency: a stable rate must keep them.
+func withLatencies(objectives []verdict.Objective, w *workload.Workload) []verdict.Objective {
+	out := slices.Clone(objectives)
+	for _, text := range w.Objectives {
+		o, err := verdict.ParseObjective(text)
+		if err == nil && !slices.Contains(out, o) { // others are judged at the peak
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // firstTrial returns the job of a trial at the first rate, and sets the rates of the plan.

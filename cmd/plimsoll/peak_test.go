@@ -3,20 +3,40 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
+
+// Of a workload's objectives those of latencies decide which rates are stable, each once.
+func TestASearchKeepsItsWorkloadsObjectives(t *testing.T) {
+	given, err := verdict.ParseObjective("p99<20ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workload.Workload{Objectives: []string{"publish.p99 < 20ms", "lost < 1",
+		"e2e.p50 < 5ms"}}
+	var got []string
+	for _, o := range withLatencies([]verdict.Objective{given}, w) {
+		got = append(got, o.String())
+	}
+	if want := []string{"publish.p99<20ms", "e2e.p50<5ms"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 // An interrupt keeps what a search has found, and its report.
 func TestPeakInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	workload := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
-	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workload), 0o644); err != nil {
+	offered := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
+	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(offered), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--trial", "1s")

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -108,8 +106,8 @@ func peakOf(s *peak.Saved) (rate float64, why string) {
 }
 
 // untilKnown searches for the peaks round after round and shows the brackets and what is known.
-func (c *peakCommand) untilKnown(con console, all []peak.Options, share float64,
-	atMost time.Duration) error {
+func (c *peakCommand) untilKnown(con console, all []peak.Options, gates []compare.Gate,
+	share float64, atMost time.Duration) error {
 	if c.Resume.dir != "" {
 		return inputError{errors.New(
 			"--resume continues all rounds of --until: leave its folder out")}
@@ -139,9 +137,6 @@ func (c *peakCommand) untilKnown(con console, all []peak.Options, share float64,
 			return failed
 		})
 		watch.Close()
-		if len(found) > 0 {
-			failed = cmp.Or(failed, c.show(con, found, known))
-		}
-		return exitOf(ctx, failed, !slices.ContainsFunc(found, failing))
+		return c.finish(ctx, con, found, known, gates, failed)
 	})
 }

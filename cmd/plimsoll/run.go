@@ -39,6 +39,9 @@ type runCommand struct {
 	extent
 	priced
 	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
+
+	before func(jobs []*bench.Job)    // called before anything starts; nil: not
+	after  func(runs []*result.Saved) // called when the result has been shown; nil: not
 }
 
 // Run measures each target in turn and shows the result.
@@ -69,6 +72,9 @@ func (c *runCommand) Run(con console) error {
 			return inputError{err}
 		}
 	}
+	if c.before != nil {
+		c.before(jobs)
+	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		for _, job := range jobs {
 			job.Began = page.Show
@@ -81,7 +87,13 @@ func (c *runCommand) Run(con console) error {
 		if len(runs) > 0 {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}
-		passed, err := passes(con, gates, runs, c.JSON)
+		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
+		if last := report.Closing(runs); last != "" {
+			fmt.Fprintln(con.err, last)
+		}
+		if c.after != nil && len(runs) > 0 {
+			c.after(runs)
+		}
 		end := c.exit(ctx, runs, cmp.Or(failed, err))
 		if !passed && (end == nil || errors.Is(end, exitError(exitSpent))) {
 			return exitError(exitFailed)

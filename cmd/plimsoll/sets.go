@@ -40,8 +40,13 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 	if err := oneSet(runs); err != nil {
 		return a, b, nil, err
 	}
+	failed := failedOf(runs)
 	runs, notes = completed(runs)
 	all := byTarget(runs)
+	for i := range all {
+		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
+			func(s *result.Saved) bool { return s.Run.Name != all[i].Name })
+	}
 	if len(all) != 2 {
 		var names []string
 		for _, s := range all {
@@ -73,12 +78,14 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 		if err != nil {
 			return a, b, nil, err
 		}
+		failed := failedOf(runs)
 		runs, left := completed(runs)
 		notes = append(notes, left...)
 		if len(runs) == 0 {
 			return a, b, nil, fmt.Errorf("%s holds no complete run", argument)
 		}
-		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs}
+		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs,
+			Failed: failed}
 	}
 	return a, b, notes, nil
 }
@@ -212,6 +219,12 @@ func oneSet(runs []*result.Saved) error {
 	return errors.New(
 		"these runs are of different sets of trials: name one set by any run of it (" +
 			strings.Join(ways, "; ") + "), or two sets as A and B")
+}
+
+// failedOf returns the runs that could not go on.
+func failedOf(runs []*result.Saved) []*result.Saved {
+	return slices.DeleteFunc(slices.Clone(runs),
+		func(s *result.Saved) bool { return s.Run.State != result.Failed })
 }
 
 // completed returns the complete runs, and a note for each run that it leaves out. Of a set that

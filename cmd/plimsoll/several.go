@@ -37,7 +37,7 @@ func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 		return nil, err
 	}
 	var jobs []*bench.Job
-	var leftOut []string
+	leftOut := in.leftOut
 	for _, job := range all {
 		left, err := lacking(in.SkipMissing, job.Target.Name, job.FindSoftware())
 		if err != nil {
@@ -59,7 +59,8 @@ func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 	return jobs, nil
 }
 
-var errNothingLeft = errors.New("no target is left: install what one of them needs")
+var errNothingLeft = errors.New("no target is left: install what one of them needs, or " +
+	"ask for what one of them can do")
 
 // lacking judges the error of looking for a target's software: it returns the reason to leave the
 // target out if skip allows it, and otherwise the error.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
@@ -27,6 +28,7 @@ type sweepCommand struct {
 	fleetFlags
 	Vary []string `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
 	untilFlags
+	failIf
 	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
@@ -39,6 +41,10 @@ type sweepCommand struct {
 // Run measures every cell and shows all cells together.
 func (c *sweepCommand) Run(con console) error {
 	c.UI.given = c.UI.given && !c.Explain
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		folder, jobs, err := c.plan(con)
 		if folder == nil || err != nil {
@@ -47,14 +53,14 @@ func (c *sweepCommand) Run(con console) error {
 		defer func() { _ = folder.Close() }()
 		page.Show(folder.Dir())
 		return c.hired(ctx, con, jobs, func(*crew) error {
-			return c.measure(ctx, con, folder, jobs)
+			return c.measure(ctx, con, folder, jobs, gates)
 		})
 	})
 }
 
 // measure measures every cell that is left and shows all cells.
 func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
-	jobs []*bench.Job) error {
+	jobs []*bench.Job, gates []compare.Gate) error {
 	live := newLive(con.err)
 	plan := folder.Saved
 	how := sweep.Strategy{Measure: func(i, round int) *experiment.Measurement {
@@ -72,6 +78,11 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
 	live.Close()
 	sound, err := showSweep(con, c.extent, folder.Dir(), plan)
+	if failed == nil && err == nil && ctx.Err() == nil {
+		var passed bool
+		passed, err = passes(con, gates, jobs[0].Workload, measured(folder), false)
+		sound = sound && passed
+	}
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
@@ -82,6 +93,13 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 		return exitError(exitFailed)
 	}
 	return nil
+}
+
+// measured returns the runs of all cells and rounds of a sweep that can be read.
+func measured(folder *sweep.Folder) []*result.Saved {
+	dir, p := folder.Dir(), folder.Saved
+	return slices.DeleteFunc(slices.Concat(report.CellRuns(dir, p), report.FurtherRuns(dir, p)),
+		func(s *result.Saved) bool { return s == nil })
 }
 
 // writeOwnReport writes the report of a cell's run.
@@ -165,9 +183,8 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 			return nil, errors.New(
 				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
 		}
-		if c.Workload != "default" || len(c.Target) > 0 || c.Durability != nil ||
-			c.Clients != nil || c.Rate != nil || c.Duration != nil || c.Seed != nil ||
-			len(c.Fault) > 0 || c.Until != "" {
+		if c.Workload != "default" || len(c.Target) > 0 || len(c.flagKeys()) > 0 ||
+			c.Until != "" {
 			return nil, errors.New(
 				"--resume continues a sweep with its own flags: leave the other flags out, or " +
 					"repeat the whole command")
@@ -183,12 +200,15 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 	if err := c.conflicts(varied); err != nil {
 		return nil, err
 	}
-	w, source, err := workload.Find(c.Workload)
-	if err != nil {
-		return nil, err
-	}
 	// The flags that hold for every cell are checked first, by themselves.
-	if err := c.override(w); err != nil {
+	w, source, err := workload.Find(c.Workload)
+	if err == nil {
+		w, source, err = c.set(source)
+	}
+	if err == nil {
+		err = c.override(w)
+	}
+	if err != nil {
 		return nil, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
@@ -220,17 +240,12 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 
 // conflicts refuses a flag that would give a varied key the same value in all cells.
 func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
-	for _, flag := range []struct {
-		given     bool
-		name, key string
-	}{{c.Rate != nil, "--rate", "load"}, {c.Duration != nil, "--duration", "duration"},
-		{c.Durability != nil, "--durability", "durability"},
-		{c.Clients != nil, "--clients", "clients"}, {c.Seed != nil, "--seed", "seed"}} {
+	for _, one := range c.flagKeys() {
 		for _, a := range varied {
-			if flag.given && (a.Key == flag.key || strings.HasPrefix(a.Key, flag.key+".")) {
+			if overlap(one.key, a.Key) {
 				return fmt.Errorf(
 					"%s conflicts with --vary %s: it would give all cells the same value, "+
-						"leave it out", flag.name, a.Key)
+						"leave it out", one.flag, a.Key)
 			}
 		}
 	}

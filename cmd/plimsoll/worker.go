@@ -36,7 +36,7 @@ func (c *workerCommand) Run(con console) error {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return fmt.Errorf("reading the host's name: %w", err)
+		return fmt.Errorf("read the host's name: %w", err)
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
@@ -71,7 +71,7 @@ func (c *workerCommand) token(stdin io.Reader) (t fleet.Token, err error) {
 		const most = 1 << 10
 		raw, err := io.ReadAll(io.LimitReader(stdin, most))
 		if err != nil {
-			return t, fmt.Errorf("reading the join token: %w", err)
+			return t, fmt.Errorf("read the join token: %w", err)
 		}
 		text = string(raw)
 	default:

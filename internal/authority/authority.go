@@ -30,14 +30,14 @@ type Authority struct {
 func New() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("making the authority's key: %w", err)
+		return nil, fmt.Errorf("make the authority's key: %w", err)
 	}
 	a := &Authority{key: key, certificate: template("plimsoll testbed authority")}
 	a.certificate.IsCA, a.certificate.BasicConstraintsValid = true, true
 	a.certificate.KeyUsage = x509.KeyUsageCertSign
 	der, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, key.Public(), key)
 	if err != nil {
-		return nil, fmt.Errorf("making the authority's certificate: %w", err)
+		return nil, fmt.Errorf("make the authority's certificate: %w", err)
 	}
 	a.pem = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return a, nil
@@ -61,7 +61,7 @@ func (a *Authority) PEM() []byte { return a.pem }
 func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the key of %s: %w", name, err)
+		return nil, nil, fmt.Errorf("make the key of %s: %w", name, err)
 	}
 	c := template(name)
 	c.IPAddresses = []net.IP{net.ParseIP(address)}
@@ -72,7 +72,7 @@ func (a *Authority) Issue(name, address string) (keyPEM, certificatePEM []byte, 
 	}
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making the key of %s: %w", name, err)
+		return nil, nil, fmt.Errorf("make the key of %s: %w", name, err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
@@ -92,7 +92,7 @@ func (a *Authority) sign(c *x509.Certificate, key crypto.PublicKey) ([]byte, err
 	c.KeyUsage = x509.KeyUsageDigitalSignature
 	der, err := x509.CreateCertificate(rand.Reader, c, a.certificate, key, a.key)
 	if err != nil {
-		return nil, fmt.Errorf("making the certificate of %s: %w", c.Subject.CommonName, err)
+		return nil, fmt.Errorf("make the certificate of %s: %w", c.Subject.CommonName, err)
 	}
 	return der, nil
 }

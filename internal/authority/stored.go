@@ -19,7 +19,7 @@ const (
 func (a *Authority) Text() ([]byte, error) {
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
-		return nil, fmt.Errorf("writing the authority's key: %w", err)
+		return nil, fmt.Errorf("write the authority's key: %w", err)
 	}
 	return append(append([]byte(nil), a.pem...),
 		pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: pkcs8})...), nil

@@ -41,12 +41,12 @@ func (r *run) account() error {
 	} else {
 		arrived = r.count(result.EndToEnd) // the others are unknown
 	}
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		p.account(r.run.Ledger.Subscriptions)
 	}
 	if r.job.Crew != nil {
 		workers, own := r.job.Crew.Describe()
-		r.run.Workers, r.run.Environment.Chrony = r.hands.fill(workers), own
+		r.run.Workers, r.run.Environment.Chrony = r.perWorker.fill(workers), own
 	}
 	for _, l := range r.run.Ledger.Subscriptions {
 		for _, lost := range l.LostRanges {
@@ -194,7 +194,7 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if r.run.Load.Closed != nil {
 		s.Minutes = r.readings.minutes.Minutes(s.WindowNs)
 	}
-	apart := r.apartNs()
+	apart := r.clocksDifferNs()
 	for _, name := range r.run.Load.Series() {
 		l := r.latency(name, f, arrived)
 		if name == result.EndToEnd {

@@ -51,7 +51,7 @@ func (a *audit) open() {
 	if !a.begun {
 		a.begun = true
 		if err := r.cut(r.course.Read()); err != nil {
-			r.note("the audit could not be begun: " + err.Error())
+			r.note("the audit did not start: " + err.Error())
 		}
 	}
 	s, err := r.sample(false)
@@ -61,7 +61,7 @@ func (a *audit) open() {
 	a.opened, a.unopened = s.Counters.Opened, s.Counters.Unopened != ""
 	if a.unopened && !a.told {
 		a.told = true
-		r.note("the audit could not be opened: " + s.Counters.Unopened)
+		r.note("the audit's consumers did not open: " + s.Counters.Unopened)
 	}
 }
 

@@ -183,7 +183,7 @@ func (b *backlog) interval(e ended) error {
 	b.tally()
 	if b.to.End != result.BacklogCaughtUp {
 		return errors.Join(b.finish(now),
-			b.tell("the readers are given up: %s messages are unread",
+			b.tell("the readers did not catch up: %s messages are unread",
 				quantity.Count(b.to.LeftMessages)))
 	}
 	b.stretch, b.to.CaughtUpNs = 2, now-b.run.beganNs

@@ -43,15 +43,15 @@ func billOf(j *Job) *result.Bill {
 		Price: b.Price}
 }
 
-// purse ends the load when the limit of cost is reached. The drain goes on, so that sent messages
-// are received and accounted for.
-type purse struct {
+// costLimit ends the load when the limit of cost is reached. The drain goes on, so that sent
+// messages are received and accounted for.
+type costLimit struct {
 	idle
 	run     *run
 	spender system.Spender
 }
 
-func (p *purse) interval(e ended) error {
+func (p *costLimit) interval(e ended) error {
 	b, _ := p.spender.Spent()
 	if !b.Exhausted || !e.going || p.run.stopReason != "" || e.phase == result.PhaseDrain {
 		return nil

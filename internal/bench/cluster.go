@@ -76,7 +76,7 @@ func (j *Job) provision(logs string) system.Provision {
 
 // up starts the job's cluster.
 func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
-	if a := j.apart(); a != nil && a.Why == "" {
+	if a := j.separateCPUs(); a != nil && a.Why == "" {
 		defer process.StartOn(a.Servers)()
 	}
 	bed, err := testbed.Up(ctx, testbed.Options{

@@ -44,8 +44,8 @@ func (j *Job) wholeTopics() bool {
 // crewStart is headStart for workers elsewhere, because the order to start must reach all of them.
 const crewStart = time.Second
 
-// hands holds the figures of each worker of a crew, beside the merged ones.
-type hands struct {
+// workerFigures holds the figures of each worker of a crew, beside the merged ones.
+type workerFigures struct {
 	last    []load.Sample
 	before  []load.Sample // the interval before the last
 	peakRSS []int64
@@ -53,7 +53,7 @@ type hands struct {
 }
 
 // add takes the workers' samples of an interval, whose histograms it drops.
-func (h *hands) add(all []load.Sample) {
+func (h *workerFigures) add(all []load.Sample) {
 	if h.last == nil {
 		h.peakRSS, h.heldNs = make([]int64, len(all)), make([]int64, len(all))
 		h.last = make([]load.Sample, len(all))
@@ -66,14 +66,14 @@ func (h *hands) add(all []load.Sample) {
 }
 
 // measured records that the last interval was in the measured window.
-func (h *hands) measured() {
+func (h *workerFigures) measured() {
 	for i := range h.last {
 		h.heldNs[i] += h.last[i].Spent().ThrottledNs - h.before[i].Spent().ThrottledNs
 	}
 }
 
 // fill completes a result's figures of the workers.
-func (h *hands) fill(all []result.Worker) []result.Worker {
+func (h *workerFigures) fill(all []result.Worker) []result.Worker {
 	for i := range all {
 		if i >= len(h.last) {
 			break
@@ -90,9 +90,9 @@ func (h *hands) fill(all []result.Worker) []result.Worker {
 	return all
 }
 
-// apartNs returns the largest possible difference between the clocks of a producer's and a
+// clocksDifferNs returns the largest possible difference between the clocks of a producer's and a
 // consumer's worker; 0: they share a clock.
-func (r *run) apartNs() int64 {
+func (r *run) clocksDifferNs() int64 {
 	var bounds [2]int64 // the two greatest
 	if r.job.wholeTopics() {
 		return 0
@@ -108,16 +108,16 @@ func (r *run) apartNs() int64 {
 	return bounds[0] + bounds[1]
 }
 
-// CheckCrew refuses a crew among which the workload cannot be divided, or of which a worker would
-// have nothing to do.
+// CheckCrew refuses a workload that cannot be divided among the workers, and a crew in which a
+// worker would have nothing to do.
 func (j *Job) CheckCrew(workers int) error {
 	w := j.Workload
 	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers
 	most := max(producers, consumers)
 	switch {
 	case w.Existing != nil:
-		return errors.New("existing_topics: workers learn the number of partitions from the " +
-			"workload, which does not have it: measure without --workers")
+		return errors.New("existing_topics: workers cannot learn the number of partitions: " +
+			"measure without --workers")
 	case len(w.Scaling) > 0:
 		return errors.New("scaling: one worker changes the number of consumers: measure " +
 			"without --workers")
@@ -125,15 +125,14 @@ func (j *Job) CheckCrew(workers int) error {
 		return errors.New("handling.fails: a message may be redelivered to another worker, which " +
 			"cannot recognise it: add --pair, or measure without --workers")
 	case j.wholeTopics() && w.Producers > 1:
-		return fmt.Errorf("whole topics can be divided among workers only with one producer each, "+
-			"and the workload has %d: set producers: 1, and more topics", w.Producers)
+		return fmt.Errorf("workers divide whole topics only with one producer for each topic, "+
+			"not %d: set producers: 1, and more topics", w.Producers)
 	case j.wholeTopics() && workers > w.Topics:
-		return fmt.Errorf("%d workers cannot each have a topic of %d: give fewer workers, or a "+
-			"workload with more topics", workers, w.Topics)
+		return fmt.Errorf("too many workers (%d): at most %d, one for each topic",
+			workers, w.Topics)
 	case workers > most:
-		return fmt.Errorf("%d workers, and the workload has %d producers and %d consumers: give "+
-			"at most %d workers, or a workload with more clients", workers, producers, consumers,
-			most)
+		return fmt.Errorf("too many workers (%d): at most %d for %d producers and %d consumers",
+			workers, most, producers, consumers)
 	}
 	return nil
 }

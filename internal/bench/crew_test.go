@@ -13,7 +13,7 @@ import (
 func TestCrewsThatAreRefused(t *testing.T) {
 	for src, want := range map[string]string{
 		"{topics: 3, producers: 1, consumers: 1}":     "",
-		"{topics: 1, producers: 2, consumers: 2}":     "give at most 2 workers",
+		"{topics: 1, producers: 2, consumers: 2}":     "at most 2 for 2 producers and 2 consumers",
 		"{existing_topics: [orders], producers: 9}":   "measure without --workers",
 		"{topics: 1, producers: 1, subscriptions: 4}": "",
 	} {
@@ -36,7 +36,7 @@ type noCrew struct{ Crew }
 func TestACoordinatorMakesNoRoom(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	s := &session{job: &Job{Crew: noCrew{}}}
-	undo := s.makeRoom()
+	undo := s.raiseGOMAXPROCS()
 	if now := runtime.GOMAXPROCS(0); now != before {
 		t.Errorf("GOMAXPROCS became %d, and was %d", now, before)
 	}

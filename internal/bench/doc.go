@@ -7,8 +7,8 @@
 // it returns.
 //
 // A session has the run directory, the cluster and the workers (internal/load); a run is its load,
-// drain and account. Everything else that a run does is a part of it: settling, a backlog, faults,
-// an audit (parts.go).
+// drain and account. Everything else that a run does is an activity: settling, a backlog, faults,
+// an audit (activities.go).
 //
 // It measures and counts; it judges nothing (internal/verdict) and shows
 // nothing (internal/report).

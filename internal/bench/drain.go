@@ -87,7 +87,7 @@ func (d *drain) look(ctx context.Context, nowNs int64) (over bool, err error) {
 	}
 	stillNs := nowNs - d.movedNs
 	over = nowNs-d.quietSinceNs >= max(int64(quiet), r.lingerNs())
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		p.drained(over, stillNs)
 	}
 	return over || r.job.Idle > 0 && stillNs >= d.idleNs(waits), nil

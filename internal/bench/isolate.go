@@ -20,7 +20,7 @@ func (j *Job) checkIsolation() error {
 				"servers runs on it: take it out of the workload")
 	}
 	if err := canDropPageCache(); err != nil {
-		return fmt.Errorf("isolate.drop_page_cache needs root on Linux: %w", err)
+		return fmt.Errorf("isolate.drop_page_cache: %w", err)
 	}
 	return nil
 }

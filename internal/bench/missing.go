@@ -72,7 +72,7 @@ func (m *missing) goesOn(nowNs int64, c load.Counters, awaited int) (bool, error
 	if m.open+back == 0 {
 		return still < r.lingerNs(), nil
 	}
-	// One look more than the patience: the parts have seen the whole wait then.
+	// One look more than the patience: the activities have seen the whole wait then.
 	if still >= int64(r.job.patience()+missingLook) || nowNs-m.beganNs >= int64(mostMissing) {
 		return false, nil
 	}
@@ -134,7 +134,7 @@ func (r *run) lastArrival(c load.Counters) int64 {
 func (r *run) evidence(nowNs int64, c load.Counters, accounts load.Account) load.Evidence {
 	w := r.job.Workload
 	var e load.Evidence
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		p.prove(&e)
 	}
 	redelivery, known := r.job.Redelivery()

@@ -84,7 +84,7 @@ func TestTruthAPauseWithoutEndIsUnknown(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	v := rejudged(t, s, verdict.Loss)
-	if v.Outcome != result.Unknown || !strings.Contains(v.Sentence, "not received within 1m") {
+	if v.Outcome != result.Unknown || !strings.Contains(v.Sentence, "did not arrive within 1m") {
 		t.Errorf("%+v", v)
 	}
 	if !verdict.Sound(&s.Run) {

@@ -83,7 +83,7 @@ func (s *session) methods() []string {
 		}
 		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target "+
 			"names were observed: %s.", strings.Join(names, ", ")))
-	case len(s.observer.Servers()) == 0:
+	case len(serversOf(s.job, s.testbed)) == 0:
 		all = append(all,
 			"The servers were not observed: if they run on this machine, give their "+
 				"processes in the target, like processes: [{name: n1, pid: 4711}].")

@@ -28,17 +28,17 @@ const (
 // run is the load of a session: it offers the load, waits for outstanding messages, and accounts.
 type run struct {
 	*session
-	course   *load.Course // the owner of the window
-	parts    []part
-	readings *readings
+	course     *load.Course // the owner of the window
+	activities []activity
+	readings   *readings
 
-	looks       bool // a part wants regular looks in the measured window
+	looks       bool // an activity wants regular looks in the measured window
 	spacing     spacing
 	slept       slept
 	closingNs   int64 // when closing the clients began
 	interrupted bool  // on request, before load and drain had ended
 	arrivals    arrivals
-	hands       hands
+	perWorker   workerFigures
 
 	judged   load.Counters // the counters for which lacks was computed, of judgedOf subscriptions
 	judgedOf int
@@ -57,7 +57,7 @@ func newRun(s *session) *run {
 		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(ahead),
 			cmp.Or(min(s.job.Late, drain), drain)),
 	}
-	r.parts, r.looks = partsOf(r), s.job.Workload.Backlog != nil
+	r.activities, r.looks = activitiesOf(r), s.job.Workload.Backlog != nil
 	return r
 }
 
@@ -78,7 +78,7 @@ func (r *run) offer(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		p.measured(ctx)
 	}
 	end := func(w load.Window) int64 { return w.EndNs }
@@ -106,7 +106,7 @@ func (r *run) sample(histograms bool) (load.Sample, error) {
 	}
 	merged, err := load.MergeSamples(all...)
 	if histograms && r.job.Crew != nil {
-		r.hands.add(all)
+		r.perWorker.add(all)
 	}
 	return merged, err
 }
@@ -164,7 +164,7 @@ func (r *run) stretch(
 // length returns the length of the interval that begins at a time of the clock.
 func (r *run) length(fromNs int64) int64 {
 	length := r.spacing.everyNs
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		if most := p.length(fromNs); most > 0 {
 			length = min(length, most)
 		}
@@ -178,7 +178,7 @@ func nextReading(dueNs, cameNs, lengthNs int64) int64 {
 	return dueNs + max(cameNs-dueNs, 0)/lengthNs*lengthNs
 }
 
-// await waits until a time of the clock, and lets the parts look meanwhile. cut says that an
+// await waits until a time of the clock, and lets the activities look meanwhile. cut says that an
 // interval ends here.
 func (r *run) await(
 	ctx context.Context, phase result.PhaseName, untilNs int64,
@@ -187,7 +187,7 @@ func (r *run) await(
 		return false, r.sleep(ctx, untilNs)
 	}
 	for now := r.job.Clock.Now(); now < untilNs && ctx.Err() == nil; now = r.job.Clock.Now() {
-		for _, p := range r.parts {
+		for _, p := range r.activities {
 			one, err := p.look(now)
 			if err != nil {
 				return false, err
@@ -227,7 +227,7 @@ func (r *run) sleep(ctx context.Context, untilNs int64) error {
 func (r *run) waitsFor() draining {
 	w := r.job.Workload
 	d := draining{lengthNs: int64(w.Drain), awaited: w.AllSubscriptions()}
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		p.drain(&d)
 	}
 	return d

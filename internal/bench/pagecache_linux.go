@@ -11,7 +11,7 @@ const dropCaches = "/proc/sys/vm/drop_caches"
 
 func canDropPageCache() error {
 	if err := unix.Access(dropCaches, unix.W_OK); err != nil {
-		return fmt.Errorf("%s cannot be written: %w", dropCaches, err)
+		return fmt.Errorf("only root may write %s: %w", dropCaches, err)
 	}
 	return nil
 }

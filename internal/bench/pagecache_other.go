@@ -4,6 +4,8 @@ package bench
 
 import "errors"
 
-func canDropPageCache() error { return errors.New("this is another system") }
+func canDropPageCache() error {
+	return errors.New("the page cache is dropped on Linux only: take the key out of the workload")
+}
 
 func dropPageCache() error { return canDropPageCache() }

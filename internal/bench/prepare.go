@@ -200,7 +200,7 @@ func (s *session) readTrust(cluster system.Provisioned) error {
 	}
 	trust, err := target.TLS{Enabled: true, CAFile: signed.CAFile()}.Trust()
 	if err != nil {
-		return fmt.Errorf("reading the testbed's authority: %w", err)
+		return fmt.Errorf("read the testbed's authority: %w", err)
 	}
 	s.trust = trust
 	return nil

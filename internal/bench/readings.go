@@ -57,7 +57,7 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	}
 	if phase == result.PhaseMeasure {
 		r.run.Summary.Add(i)
-		r.hands.measured()
+		r.perWorker.measured()
 	}
 	if sample.FirstAckNs != 0 {
 		i.FirstAckNs, i.LastAckNs = sample.FirstAckNs-r.beganNs, sample.LastAckNs-r.beganNs
@@ -69,7 +69,7 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	r.watch.Interval(i)
 	r.spacing.look(r.writer.Written(), r.course.Window().EndNs-now)
 	errs := []error{err, r.spent(phase), r.heldUp(now), r.noteSleep(i)}
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		errs = append(errs, p.interval(ended{phase, i, sample, !r.interrupted}))
 	}
 	return errors.Join(errs...)

@@ -73,13 +73,13 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 		s.writer.Discard()
 		return "", err
 	}
-	defer s.makeRoom()()
+	defer s.raiseGOMAXPROCS()()
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// makeRoom makes room for the load in the scheduler, and returns what undoes it. A process whose
-// crew offers the load needs none.
-func (s *session) makeRoom() (undo func()) {
+// raiseGOMAXPROCS makes room for the load in the scheduler, and returns what undoes it. A process
+// whose crew offers the load needs none.
+func (s *session) raiseGOMAXPROCS() (undo func()) {
 	if s.job.Crew != nil {
 		return func() {}
 	}
@@ -88,7 +88,7 @@ func (s *session) makeRoom() (undo func()) {
 		servers = 2
 	}
 	taken, _ := s.run.Environment.OwnCPUs()
-	places, undo := load.MakeRoom(servers - taken)
+	places, undo := load.RaiseGOMAXPROCS(servers - taken)
 	s.run.Environment.GoMaxProcs = places
 	return undo
 }
@@ -169,7 +169,7 @@ func (s *session) measure(ctx context.Context) error {
 	if err == nil {
 		err = r.drain(ctx)
 	}
-	for _, p := range r.parts {
+	for _, p := range r.activities {
 		err = errors.Join(err, p.end())
 	}
 	err = errors.Join(err, r.account())

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
@@ -27,7 +28,7 @@ const (
 	mostAuto = 3 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
-	// mostWarmBytes bounds what a warm-up publishes that ends by itself, and warmShare the share of
+	// mostWarmBytes bounds what a warm-up that ends by itself publishes, and warmShare the share of
 	// the free disk that all copies of it take.
 	mostWarmBytes = 4e9
 	warmShare     = 0.25
@@ -51,19 +52,22 @@ const (
 // WarmUp says how servers that were just started are put under load before they are measured. The
 // zero WarmUp does not do so.
 type WarmUp struct {
-	Auto   bool          // until they have levelled off
-	Length time.Duration // of a warm-up that is not Auto
+	Auto bool // until they have levelled off
+	// Length is that of a warm-up that is not Auto, and the longest one of one that is; 0: the
+	// usual limit.
+	Length time.Duration
 }
 
-// ParseWarmUp reads "auto" or a length.
+// ParseWarmUp reads "auto", "auto 1m" or a length.
 func ParseWarmUp(text string) (w WarmUp, err error) {
-	if text == result.WarmedAuto {
-		return WarmUp{Auto: true}, nil
+	length, auto := strings.CutPrefix(text, result.WarmedAuto)
+	if w.Auto = auto; auto && length == "" {
+		return w, nil
 	}
-	if w.Length, err = quantity.ParseDuration(text); err != nil {
+	if w.Length, err = quantity.ParseDuration(strings.TrimSpace(length)); err != nil {
 		return w, fmt.Errorf("%w, or auto", err)
 	}
-	if w.Length < 0 || w.Length > MostWarm {
+	if w.Length < 0 || w.Length > MostWarm || auto && w.Length == 0 {
 		return w, fmt.Errorf("must be auto, or 0s to %s, not %s", MostWarm, text)
 	}
 	return w, nil
@@ -71,18 +75,40 @@ func ParseWarmUp(text string) (w WarmUp, err error) {
 
 // String returns the text that ParseWarmUp reads.
 func (w WarmUp) String() string {
-	if w.Auto {
+	switch {
+	case w.Auto && w.Length == 0:
 		return result.WarmedAuto
+	case w.Auto:
+		return result.WarmedAuto + " " + quantity.ExactDuration(w.Length)
 	}
 	return quantity.ExactDuration(w.Length)
 }
 
 // most returns the length that the warm-up does not exceed.
 func (w WarmUp) most() time.Duration {
-	if w.Auto {
+	if w.Auto && w.Length == 0 {
 		return mostAuto
 	}
 	return w.Length
+}
+
+// leastAuto is the shortest warm-up that ends by itself.
+const leastAuto = levelFewest / levelShare * warmEvery
+
+// Takes returns how long the job's run takes with its warm-up: the shortest time, and the longest
+// one of a system that answers. The start of servers comes on top.
+func (j *Job) Takes() (least, most time.Duration) {
+	least = j.Estimate().Length
+	most = least + j.Workload.Drain
+	if w := j.WarmUp; w != (WarmUp{}) {
+		most += w.most() + warmLate + warmDrain + mostCalm
+		if w.Auto {
+			least += min(leastAuto, w.most())
+		} else {
+			least += w.Length
+		}
+	}
+	return least, most
 }
 
 // checkWarmUp refuses a warm-up that would touch topics of others or cost money.
@@ -129,7 +155,7 @@ func (s *session) warm(ctx context.Context) (err error) {
 	return err
 }
 
-// warm puts servers under load that are a testbed's, or those of the job's target.
+// warm puts the servers of a testbed, or of the job's target, under load.
 func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	*result.Warming, error) {
 	watch.Phase(result.PhaseConnect, j.warmSentence())
@@ -176,7 +202,7 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 func (j *Job) warmSentence() string {
 	if j.WarmUp.Auto {
 		return fmt.Sprintf("warming %s up until its servers have levelled off, at most %s",
-			j.Target.Name, quantity.ExactDuration(mostAuto))
+			j.Target.Name, quantity.ExactDuration(j.WarmUp.most()))
 	}
 	return fmt.Sprintf("warming %s up for %s", j.Target.Name,
 		quantity.ExactDuration(j.WarmUp.Length))
@@ -204,7 +230,7 @@ func endedIn(r *result.Run) error {
 	return fmt.Errorf("node %s ended by itself: its log says why", r.Ended[0].Node)
 }
 
-// uneventful takes out of a workload what happens on purpose, and its ends.
+// uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload.
 func uneventful(w *workload.Workload) {
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
 	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false

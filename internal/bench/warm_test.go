@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -205,15 +206,40 @@ func TestWarmUpIsRefused(t *testing.T) {
 
 func TestParseWarmUp(t *testing.T) {
 	for text, want := range map[string]bench.WarmUp{"auto": {Auto: true}, "0s": {}, "0": {},
-		"90s": {Length: 90 * time.Second}, "1h": {Length: time.Hour}} {
-		if got, err := bench.ParseWarmUp(text); err != nil || got != want {
+		"90s": {Length: 90 * time.Second}, "1h": {Length: time.Hour},
+		"auto 1m": {Auto: true, Length: time.Minute}} {
+		got, err := bench.ParseWarmUp(text)
+		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if again, err := bench.ParseWarmUp(got.String()); err != nil || again != got {
+			t.Errorf("%s reads as %+v, and that as %+v, %v", text, got, again, err)
 		}
 	}
 	for text, want := range map[string]string{"soon": "or auto", "2h": "auto, or 0s to 1h0m0s",
-		"-1s": "", "": "", "Auto": ""} {
+		"-1s": "", "": "", "Auto": "", "auto 0s": "auto, or 0s", "auto 2h": "auto, or 0s",
+		"automatic": "or auto"} {
 		if _, err := bench.ParseWarmUp(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestTakes(t *testing.T) {
+	w := workload.Default() // 3s and 15s, and at most 30s of drain
+	for _, c := range []struct {
+		warm        bench.WarmUp
+		least, most time.Duration
+	}{
+		{bench.WarmUp{}, 18 * time.Second, 48 * time.Second},
+		{bench.WarmUp{Length: 2 * time.Second}, 20 * time.Second, 91 * time.Second},
+		{bench.WarmUp{Auto: true, Length: time.Minute}, 30 * time.Second, 149 * time.Second},
+		{bench.WarmUp{Auto: true}, 30 * time.Second, 269 * time.Second},
+	} {
+		job := &bench.Job{Workload: w, WarmUp: c.warm, Target: &target.Target{},
+			System: sim.New(clock.Precise(), nil)}
+		if least, most := job.Takes(); least != c.least || most != c.most {
+			t.Errorf("%s: %s to %s, want %s to %s", c.warm, least, most, c.least, c.most)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 func TestGatesOfBounds(t *testing.T) {
 	good, slow := fates{}, fates{slow: 15}
 	waits, refuses, lost := fates{unanswered: 15}, fates{refused: 15}, fates{lost: 15}
-	const untold = "fails: it cannot be decided whether it lies beyond the bound: "
+	const untold = "fails: not decided: "
 	for name, c := range map[string]struct {
 		a, b fates
 		gate string

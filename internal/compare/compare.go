@@ -22,6 +22,8 @@ const (
 type Side struct {
 	Name string
 	Runs []*result.Saved
+	// Failed are runs that could not go on. They are not compared, and pass no gate.
+	Failed []*result.Saved
 }
 
 // Comparison is the comparison of two sets of runs.

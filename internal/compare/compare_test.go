@@ -90,18 +90,16 @@ func TestTooFewRunsAreSaidToBe(t *testing.T) {
 		want string
 	}{
 		{3, 3, alone,
-			"3 runs against 3 can show no difference at all, however large: the least p " +
-				"that they can reach is 0.1, and 0.05 is needed: take at least 4 of each"},
-		{2, 5, alone, "can show no difference at all"},
+			"3 runs against 3 are too few to show any difference: their least possible p is 0.1, " +
+				"and 0.05 is needed: take at least 4 of each"},
+		{2, 5, alone, "too few to show any difference"},
 		{4, 4, alone, ""},
 		{1, 5, alone, "a side has a single run"},
-		{1, 1, alone, "the runs are too short to tell even that"},
-		{4, 4, all, "4 runs against 4 can show no difference at all, however large: the least p " +
-			"that " +
-			"they can reach is 0.029, and 0.02 is needed: take at least 5 of each"},
-		{5, 5, all, "5 runs against 5 can show a difference of another figure only where " +
-			"publish.p99 " +
-			"and e2e.p99 differ: to show it by itself take at least 7 of each"},
+		{1, 1, alone, "the runs are also too short for intervals within a run"},
+		{4, 4, all, "4 runs against 4 are too few to show any difference: their least possible p " +
+			"is 0.029, and 0.02 is needed: take at least 5 of each"},
+		{5, 5, all, "5 runs against 5 can show differences of other figures only if publish.p99 " +
+			"and e2e.p99 differ: take at least 7 of each to show them by themselves"},
 		{7, 7, all, ""},
 	} {
 		got := strings.Join(mustCompare(t, c.side(t, "A", c.a), c.side(t, "B", c.b)).Hints, "\n")

@@ -95,8 +95,8 @@ func (c *Comparison) hint() {
 			"each (plimsoll run --trials 5)")
 		if len(c.Figures) > 0 && c.Figures[0].Times.Exact() && !c.Figures[0].Tested() {
 			c.Hints = append(c.Hints,
-				fmt.Sprintf("the runs are too short to tell even that: a measured "+
-					"window needs %d intervals of a second", fewestIntervals))
+				fmt.Sprintf("the runs are also too short for intervals within a run: measure for "+
+					"%d seconds or more", fewestIntervals))
 		}
 	} else if c.Pairing == "" && !c.Sequential {
 		c.Hints = append(c.Hints, c.tooFew()...)
@@ -128,20 +128,19 @@ func (c *Comparison) tooFew() []string {
 			enough = min(enough, fewestPairs) // then pairs are tested
 		}
 		return []string{
-			fmt.Sprintf("%d runs against %d can show no difference at all, however large: "+
-				"the least p that they can reach is %.2g, and %.2g is needed: take at least %d of "+
-				"each",
+			fmt.Sprintf("%d runs against %d are too few to show any difference: their least "+
+				"possible p is %.2g, and %.2g is needed: take at least %d of each",
 				a, b, least, first, enough)}
 	case len(others) == 0 || len(primary) == 0:
 		return nil
 	case least > level/float64(len(others)):
-		return []string{fmt.Sprintf("%d runs against %d can show a difference of %s only, however "+
-			"large others are: take at least %d of each", a, b, names, stats.Evenly(
+		return []string{fmt.Sprintf("%d runs against %d are too few to show a difference of "+
+			"other figures than %s: take at least %d of each", a, b, names, stats.Evenly(
 			level/float64(len(others))))}
 	case least > ofOthers/float64(len(others)) && !rejected(primary, ofPrimary):
 		return []string{
-			fmt.Sprintf("%d runs against %d can show a difference of another figure only "+
-				"where %s differ%s: to show it by itself take at least %d of each",
+			fmt.Sprintf("%d runs against %d can show differences of other figures only if %s "+
+				"differ%s: take at least %d of each to show them by themselves",
 				a, b, names, singular(len(primary)), stats.Evenly(ofOthers/float64(len(others))))}
 	}
 	return nil

@@ -31,12 +31,13 @@ func TestTheCPUOfAMessage(t *testing.T) {
 		r := &result.Run{Summary: result.Summary{AchievedRate: 1000},
 			Observation: result.Observation{WindowNs: 10e9, Servers: c.servers,
 				Processes: c.processes}}
-		got, known := cpuPerMessage(r)
+		got, known := figure.NewCost(r).AllCPU()
 		if known != (c.want > 0) || math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s: %v ns, known %v, want %v", name, got, known, c.want)
 		}
 	}
-	if _, known := cpuPerMessage(&result.Run{Observation: result.Observation{WindowNs: 1e9}}); known {
+	if _, known := figure.NewCost(&result.Run{
+		Observation: result.Observation{WindowNs: 1e9}}).AllCPU(); known {
 		t.Error("the CPU of no message is known")
 	}
 }

@@ -17,30 +17,46 @@ type Gate struct {
 	Text     string
 	Figure   figure.Figure
 	Above    bool    // it fails above the bound; else below
+	Reaching bool    // it fails at the bound too
 	Relative bool    // the bound is a multiple of A's figure
 	Bound    float64 // in the figure's unit, or the multiple
 }
 
-const gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost " +
-	"> 0"
+const (
+	gateExample = "write it like publish.p99 > 1.10x, publish.p99 > 20ms, rate < 0.95x or lost " +
+		"> 0"
+	objectiveExample = "write it like publish.p99 < 20ms, rate > 9k/s or lost < 1"
+)
 
 // ParseGate reads a condition: a figure, > or <, and a bound, which is a multiple
 // of A's figure (1.10x) or a value (20ms, 9k/s, 0).
-func ParseGate(text string) (Gate, error) {
+func ParseGate(text string) (Gate, error) { return parseCondition(text, gateExample) }
+
+// ParseObjective reads a condition that each run must keep, with a value as its bound, and returns
+// the gate that fails where the condition does not hold.
+func ParseObjective(text string) (Gate, error) {
+	g, err := parseCondition(text, objectiveExample)
+	if err == nil {
+		err = g.Absolute()
+	}
+	g.Above, g.Reaching = !g.Above, true
+	return g, err
+}
+
+func parseCondition(text, example string) (Gate, error) {
 	g := Gate{Text: strings.Join(strings.Fields(text), " ")}
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return g, fmt.Errorf("%q holds no > or <: %s", figure.Shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q holds no > or <: %s", figure.Shorten(g.Text), example)
 	}
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
-		return g, fmt.Errorf(
-			"%q compares with a sign other than > and <: a gate fails when a figure lies beyond "+
-				"its bound; %s", figure.Shorten(g.Text), gateExample)
+		return g, fmt.Errorf("%q compares with a sign other than > and <: %s",
+			figure.Shorten(g.Text), example)
 	}
 	if name == "" || bound == "" {
 		return g, fmt.Errorf("%q lacks its figure or its bound: %s", figure.Shorten(g.Text),
-			gateExample)
+			example)
 	}
 	var err error
 	if g.Figure, err = figure.Find(name); err != nil {
@@ -59,7 +75,7 @@ func (g *Gate) parseBound(bound string) (err error) {
 			return fmt.Errorf(
 				"%q is no multiple: write 1.10x for ten per cent more, 0.95x for five less",
 				figure.Shorten(bound))
-		case g.Figure.Unit == Messages:
+		case g.Figure.Unit == figure.Messages:
 			return fmt.Errorf("%s is a count, often 0, which has no multiples: write %s > 0",
 				g.Figure.Name, g.Figure.Name)
 		}
@@ -124,9 +140,9 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	found := c.found(g, e, tail)
 	switch {
 	case !told && lies:
-		return g.fails(found + "; so few runs do not say how surely"), nil
+		return g.fails(found + "; too few runs to say how surely"), nil
 	case !told:
-		return g.fails("it cannot be decided whether it lies beyond the bound: " + found), nil
+		return g.fails("not decided: " + found), nil
 	case fails && c.blurs(g):
 		found += ": beyond the bound, but the sides differ by less than " +
 			fmt.Sprintf("%d times plimsoll's own error", instrumentTimes)
@@ -146,8 +162,8 @@ func (g Gate) fails(found string) Ruling {
 // because bounds may leave it open.
 type estimate struct{ value, low, high figure.Span }
 
-// beyond reports whether the figure surely lies beyond the bound, and whether the answer is the
-// same for all values of the latencies of which only a bound is known.
+// beyond reports whether the figure certainly lies beyond the bound. told is set if the answer is
+// the same whatever the values of latencies that are only bounded.
 func (e estimate) beyond(g Gate) (fails, told bool) {
 	if g.Above {
 		return e.low.Least > g.Bound, (e.low.Least > g.Bound) == (e.low.Most > g.Bound)
@@ -181,7 +197,7 @@ func (c *Comparison) found(g Gate, e estimate, tail float64) string {
 	}
 	out := g.Figure.Name + " is " + g.print(e.value.Least)
 	if math.IsInf(edge, 1) {
-		return out + ", and nothing bounds it above"
+		return out + ", without an upper bound"
 	}
 	return fmt.Sprintf("%s, %s %s at %.4g%%", out, word, g.print(edge), 100*(1-tail))
 }
@@ -219,9 +235,9 @@ func (g Gate) print(v float64) string {
 		return quantity.TimesBeside(v, g.Bound)
 	case figure.Unprintable(v):
 		return g.Figure.Unit.Print(v)
-	case g.Figure.Unit == PerSecond:
+	case g.Figure.Unit == figure.PerSecond:
 		return quantity.RateBeside(v, g.Bound)
-	case g.Figure.Unit == Nanoseconds:
+	case g.Figure.Unit == figure.Nanoseconds:
 		return quantity.DurationBeside(int64(math.Round(v)), int64(g.Bound))
 	}
 	return g.Figure.Unit.Print(v)
@@ -233,8 +249,7 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
 		return estimate{}, errors.New(
-			"not every run has this figure, so the gate guards nothing: " +
-				"measure longer, or choose another figure")
+			"some runs lack this figure: measure longer, or choose another figure")
 	}
 	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
@@ -279,7 +294,7 @@ func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
 		"(plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
 }
 
-// unsure returns an estimate from too few runs for an interval, some of which have only a bound.
+// unsure returns an estimate for runs that are too few for an interval, and partly only bounded.
 // The bound may suffice to decide.
 func unsure(g Gate, a, b spans) estimate {
 	v := center(b).Median
@@ -310,9 +325,8 @@ func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate,
 	}
 	if !ok {
 		return estimate{}, fmt.Errorf(
-			"how much %s varies within one run is not known, so the gate "+
-				"guards nothing: measure for %d seconds or more, or take several runs "+
-				"(plimsoll run --trials 5)",
+			"the variation of %s within one run is not known: measure for %d seconds or more, or "+
+				"take several runs (plimsoll run --trials 5)",
 			g.Figure.Name, fewestIntervals)
 	}
 	low, high := w.Interval(value, tail)

@@ -59,6 +59,15 @@ func BrokenPromises(gates []Gate, runs []*result.Saved) (out []Ruling) {
 	return out
 }
 
+// FailedRuns returns a failed ruling for each run that could not go on.
+func (s Side) FailedRuns() (out []Ruling) {
+	for _, r := range s.Failed {
+		out = append(out, Gate{Text: "runs of " + s.Name}.fails(
+			fmt.Sprintf("%s could not go on: %s", runName(r), r.Run.StateReason)))
+	}
+	return out
+}
+
 // failing returns the ruling of a broken verdict.
 func failing(v result.Verdict, s *result.Saved) Ruling {
 	return Gate{Text: v.Name}.fails(v.Sentence + ", in " + runName(s))
@@ -77,16 +86,22 @@ func (c *Comparison) Counts(gates []Gate) (out []Ruling) {
 	return out
 }
 
-// count judges a count in each run, because a count is exact. The error names a run without it.
+// count judges a count in each run, because a count is exact. The error names a run without it. A
+// run that left messages unread fails a gate of lost messages, because they may be lost.
 func (g Gate) count(runs []*result.Saved) (Ruling, error) {
 	for _, s := range runs {
-		if _, ok := g.Figure.Span(&s.Run); !ok {
-			return Ruling{}, fmt.Errorf(
-				"%s: run %s has no account, or ended with unread messages: leave it "+
-					"out, or measure again", g.Text, s.Run.ID)
+		if _, ok := g.Figure.Span(&s.Run); !ok && !g.unread(s) {
+			return Ruling{}, fmt.Errorf("%s: run %s has no account: leave it out, or measure again",
+				g.Text, s.Run.ID)
 		}
 	}
 	return g.each(runs), nil
+}
+
+// unread reports whether messages that a run left unread keep its number of lost messages unknown.
+func (g Gate) unread(s *result.Saved) bool {
+	l := s.Run.Ledger
+	return g.Figure.Name == figure.Lost && l.Accounted && l.Total().Unread > 0
 }
 
 // each judges a figure in each run. A run that does not decide fails the gate.
@@ -95,25 +110,34 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 	var at *result.Saved
 	for _, s := range runs {
 		v, known := g.Figure.Span(&s.Run)
-		if !known {
+		switch {
+		case !known && g.unread(s):
+			return g.fails(fmt.Sprintf("%s is not known in %s, which left %s messages unread",
+				g.Figure.Name, runName(s), quantity.Count(s.Run.Ledger.Total().Unread)))
+		case !known:
 			return g.fails(g.Figure.Name + " is not known in " + runName(s))
 		}
 		if at == nil || g.Above && v.Most > worst.Most || !g.Above && v.Least < worst.Least {
 			worst, at = v, s
 		}
 	}
-	surely, may := worst.Least > g.Bound, worst.Most > g.Bound
+	surely, may := g.past(worst.Least), g.past(worst.Most)
 	if !g.Above {
-		surely, may = worst.Most < g.Bound, worst.Least < g.Bound
+		surely, may = may, surely
 	}
 	found := g.Figure.Name + " is " + g.span(worst) + " in " + runName(at) + g.leftOut(at)
 	switch {
 	case surely:
 		return g.fails(found)
 	case may:
-		return g.fails("it cannot be decided whether it lies beyond the bound: " + found)
+		return g.fails("not decided: " + found)
 	}
 	return Ruling{Gate: g.Text, Sentence: "holds: " + found}
+}
+
+// past reports whether a value fails the gate.
+func (g Gate) past(v float64) bool {
+	return v == g.Bound && g.Reaching || v != g.Bound && (v > g.Bound) == g.Above
 }
 
 // span prints what is known of a run's figure.
@@ -130,7 +154,7 @@ func (g Gate) span(v figure.Span) string {
 // leftOut says what the count of failed messages leaves out.
 func (g Gate) leftOut(s *result.Saved) string {
 	c := s.Run.Counters
-	if g.Figure.Name != failed || c.Unknown+c.Unsent == 0 {
+	if g.Figure.Name != figure.Failed || c.Unknown+c.Unsent == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", which leaves out %s messages that were never answered (unknown) and %s "+

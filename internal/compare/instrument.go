@@ -40,7 +40,7 @@ func twin(runs []*result.Saved, f figure.Figure) (out []float64) {
 			l = i.EndToEnd
 		}
 		if p, ok := l.Point(f.Percentile); ok {
-			out = append(out, spanOf(p).Most)
+			out = append(out, figure.SpanOf(p).Most)
 		} else if l.Count > 0 {
 			out = append(out, float64(l.MaxNs))
 		}
@@ -50,11 +50,11 @@ func twin(runs []*result.Saved, f figure.Figure) (out []float64) {
 
 // blurred reports whether plimsoll's own error could explain the difference of the medians.
 func (e Effect) blurred() bool {
-	return apart(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
+	return distance(e.A.Median, e.B.Median) < instrumentTimes*e.OwnError
 }
 
-// apart returns the least distance of two values; it is infinite if only one is reached.
-func apart(a, b figure.Span) float64 {
+// distance returns the least distance of two values; it is infinite if only one is reached.
+func distance(a, b figure.Span) float64 {
 	switch {
 	case a.NotReached() && b.NotReached():
 		return 0
@@ -72,10 +72,10 @@ func (c *Comparison) instrumentHints() (out []string) {
 	for _, e := range c.Figures {
 		if e.Blurred {
 			out = append(out,
-				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's "+
-					"own error of %s (the same percentile of the twin): that is no difference of "+
-					"the systems",
-					e.Figure.Name, Print(figure.Nanoseconds, apart(e.A.Median, e.B.Median)),
+				fmt.Sprintf("%s: the medians lie %s apart, less than %d times plimsoll's own "+
+					"error of %s (the same percentile of the twin): this shows no difference "+
+					"between the systems",
+					e.Figure.Name, figure.Nanoseconds.Print(distance(e.A.Median, e.B.Median)),
 					instrumentTimes, figure.Nanoseconds.Print(e.OwnError)))
 		}
 	}
@@ -89,9 +89,8 @@ func (c *Comparison) instrumentHints() (out []string) {
 	}
 	if lacking > 0 {
 		out = append(out,
-			fmt.Sprintf("%d of these %d runs do not say what plimsoll's own error was "+
-				"(no twin was measured beside the system), so a difference as small as that "+
-				"error may be shown", lacking, all))
+			fmt.Sprintf("plimsoll's own error is not known of %d of these %d runs (no twin was "+
+				"measured): a shown difference may be as small as that error", lacking, all))
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func (w without) String() string {
 
 // shares reports how many messages of each side have no publish and no end-to-end latency, as
 // objections if the shares differ too much for a comparison, and otherwise as remarks.
-func shares(a, b Side) (objections, hints []string) {
+func shares(a, b Side) (objections Objections, hints []string) {
 	for _, series := range figure.SeriesNames[:2] {
 		ofA, ofB := withoutLatency(a, series.Series), withoutLatency(b, series.Series)
 		if ofA.Total() == 0 && ofB.Total() == 0 {
@@ -75,12 +75,14 @@ func shares(a, b Side) (objections, hints []string) {
 		counts := fmt.Sprintf("messages without %s latency: %v in A, %v in B", series.Article, ofA,
 			ofB)
 		if math.Abs(ofA.share()-ofB.share()) >= shareThatMatters {
-			objections = append(objections, "the sides differ in their shares of "+counts)
+			objections = append(objections, Objection{LatencyOnly: true,
+				ByB:      ofB.share() > ofA.share(),
+				Sentence: "the sides differ in their shares of " + counts})
 			continue
 		}
 		hints = append(hints,
-			counts+": percentiles count them as longer than all others, or than they "+
-				"were waited for")
+			counts+": percentiles count each as longer than all measured latencies, or than the "+
+				"time that plimsoll waited for it")
 	}
 	return objections, hints
 }

@@ -166,7 +166,7 @@ func TestDifferencesBesideTheInstrumentsError(t *testing.T) {
 	older := sideOf("A", 1, 2)
 	older.Runs[1].Run.Summary.Instrument = nil
 	got := strings.Join(mustCompare(t, older, sideOf("B", 1, 2)).Hints, "; ")
-	if !strings.Contains(got, "1 of these 4 runs do not say what plimsoll's own error was") {
+	if !strings.Contains(got, "plimsoll's own error is not known of 1 of these 4 runs") {
 		t.Errorf("a run without a twin: %q", got)
 	}
 }

@@ -60,7 +60,7 @@ func partnered(a, b Side) (Side, Side, bool) {
 	if len(ofA) < fewestPairs || len(ofA) == len(a.Runs) && len(ofB) == len(b.Runs) {
 		return a, b, false
 	}
-	return Side{a.Name, ofA}, Side{b.Name, ofB}, true
+	return Side{Name: a.Name, Runs: ofA}, Side{Name: b.Name, Runs: ofB}, true
 }
 
 // sure returns the geometric mean of values, given as logarithms, and its uncertainty: with rounds
@@ -123,7 +123,7 @@ func (w Within) p(ratio float64) float64 {
 const leastP = 1e-12
 
 // sequentialCenter returns the geometric mean of the values of a sequential set, and its interval.
-// Values of which some are only bounds have no interval.
+// There is no interval if some values are only bounds.
 func sequentialCenter(values spans) Center {
 	if !values.exact() {
 		c := center(values)
@@ -144,8 +144,8 @@ func centerOfSide(s Side, values spans) Center {
 	return center(values)
 }
 
-// sequentially compares sets of which at least one is sequential, pair by pair where all runs have
-// a partner. Otherwise the intervals of both sides, each with half of the error, add up.
+// sequentially compares two sets, at least one of them sequential: pair by pair if all runs have a
+// partner. Otherwise the intervals of both sides, each with half of the error, add up.
 func (e *Effect) sequentially(c *Comparison, a, b spans) {
 	if !a.exact() || !b.exact() {
 		e.Times = e.B.Median.Times(e.A.Median)

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"math"
 	"math/rand/v2"
 	"testing"

@@ -194,7 +194,7 @@ func roundsOf(runs []*result.Saved, f figure.Figure) Rounds {
 		case of == verdict.Unranked || of == verdict.RatesRanked && f.IsLatency():
 			out.Why = why.Sentence
 		case !known || v <= 0:
-			out.Why = "it has no such figure, or only a bound of it"
+			out.Why = "the figure is missing or only bounded"
 		default:
 			out.Values[s.Run.Trial.Round] = v
 			out.runs = append(out.runs, s)

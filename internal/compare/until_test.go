@@ -152,7 +152,7 @@ func outcomes(sets int, noise, times float64) (o outcome) {
 			if f.Target == "t2" {
 				truth = p.of[1]
 			}
-			if f.Figure.series == result.EndToEnd {
+			if f.Figure.Series == result.EndToEnd {
 				truth *= 2
 			}
 			return f.Center.Low > truth*1000 || f.Center.High < truth*1000

@@ -44,7 +44,7 @@ func Make(ctx context.Context, image, dir string, bytes int64) (*Disk, error) {
 	err := d.make(ctx, bytes)
 	if err != nil {
 		_ = os.Remove(image)
-		return nil, fmt.Errorf("making the disk %s: %w", image, err)
+		return nil, fmt.Errorf("make the disk %s: %w", image, err)
 	}
 	return d, nil
 }
@@ -116,7 +116,7 @@ func (d *Disk) mount() error {
 	defer device.Close()
 	err = unix.Mount(device.Name(), d.dir, fsType, unix.MS_NODEV|unix.MS_NOSUID, "")
 	if err != nil {
-		return fmt.Errorf("mounting %s at %s: %w", device.Name(), d.dir, err)
+		return fmt.Errorf("mount %s at %s: %w", device.Name(), d.dir, err)
 	}
 	return nil
 }
@@ -137,11 +137,11 @@ func attach(image string) (*os.File, error) {
 	for range attachAttempts {
 		n, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
 		if err != nil {
-			return nil, fmt.Errorf("finding a free loop device: %w", err)
+			return nil, fmt.Errorf("find a free loop device: %w", err)
 		}
 		device, err := os.OpenFile("/dev/loop"+strconv.Itoa(n), os.O_RDWR, 0)
 		if err != nil {
-			return nil, fmt.Errorf("opening a loop device: %w", err)
+			return nil, fmt.Errorf("open a loop device: %w", err)
 		}
 		config := unix.LoopConfig{Fd: uint32(backing.Fd())}
 		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
@@ -152,7 +152,7 @@ func attach(image string) (*os.File, error) {
 		}
 		device.Close()
 		if !errors.Is(err, unix.EBUSY) {
-			return nil, fmt.Errorf("attaching %s to %s: %w", image, device.Name(), err)
+			return nil, fmt.Errorf("attach %s to %s: %w", image, device.Name(), err)
 		}
 	}
 	return nil, errors.New(
@@ -190,7 +190,7 @@ func (d *Disk) Cut() error {
 		return unix.IoctlSetPointerInt(fd, ext4Shutdown, ext4ShutdownNoFlush)
 	})
 	if err != nil {
-		return fmt.Errorf("cutting the power of a disk: %w", err)
+		return fmt.Errorf("cut the power of a disk: %w", err)
 	}
 	return nil
 }
@@ -225,11 +225,11 @@ func unmount(ctx context.Context, dir string) error {
 			return nil
 		}
 		if !errors.Is(err, unix.EBUSY) {
-			return fmt.Errorf("unmounting %s: %w", dir, err)
+			return fmt.Errorf("unmount %s: %w", dir, err)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("unmounting %s: find the process that uses it with: fuser -vm %s: %w",
+			return fmt.Errorf("unmount %s: find the process that uses it with: fuser -vm %s: %w",
 				dir, dir, err)
 		case <-ticker.C:
 		}
@@ -246,12 +246,12 @@ const (
 func (d *Disk) Fill() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, ballast), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("filling a disk: %w", err)
+		return fmt.Errorf("fill a disk: %w", err)
 	}
 	defer f.Close()
 	var fs unix.Statfs_t
 	if err := unix.Fstatfs(int(f.Fd()), &fs); err != nil {
-		return fmt.Errorf("filling %s: %w", d.dir, err)
+		return fmt.Errorf("fill %s: %w", d.dir, err)
 	}
 	var at int64
 	for piece := int64(fs.Bfree) * fs.Bsize; piece >= leastBallast; {
@@ -263,7 +263,7 @@ func (d *Disk) Fill() error {
 			piece /= 2
 		case errors.Is(err, unix.EINTR):
 		default:
-			return fmt.Errorf("filling %s: %w", d.dir, err)
+			return fmt.Errorf("fill %s: %w", d.dir, err)
 		}
 	}
 	return nil
@@ -273,7 +273,7 @@ func (d *Disk) Fill() error {
 func (d *Disk) Empty() error {
 	err := os.Remove(filepath.Join(d.dir, ballast))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("emptying a disk: %w", err)
+		return fmt.Errorf("empty a disk: %w", err)
 	}
 	return nil
 }
@@ -329,7 +329,7 @@ func releaseChecks(base string) error {
 			continue // gone, or of a check that may still run
 		}
 		if err := errors.Join(Release(dir), os.RemoveAll(dir)); err != nil {
-			return fmt.Errorf("removing what a killed process left: %w", err)
+			return fmt.Errorf("remove what a killed process left: %w", err)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@
 // Cut ends a file system as a loss of power does: from one moment on nothing reaches
 // the image, and data that the kernel had not yet written back is gone. It is ext4's
 // own shutdown (EXT4_IOC_SHUTDOWN, without flushing the log), which the kernel's own
-// crash tests use. docs/FAULTS.md says what it models and what it does not.
+// crash tests use. docs/FAULT-MODELS.md says what it models and what it does not.
 //
 // Nothing outlives Release: mounts below a directory, the loop devices under them,
 // which detach themselves with their last user, and the limits that make them slow.

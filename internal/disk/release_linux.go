@@ -34,7 +34,7 @@ func mounts() ([]mounted, error) {
 		mount, fs, found := strings.Cut(lines.Text(), " - ")
 		left, right := strings.Fields(mount), strings.Fields(fs)
 		if !found || len(left) < 5 || len(right) < 3 {
-			return nil, fmt.Errorf("reading the mounts: %q is not a mount", lines.Text())
+			return nil, fmt.Errorf("read the mounts: %q is not a mount", lines.Text())
 		}
 		all = append(all, mounted{
 			device: left[2], dir: unescape(left[4]), kind: right[0], options: right[2],
@@ -96,7 +96,7 @@ func release(all []mounted, m mounted) error {
 		return err
 	}
 	if err := unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
-		return fmt.Errorf("unmounting %s: %w", m.dir, err)
+		return fmt.Errorf("unmount %s: %w", m.dir, err)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func unthrottle(all []mounted, device string) error {
 	}
 	raw, err := os.ReadFile(throttle)
 	if err != nil {
-		return fmt.Errorf("reading which disks are slow: %w", err)
+		return fmt.Errorf("read which disks are slow: %w", err)
 	}
 	for line := range strings.Lines(string(raw)) {
 		if strings.HasPrefix(line, device+" ") {
@@ -99,7 +99,7 @@ func bound(throttle, device string, perSecond int) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("bounding the writes of disk %s: %w", device, err)
+		return fmt.Errorf("bound the writes of disk %s: %w", device, err)
 	}
 	return nil
 }

@@ -73,7 +73,23 @@ type Warnings struct {
 	Title     string   `json:"title"`
 	Grave     bool     `json:"grave,omitempty"` // the figures must not be compared
 	Sentences []string `json:"sentences"`
+	// Fold is set if a page shows only the first sentences, and folds the others.
+	Fold bool `json:"fold,omitempty"`
 }
+
+// open is the number of warnings that a page shows.
+const open = 3
+
+// Open are the sentences that a page shows.
+func (w Warnings) Open() []string {
+	if w.Fold {
+		return w.Sentences[:min(open, len(w.Sentences))]
+	}
+	return w.Sentences
+}
+
+// Folded are the sentences that a page folds.
+func (w Warnings) Folded() []string { return w.Sentences[len(w.Open()):] }
 
 // Tone is what an outcome means for the reader; the zero value means nothing.
 type Tone string

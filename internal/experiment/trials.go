@@ -168,14 +168,14 @@ func (s *Trials) fail(at int, run *result.Saved, err error) {
 }
 
 // errNoTrials is the error of Resume if there is nothing to continue.
-var errNoTrials = errors.New("no set of trials of these targets and this load was begun here: " +
-	"leave --resume out")
+var errNoTrials = errors.New("no trials of these targets and this load were begun here: leave " +
+	"out --resume")
 
 // Resume looks below runs for the newest set of the same trials. Its complete runs are not
 // repeated.
 func (s *Trials) Resume(runs string) error {
 	if !s.several() {
-		return errors.New("a run cannot be resumed, and a set of trials can: give --trials")
+		return errors.New("a single run cannot be resumed: give --trials for a set that can be")
 	}
 	s.plan()
 	entries, err := os.ReadDir(runs)

@@ -12,9 +12,9 @@
 // node is a machine. A node's name means that process alone, except for faults that happen to
 // machines: a partition, a cut from clients, a power cut and the steps of a rolling restart.
 //
-// docs/FAULTS.md says what each fault models and what it does not. The package knows
-// no system; of disks and packets it knows what internal/disk and internal/firewall
-// offer.
+// docs/FAULTS.md lists the faults, and docs/FAULT-MODELS.md says what they model and what they do
+// not. The package knows no system; of disks and packets it knows what internal/disk and
+// internal/firewall offer.
 //
 // However a run ends, its faults are undone first. Faults of a killed process are undone from the
 // testbed's directory (internal/testbed).

@@ -141,7 +141,7 @@ func (i *Injector) Heal(ctx context.Context) error {
 		err = i.revive()
 	}
 	if err != nil {
-		return fmt.Errorf("healing %s: %w", strings.Join(namesOf(i.hit), ", "), err)
+		return fmt.Errorf("heal %s: %w", strings.Join(namesOf(i.hit), ", "), err)
 	}
 	i.hit = nil
 	return nil

@@ -70,7 +70,7 @@ func (i *Injector) stop(ctx context.Context, nodes []system.Node) (string, error
 		// The signal goes to the server only, which ends the processes that it started.
 		err := syscall.Kill(n.PID, cmp.Or(n.Quit, syscall.SIGTERM))
 		if err != nil && !errors.Is(err, syscall.ESRCH) {
-			return "", fmt.Errorf("asking %s to end: %w", n.Name, err)
+			return "", fmt.Errorf("ask %s to end: %w", n.Name, err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
@@ -117,7 +117,7 @@ func (i *Injector) stopInTurn(
 func signal(nodes []system.Node, s syscall.Signal) error {
 	for _, n := range nodes {
 		if err := process.Signal(process.Family(n.PID), s); err != nil {
-			return fmt.Errorf("sending %s a signal: %w", n.Name, err)
+			return fmt.Errorf("send %s a signal: %w", n.Name, err)
 		}
 	}
 	return nil

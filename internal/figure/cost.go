@@ -21,7 +21,7 @@ func costs() []Figure {
 			Unit: Bytes, Means: "of all nodes, per acknowledged message"},
 			func(c Cost) (float64, bool) {
 				times, known := c.Amplification()
-				return times * c.run.Summary.PayloadBytes(c.run.Load), known
+				return times * c.Run.Summary.PayloadBytes(c.Run.Load), known
 			}),
 		of(Figure{Name: "syncs", Title: "syncs of the servers, per message", Unit: PerMessage,
 			Zero: true, Means: "calls of fsync, fdatasync and msync of all nodes"}, Cost.AllSyncs),
@@ -33,27 +33,27 @@ func costs() []Figure {
 // Cost is the resource use of a run over the observed part of the measured window. A sum over
 // processes is unknown when the kernel does not report the figure of one of them.
 type Cost struct {
-	run     *result.Run
-	servers []result.ProcessUse
+	Run     *result.Run
+	Servers []result.ProcessUse
 	// complete is set when each server was observed.
 	complete bool
-	own      *result.ProcessUse // plimsoll, unless the servers live inside it
+	Own      *result.ProcessUse // plimsoll, unless the servers live inside it
 	// Embedded is set when the servers live inside plimsoll's process, whose
 	// cost cannot be divided between the two.
 	Embedded bool
-	seconds  float64
-	messages float64 // acknowledged while observed
+	Seconds  float64
+	Messages float64 // acknowledged while observed
 }
 
 // NewCost sorts the processes of a run into the system's and plimsoll.
 func NewCost(r *result.Run) Cost {
 	o := r.Observation
-	c := Cost{run: r, Embedded: Embedded(o), seconds: float64(max(o.WindowNs, 0)) / 1e9}
+	c := Cost{Run: r, Embedded: Embedded(o), Seconds: float64(max(o.WindowNs, 0)) / 1e9}
 	if rate := r.Summary.Work(); !Unprintable(rate) && rate > 0 {
-		c.messages = rate * c.seconds
+		c.Messages = rate * c.Seconds
 	}
-	c.servers, c.complete = o.OfServers()
-	c.own = o.Own()
+	c.Servers, c.complete = o.OfServers()
+	c.Own = o.Own()
 	return c
 }
 
@@ -62,46 +62,54 @@ func Embedded(o result.Observation) bool {
 	return len(o.Servers) == 1 && o.Servers[0] == result.Self
 }
 
-// Observed reports whether any resource use is known.
-func (c Cost) Observed() bool { return c.seconds > 0 }
+// Observed reports whether any resource use is known. The system's own gauges are none.
+func (c Cost) Observed() bool { return c.Seconds > 0 && len(c.Run.Observation.Processes) > 0 }
 
 // Nodes is the number of servers among which the cost is divided.
 func (c Cost) Nodes() float64 {
 	if c.Embedded {
-		return float64(max(len(c.run.System.Nodes), 1))
+		return float64(max(len(c.Run.System.Nodes), 1))
 	}
-	return float64(max(len(c.servers), 1))
+	return float64(max(len(c.Servers), 1))
 }
 
 // whole reports whether each server was observed in the window.
-func (c Cost) whole() bool { return c.seconds > 0 && c.complete }
+func (c Cost) whole() bool { return c.Seconds > 0 && c.complete }
 
 // Sum adds a figure up over all servers.
 func (c Cost) Sum(of func(result.ProcessUse) *int64) (float64, bool) {
-	total, known := result.Sum(c.servers, of)
+	total, known := result.Sum(c.Servers, of)
 	return total, known && c.whole()
 }
 
-// Written, Syncs (fsync and fdatasync) and MapSyncs (msync) are figures of a process.
-func Written(p result.ProcessUse) *int64  { return p.WriteBytes }
-func Syncs(p result.ProcessUse) *int64    { return p.Syncs }
+// Written is the bytes that a process wrote to disks.
+func Written(p result.ProcessUse) *int64 { return p.WriteBytes }
+
+// Read is the bytes that a process read from disks.
+func Read(p result.ProcessUse) *int64 { return p.ReadBytes }
+
+// Syncs is a process's calls of fsync and fdatasync.
+func Syncs(p result.ProcessUse) *int64 { return p.Syncs }
+
+// MapSyncs is a process's calls of msync.
 func MapSyncs(p result.ProcessUse) *int64 { return p.MapSyncs }
 
 // PerSecond is a figure of all servers together, per second.
 func (c Cost) PerSecond(of func(result.ProcessUse) *int64) (float64, bool) {
 	v, ok := c.Sum(of)
-	return v / max(c.seconds, 1e-9), ok
+	return v / max(c.Seconds, 1e-9), ok
 }
 
 // PerMessage is a figure of all servers together, per acknowledged message.
 func (c Cost) PerMessage(of func(result.ProcessUse) *int64) (float64, bool) {
 	v, ok := c.Sum(of)
-	return v / max(c.messages, 1e-9), ok && c.messages > 0
+	return v / max(c.Messages, 1e-9), ok && c.Messages > 0
 }
 
+// ServerCPUSeconds is the CPU time of all servers.
 func (c Cost) ServerCPUSeconds() (float64, bool) {
 	total := 0.0
-	for _, p := range c.servers {
+	for _, p := range c.Servers {
 		total += p.CPUSeconds
 	}
 	return total, c.whole()
@@ -109,11 +117,11 @@ func (c Cost) ServerCPUSeconds() (float64, bool) {
 
 // ServerCPU is nanoseconds of the servers' CPU time per acknowledged message.
 func (c Cost) ServerCPU() (float64, bool) {
-	if v := c.run.Observation.MsgsPerCoreSecond; v > 0 && !Unprintable(v) {
+	if v := c.Run.Observation.MsgsPerCoreSecond; v > 0 && !Unprintable(v) {
 		return 1e9 / v, true
 	}
 	total, ok := c.ServerCPUSeconds()
-	return total * 1e9 / max(c.messages, 1e-9), ok && c.messages > 0
+	return total * 1e9 / max(c.Messages, 1e-9), ok && c.Messages > 0
 }
 
 // MsgsPerCoreSecond is the reciprocal of ServerCPU, in messages per second of CPU time.
@@ -125,37 +133,37 @@ func (c Cost) MsgsPerCoreSecond() (float64, bool) {
 // OwnCPU is nanoseconds of plimsoll's CPU time per acknowledged message. It is unknown when
 // the servers run inside plimsoll's process.
 func (c Cost) OwnCPU() (float64, bool) {
-	if c.own == nil || c.messages <= 0 {
+	if c.Own == nil || c.Messages <= 0 {
 		return 0, false
 	}
-	return c.own.CPUSeconds * 1e9 / c.messages, true
+	return c.Own.CPUSeconds * 1e9 / c.Messages, true
 }
 
 // AllCPU is the CPU time of servers and plimsoll together: the only figure by which a system
 // inside plimsoll's process can be compared with one outside.
 func (c Cost) AllCPU() (float64, bool) {
-	servers, ok := c.ServerCPU()
-	if c.Embedded || !ok {
-		return servers, ok
+	servers, known := c.ServerCPU()
+	if !known {
+		return 0, false
 	}
-	own, ok := c.OwnCPU()
-	return servers + own, ok
+	own, _ := c.OwnCPU() // 0: plimsoll was not observed apart
+	return servers + own, true
 }
 
 // Amplification is bytes written to disks by all servers per acknowledged byte of payload.
 func (c Cost) Amplification() (float64, bool) {
-	if v := c.run.Observation.WriteAmplification; v > 0 && !Unprintable(v) {
+	if v := c.Run.Observation.WriteAmplification; v > 0 && !Unprintable(v) {
 		return v, true
 	}
 	bytes, ok := c.Sum(Written)
-	payload := c.messages * c.run.Summary.PayloadBytes(c.run.Load)
+	payload := c.Messages * c.Run.Summary.PayloadBytes(c.Run.Load)
 	return bytes / max(payload, 1e-9), ok && payload > 0
 }
 
 // Memory is the servers' greatest memory use.
 func (c Cost) Memory() (float64, bool) {
 	total := 0.0
-	for _, p := range c.servers {
+	for _, p := range c.Servers {
 		total += float64(p.RSSBytes)
 	}
 	return total, c.whole()

@@ -136,7 +136,7 @@ func latencies() (out []Figure) {
 				Unit: Nanoseconds, Means: means[s.Series], Series: s.Series, Percentile: p,
 				of: func(r *result.Run) (Span, bool) {
 					point, ok := r.Summary.Series(s.Series).Point(p)
-					return spanOf(point), ok
+					return SpanOf(point), ok
 				}})
 		}
 		out = append(out, known(Figure{Name: s.Name + ".max",

@@ -69,3 +69,16 @@ func TestGreaterRatesAndLesserLatenciesAreBetter(t *testing.T) {
 		}
 	}
 }
+
+// Where the operating system tells nothing, as on macOS, a run still has the system's own gauges.
+func TestGaugesAloneAreNoCost(t *testing.T) {
+	r := &result.Run{Observation: result.Observation{WindowNs: 1e9,
+		Gauges: []result.GaugeUse{{}}}}
+	if NewCost(r).Observed() {
+		t.Error("a run of which no process was observed has a cost")
+	}
+	r.Observation.Processes = []result.ProcessUse{{Name: result.Self}}
+	if !NewCost(r).Observed() {
+		t.Error("a run of which a process was observed has no cost")
+	}
+}

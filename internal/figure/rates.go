@@ -11,6 +11,7 @@ const (
 	Rate     = "rate"
 	Received = "received"
 	Lost     = "lost"
+	Failed   = "failed"
 	PerCore  = "per_core"
 	Peak     = "peak"
 )
@@ -85,7 +86,7 @@ func counts() []Figure {
 			ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),
 		count("reordered", "reordered", "messages that came after a later one of their lane",
 			ledger(func(l result.SubscriptionLedger) int64 { return l.Reordered })),
-		count("failed", "refused", "messages that the system refused",
+		count(Failed, "refused", "messages that the system refused",
 			counter(result.RecordedRefused, func(c result.Counters) int64 { return c.Failed })),
 		count("unknown", "unanswered", "messages that were handed over and never answered",
 			counter("", func(c result.Counters) int64 { return c.Unknown })),
@@ -94,8 +95,8 @@ func counts() []Figure {
 	}
 }
 
-// counter takes a count of the scheduled messages. Of another tool's run it is known if that
-// recorded it. Messages without an answer, of which no tool has a record, are counted once the run
+// counter takes a count of the scheduled messages. In an imported run it is known if the other tool
+// recorded it. No other tool records messages without an answer; plimsoll counts them when the run
 // has ended.
 func counter(recorded string, of func(result.Counters) int64) func(*result.Run) (float64, bool) {
 	return func(r *result.Run) (float64, bool) {

@@ -44,8 +44,8 @@ func (s Span) Times(of Span) Span {
 	return out
 }
 
-// spanOf returns the span of a run's percentile.
-func spanOf(p result.Percentile) Span {
+// SpanOf returns the span of a run's percentile.
+func SpanOf(p result.Percentile) Span {
 	ns := float64(p.LatencyNs)
 	switch p.Bound {
 	case result.NotReached:

@@ -20,7 +20,7 @@ import (
 func connections(groups []int) ([]connection, error) {
 	owners, err := socketOwners(groups)
 	if err != nil {
-		return nil, fmt.Errorf("finding the owners of connections: %w", err)
+		return nil, fmt.Errorf("find the owners of connections: %w", err)
 	}
 	var all []connection
 	// The IPv4 connections of a server that also listens on IPv6 are in tcp6.
@@ -30,7 +30,7 @@ func connections(groups []int) ([]connection, error) {
 			continue // no IPv6 here
 		}
 		if err != nil {
-			return nil, fmt.Errorf("listing connections: %w", err)
+			return nil, fmt.Errorf("list connections: %w", err)
 		}
 		defer f.Close()
 		lines := bufio.NewScanner(f)
@@ -38,7 +38,7 @@ func connections(groups []int) ([]connection, error) {
 		for lines.Scan() {
 			c, inode, err := readConnection(lines.Text())
 			if err != nil {
-				return nil, fmt.Errorf("listing connections: %s: %w", table, err)
+				return nil, fmt.Errorf("list connections: %s: %w", table, err)
 			}
 			if c.local.Addr().Is4() && c.remote.Addr().Is4() && c.remote.Port() != 0 {
 				c.group = owners[inode]
@@ -46,7 +46,7 @@ func connections(groups []int) ([]connection, error) {
 			}
 		}
 		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("listing connections: %w", err)
+			return nil, fmt.Errorf("list connections: %w", err)
 		}
 	}
 	return all, nil

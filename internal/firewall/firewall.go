@@ -19,8 +19,8 @@ type block struct {
 // flow is one direction of a connection.
 type flow struct{ from, to netip.AddrPort }
 
-// apart returns the blocks that keep the sides from reaching one another.
-func apart(sides [][]Member) []block {
+// separate returns the blocks that keep the sides from reaching one another.
+func separate(sides [][]Member) []block {
 	var all []block
 	for i, from := range sides {
 		for j, to := range sides {

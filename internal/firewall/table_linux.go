@@ -26,7 +26,7 @@ func Separate(table string, sides [][]Member) error {
 		groups = append(groups, groupsOf(side)...)
 	}
 	left := func(all []connection) []flow { return across(sides, all) }
-	return put(table, apart(sides), groups, left)
+	return put(table, separate(sides), groups, left)
 }
 
 // Enclose lets only processes of the groups reach the members. The groups must include the
@@ -55,7 +55,7 @@ func put(table string, blocks []block, groups []int, left func([]connection) []f
 		return flows.add(left(all))
 	}()
 	if err != nil {
-		err = fmt.Errorf("setting up firewall table %s: %w", table, err)
+		err = fmt.Errorf("set up firewall table %s: %w", table, err)
 		return errors.Join(err, Remove(table))
 	}
 	return nil
@@ -191,11 +191,11 @@ func flowExpressions(flows *nftables.Set) []expr.Any {
 func Remove(table string) error {
 	nft, err := nftables.New()
 	if err != nil {
-		return fmt.Errorf("removing firewall table %s: %w", table, err)
+		return fmt.Errorf("remove firewall table %s: %w", table, err)
 	}
 	there, err := nft.ListTablesOfFamily(nftables.TableFamilyIPv4)
 	if err != nil {
-		return fmt.Errorf("looking for firewall table %s: %w", table, err)
+		return fmt.Errorf("look for firewall table %s: %w", table, err)
 	}
 	for _, t := range there {
 		if t.Name != table {
@@ -203,7 +203,7 @@ func Remove(table string) error {
 		}
 		nft.DelTable(t)
 		if err := nft.Flush(); err != nil {
-			return fmt.Errorf("removing firewall table %s: %w", table, err)
+			return fmt.Errorf("remove firewall table %s: %w", table, err)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func (codec) Name() string { return "cbor" }
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	b, err := encoding.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", v, err)
+		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
 	all := mem.BufferSlice{mem.SliceBuffer(b)}
 	if w, is := v.(*word); is && len(w.Part) > 0 {
@@ -66,7 +66,7 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 	}
 	rest, err := decoding.UnmarshalFirst(b, w)
 	if err != nil {
-		return fmt.Errorf("decoding %T: %w", into, err)
+		return fmt.Errorf("decode %T: %w", into, err)
 	}
 	w.Part = rest // nobody else has the bytes
 	return nil
@@ -75,7 +75,7 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 // decode reads a value from CBOR.
 func decode(b []byte, into any) error {
 	if err := decoding.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("decoding %T: %w", into, err)
+		return fmt.Errorf("decode %T: %w", into, err)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func Listen(o Options) (*Coordinator, error) {
 	}
 	listener, err := net.Listen("tcp", o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("listening for workers: %w", err)
+		return nil, fmt.Errorf("listen for workers: %w", err)
 	}
 	c.listener = admission.Bound(listener, admission.Bounds{
 		Connections: 4*o.Workers + spareConns, Strangers: o.Workers + spareJoins, Wait: joinLimit,
@@ -201,16 +201,16 @@ func (c *Coordinator) certify(ask *joinAsk) (der []byte, err error) {
 		return nil, fmt.Errorf("no worker named %s is expected: its names are %s", h.Name,
 			strings.Join(c.options.Names, ", "))
 	case len(c.joined) >= c.options.Workers:
-		return nil, fmt.Errorf("all %d workers have joined: the coordinator expects no more",
+		return nil, fmt.Errorf("all %d workers have joined: raise --workers to expect more",
 			c.options.Workers)
 	}
 	public, err := x509.ParsePKIXPublicKey(ask.KeyPKIX)
 	if err != nil {
-		return nil, errors.New("the worker's key cannot be read")
+		return nil, errors.New("the worker's public key is invalid")
 	}
 	der, err = c.authority.Certify(h.Name, public, x509.ExtKeyUsageClientAuth)
 	if err != nil {
-		return nil, errors.New("the worker's key cannot be used")
+		return nil, errors.New("the worker's public key cannot be certified")
 	}
 	c.joined[h.Name] = true
 	return der, nil
@@ -226,7 +226,7 @@ func checkHello(h hello) error {
 		return errors.New("the worker needs a name of its own: give it with --name")
 	}
 	if h.Cores < 0 || h.Cores > coresMost {
-		return fmt.Errorf("the worker says that it has %d cores", h.Cores)
+		return fmt.Errorf("the worker reports an impossible number of cores: %d", h.Cores)
 	}
 	return h.Chrony.Check()
 }
@@ -254,11 +254,12 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 		return err
 	}
 	if err := checkHello(h); err != nil || h.Name != name {
-		return status.Error(codes.PermissionDenied, "the hello is not that of the certificate")
+		return status.Error(codes.PermissionDenied, "the worker's name differs from its "+
+			"certificate's: start it again")
 	}
 	m := newMember(h)
 	if !c.admit(m) {
-		return status.Error(codes.AlreadyExists, "the worker is at work or was lost")
+		return status.Error(codes.AlreadyExists, "the worker has joined already, or was lost")
 	}
 	if c.options.Joined != nil {
 		c.options.Joined(h.Name, h.Host)

@@ -71,17 +71,18 @@ func (m *member) describe(kernel string) result.Worker {
 }
 
 // assignmentOf returns what all workers of a run need. The workload travels as YAML, which the
-// worker reads with the parser of any file; one that would come out another is refused.
+// worker reads with the parser of any file; a workload that does not read back as the same one is
+// refused.
 func assignmentOf(d bench.Deal) (a Assignment, err error) {
 	text := d.Plan.Workload.YAML()
 	read, err := workload.Parse("plan", []byte(text))
 	if err != nil {
-		return a, fmt.Errorf("writing the plan for workers: %w", err)
+		return a, fmt.Errorf("write the plan for workers: %w", err)
 	}
 	read.Partitions = d.Plan.Workload.Partitions // may have been read from topics that exist
 	if !reflect.DeepEqual(*read, d.Plan.Workload) {
-		return a, fmt.Errorf("the workload %s cannot be given to workers: its YAML is read as "+
-			"another one", d.Plan.Workload.Name)
+		return a, fmt.Errorf("the workload %s cannot be sent to workers: its YAML does not read "+
+			"back as the same workload", d.Plan.Workload.Name)
 	}
 	return Assignment{
 		Workload: text, System: d.Target.System, Settings: d.Target.Settings,

@@ -32,7 +32,7 @@ func kernel() string {
 func newKey() (*ecdsa.PrivateKey, crypto.PublicKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a key: %w", err)
+		return nil, nil, fmt.Errorf("make a key: %w", err)
 	}
 	return key, key.Public(), nil
 }

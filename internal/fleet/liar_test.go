@@ -32,7 +32,7 @@ func liar(t *testing.T, c *Coordinator, of system.System,
 		_ = conn.Close()
 		<-done
 		w.orders.Wait()
-		_ = w.part.finish()
+		_ = w.share.finish()
 	})
 	go w.send(ctx, stream)
 	go func() { _ = w.keepTime(ctx, conn) }()

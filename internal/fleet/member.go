@@ -19,10 +19,11 @@ import (
 )
 
 const (
-	// ownerLimit is how long a worker goes on without a word of its coordinator, and a
-	// coordinator without one of a worker.
+	// ownerLimit is the longest silence: a worker that does not hear from its coordinator for this
+	// time ends its load, and a coordinator gives up such a worker.
 	ownerLimit = 5 * time.Second
-	// aliveLimit is how long ago a worker was heard of at most, when it closes its connection.
+	// aliveLimit is the longest silence of a worker that closes its connection itself; after a
+	// longer one gRPC has given the worker up.
 	aliveLimit = 2 * skew.CalmPace
 	// cancelLimit is how long an answer to a cancelled order is waited for.
 	cancelLimit = 5 * time.Second
@@ -95,7 +96,7 @@ func (m *member) lose(why error) {
 	}
 }
 
-// bounded shortens an error, parts of which the worker may have chosen, and keeps it on one line.
+// bounded shortens an error, which may contain text from the worker, and keeps it on one line.
 func bounded(err error) error {
 	text := err.Error()
 	if one := document.Clean(load.BoundText(text)); one != text {
@@ -155,7 +156,7 @@ func (m *member) ask(ctx context.Context, do action, body, answer any) error {
 func (m *member) askFor(ctx context.Context, do action, body, answer any, most int64) error {
 	raw, err := encoding.Marshal(body)
 	if err != nil {
-		return fmt.Errorf("encoding an order: %w", err)
+		return fmt.Errorf("encode an order: %w", err)
 	}
 	o := &order{Do: do, Body: raw}
 	if deadline, has := ctx.Deadline(); has {
@@ -242,7 +243,7 @@ func (m *member) take(w *word) error {
 	c := m.pending[w.Call]
 	switch {
 	case c == nil:
-		return fmt.Errorf("it answered order %d, which was not given", w.Call)
+		return fmt.Errorf("it answered order %d, which it was not given", w.Call)
 	case c.bytes+int64(len(w.Part)) > c.most:
 		return fmt.Errorf("its answer has more than %d bytes", c.most)
 	case len(w.Error) > load.TextMost:

@@ -88,7 +88,7 @@ func (s *clockState) check() error {
 		return nil
 	}
 	if s.GreatestBoundNs < 0 || s.GreatestBoundNs > skew.Unbounded {
-		return errors.New("the bound of its clock cannot be")
+		return errors.New("the bound of its clock is impossible")
 	}
 	return s.Check()
 }

@@ -253,14 +253,14 @@ func TestRogueWorker(t *testing.T) {
 	}{
 		"garbage": {func(o *order) *word {
 			return &word{Call: o.Call, Part: []byte{0xff, 0x00}, Last: true}
-		}, "decoding"},
+		}, "decode"},
 		"a sample of another plan": {func(o *order) *word {
 			raw, _ := encoding.Marshal(sampled{Sample: load.Sample{Clock: clockName}})
 			return &word{Call: o.Call, Part: raw, Last: true}
 		}, "a sample has counts of 0 and 0 subscriptions"},
 		"an answer to nothing": {func(o *order) *word {
 			return &word{Call: o.Call + 7, Last: true}
-		}, "it answered order 8, which was not given"},
+		}, "it answered order 8, which it was not given"},
 		// Its announced length is refused, so how much larger it is does not matter.
 		"a part that is too large": {func(o *order) *word {
 			return &word{Call: o.Call, Part: make([]byte, 2*wireMost), Last: true}

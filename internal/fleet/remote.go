@@ -128,7 +128,7 @@ func (r *remote) order(do action, body, answer any) error {
 	return r.ask(ctx, do, body, answer)
 }
 
-// checked gives a worker up whose answer came and does not fit the plan.
+// checked gives up a worker whose answer does not fit the plan.
 func (r *remote) checked(err error, check func() error) error {
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (r *remote) checked(err error, check func() error) error {
 	return nil
 }
 
-// unlessLost leaves out that a worker is lost, which its event has said.
+// unlessLost drops the error of a lost worker, because an event has reported it.
 func unlessLost(err error) error {
 	if errors.Is(err, ErrLost) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 )
 
-// Identity is what makes a coordinator the one that a join token means. It can exist before the
-// coordinator does, so that workers have their token when the coordinator is still to be started.
-// One identity is for one coordinator at a time. Its text is a secret.
+// Identity makes a coordinator the one that a join token names. It can exist before the
+// coordinator, so that workers have their token before the coordinator starts. One identity is for
+// one coordinator at a time. Its text is a secret.
 type Identity struct {
 	authority *authority.Authority
 	token     Token

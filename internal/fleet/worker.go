@@ -81,21 +81,21 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	defer cancel()
 	stream, err := conn.NewStream(ctx, &workStream, methodWork)
 	if err != nil {
-		return fmt.Errorf("joining %s: %w", o.Coordinator, plain(err))
+		return fmt.Errorf("join %s: %w", o.Coordinator, plain(err))
 	}
 	if err := stream.SendMsg(&me); err != nil {
-		return fmt.Errorf("joining %s: %w", o.Coordinator, plain(err))
+		return fmt.Errorf("join %s: %w", o.Coordinator, plain(err))
 	}
 	w.say("joined " + o.Coordinator + " as " + o.Name)
 	err = w.serve(ctx, cancel, conn, stream)
-	return errors.Join(err, w.part.finish())
+	return errors.Join(err, w.share.finish())
 }
 
 // workerEnd is the worker's end of the connection.
 type workerEnd struct {
 	options WorkerOptions
 	words   chan *word
-	part    part
+	share   runShare
 	clock   clock.Clock // the coordinator's time
 	skewed  *skew.Clock // clock, where the worker's own is another one; nil: it is the same
 
@@ -117,7 +117,7 @@ func (w *workerEnd) dial(mine *tls.Certificate) (*grpc.ClientConn, error) {
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{}),
 			grpc.MaxCallRecvMsgSize(wireMost+headRoom)))
 	if err != nil {
-		return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, err)
+		return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, err)
 	}
 	return conn, nil
 }
@@ -131,7 +131,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 	}
 	pkix, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("make a key: %w", err)
 	}
 	conn, err := w.dial(nil)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 			!strings.Contains(err.Error(), errStranger.Error()) ||
 			status.Code(err) == codes.DeadlineExceeded
 		if !again || time.Now().After(ended) || !clock.Sleep(ctx, joinPause) {
-			return nil, fmt.Errorf("joining %s: %w", w.options.Coordinator, plain(err))
+			return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, plain(err))
 		}
 		conn.ResetConnectBackoff()
 	}
@@ -171,12 +171,12 @@ func (w *workerEnd) setClock(same bool) {
 // orNone is what the machine says of its clock.
 func orNone(evidence string) string {
 	if evidence == "" {
-		return "its kernel says nothing of its clock"
+		return "its kernel reports nothing about its clock"
 	}
 	return evidence
 }
 
-// plain is an error of gRPC without its dress.
+// plain unwraps an error of gRPC: it returns an error with only its message.
 func plain(err error) error {
 	if s, is := status.FromError(err); is && s.Message() != "" {
 		return errors.New(s.Message())
@@ -219,7 +219,7 @@ func (w *workerEnd) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if w.part.idle() {
+	if w.share.idle() {
 		w.say("the coordinator has ended the fleet")
 		return nil
 	}
@@ -230,7 +230,7 @@ func (w *workerEnd) ended(ctx context.Context, err error) error {
 func (w *workerEnd) keepTime(ctx context.Context, conn *grpc.ClientConn) error {
 	stream, err := conn.NewStream(ctx, &timeStream, methodTime)
 	if err != nil {
-		return fmt.Errorf("asking the coordinator for its time: %w", plain(err))
+		return fmt.Errorf("ask the coordinator for its time: %w", plain(err))
 	}
 	answered := make(chan struct{}, 1)
 	go func() {
@@ -284,7 +284,7 @@ func (w *workerEnd) learn(ctx context.Context, t *tock) {
 	}
 	step, err := w.skewed.Add(skew.Exchange{SentNs: t.SentNs, ReceivedNs: t.ReceivedNs,
 		AnsweredNs: t.AnsweredNs, ReturnedNs: w.skewed.Own()})
-	if err == nil && step != nil && !w.part.idle() {
+	if err == nil && step != nil && !w.share.idle() {
 		w.speak(ctx, &word{Event: &load.Event{Kind: load.Failure,
 			Sentence: "the clock of worker " + w.options.Name + " " + step.String()}})
 	}
@@ -297,7 +297,7 @@ func (w *workerEnd) awaitClock(ctx context.Context) error {
 	}
 	for w.skewed.State().Exchanges < exchangesLeast {
 		if !clock.Sleep(ctx, skew.EagerPace) {
-			return fmt.Errorf("learning the coordinator's time: %w", ctx.Err())
+			return fmt.Errorf("learn the coordinator's time: %w", ctx.Err())
 		}
 	}
 	return w.skewed.Jump()
@@ -396,11 +396,11 @@ func (w *workerEnd) do(within, ctx context.Context, o *order) (answer any, err e
 		if err := w.awaitClock(within); err != nil {
 			return nil, err
 		}
-		return nil, w.part.begin(within, a, w.means(ctx))
+		return nil, w.share.begin(within, a, w.means(ctx))
 	case actionFinish:
-		return nil, w.part.finish()
+		return nil, w.share.finish()
 	}
-	local, err := w.part.worker()
+	local, err := w.share.worker()
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (w *workerEnd) timed(s load.Sample) sampled {
 	return sampled{s, &clockState{w.skewed.State(), w.skewed.GreatestBoundNs()}}
 }
 
-// means are what a part works with.
+// means are what a share works with.
 func (w *workerEnd) means(ctx context.Context) means {
 	return means{systems: w.options.Systems, clock: w.clock, tell: w.tell(ctx), say: w.say}
 }

@@ -69,12 +69,12 @@ func (s *Series) judged(changes int) string {
 		return fmt.Sprintf("too short to mark a change: it has %s, but needs %d",
 			quantity.Plural(len(s.Points), "point", "points"), fewest)
 	case changes == 0:
-		return "no change is shown"
+		return "no change was found"
 	}
 	return ""
 }
 
 // Caution says how far to trust the marks.
-const Caution = "A change is marked by rank tests that mark one in at most 5 of 100 series " +
-	"without a change, where each experiment is independent of the one before. Apache Otava " +
-	"weighs more: -f csv is for it."
+const Caution = "Rank tests mark a change in at most 5 of 100 series that have none, if the " +
+	"experiments are independent of each other. For more thorough tests give the output of -f " +
+	"csv to Apache Otava."

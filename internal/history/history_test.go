@@ -94,7 +94,7 @@ func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
 	out := strings.Join(strings.Fields(text(t, h, ByTime)), " ")
 	for _, want := range []string{"slower, nightly, level 2: publish.p99, 14 experiments",
 		"2026-11-08 03:00 *", "changed from 2026-11-08 03:00 (slower-7) on, publish.p99 is 31% higher",
-		"no change is shown", "0.1 01234567", Caution} {
+		"no change was found", "0.1 01234567", Caution} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table lacks %q:\n%s", want, out)
 		}

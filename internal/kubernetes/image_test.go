@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -139,5 +141,31 @@ func TestDockerfile(t *testing.T) {
 	}
 	if len(i.entrypoint) != 1 || i.copies["/src/bin/plimsoll"] != i.entrypoint[0] {
 		t.Errorf("the image starts %q, and has %v", i.entrypoint, i.copies)
+	}
+}
+
+// A release's program becomes the image's, and is not built again.
+func TestTheImageTakesTheProgramOfARelease(t *testing.T) {
+	raw, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, command, _ := strings.Cut(string(raw), "\nRUN ")
+	command, _, _ = strings.Cut(command, "\n")
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "linux/arm64"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "linux/arm64/plimsoll")
+	if err := os.WriteFile(program, []byte("built"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TARGETPLATFORM=linux/arm64")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "bin/plimsoll")); string(got) != "built" {
+		t.Errorf("%s: the image has %q, %v", command, got, err)
 	}
 }

@@ -68,7 +68,7 @@ func (m *Manifest) YAML() (string, error) {
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, m); err != nil {
-		return "", fmt.Errorf("writing the manifest: %w", err)
+		return "", fmt.Errorf("write the manifest: %w", err)
 	}
 	return b.String(), nil
 }
@@ -120,24 +120,26 @@ const (
 // check refuses values that a cluster would refuse later or misread.
 func (m *Manifest) check() error {
 	if len(m.Name) > longestName || !label.MatchString(m.Name) {
-		return fmt.Errorf("the name %q is not one of an object: write up to %d small letters, "+
+		return fmt.Errorf("%q is not a valid name of an object: write up to %d small letters, "+
 			"digits and -, a letter first", m.Name, longestName)
 	}
 	for _, o := range []struct{ what, name string }{
 		{"namespace", m.Namespace}, {"Secret", m.Secret}, {"storage class", m.StorageClass},
 	} {
 		if o.name != "" && (len(o.name) > longestObject || !object.MatchString(o.name)) {
-			return fmt.Errorf("%q is not the name of a %s", o.name, o.what)
+			return fmt.Errorf("%q is not a valid name of a %s: write up to %d small letters, "+
+				"digits, hyphens and dots", o.name, o.what, longestObject)
 		}
 	}
 	if m.CreateNamespace && m.Namespace == "" {
-		return errors.New("the namespace to create has no name")
+		return errors.New("the namespace to create has no name: give --namespace")
 	}
 	if m.Workers < 1 || m.Workers > MostWorkers {
-		return fmt.Errorf("%d is not a number of workers from 1 to %d", m.Workers, MostWorkers)
+		return fmt.Errorf("%d workers: give a number from 1 to %d", m.Workers, MostWorkers)
 	}
 	if m.Image == "" || len(m.Image) > longestImage || strings.ContainsFunc(m.Image, unsafe) {
-		return fmt.Errorf("%q is not the name of an image", m.Image)
+		return fmt.Errorf("%q is not a valid name of an image: write it like registry/plimsoll:1.2",
+			m.Image)
 	}
 	for _, r := range []Resources{m.Worker, m.Coordinator} {
 		if !cpu.MatchString(r.CPU) {
@@ -157,7 +159,8 @@ func (m *Manifest) check() error {
 func (m *Manifest) checkContents() error {
 	for _, name := range m.Variables {
 		if !variable.MatchString(name) {
-			return fmt.Errorf("%q is not the name of a variable", name)
+			return fmt.Errorf("%q is not a valid name of a variable: write letters, digits and "+
+				"_, no digit first", name)
 		}
 	}
 	if len(m.Variables) > 0 && m.Secret == "" {
@@ -169,8 +172,8 @@ func (m *Manifest) checkContents() error {
 		all += len(f.Text)
 	}
 	if all > mostFileBytes {
-		return fmt.Errorf("the files have %d bytes, but a ConfigMap takes at most %d", all,
-			mostFileBytes)
+		return fmt.Errorf("the files have %d bytes, but a ConfigMap takes at most %d: leave out "+
+			"files, or shorten them", all, mostFileBytes)
 	}
 	return nil
 }

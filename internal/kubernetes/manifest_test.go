@@ -226,7 +226,7 @@ func TestWrongManifests(t *testing.T) {
 		change func(m *Manifest)
 		want   string
 	}{
-		{func(m *Manifest) { m.Name = "A b" }, `the name "A b"`},
+		{func(m *Manifest) { m.Name = "A b" }, `"A b" is not a valid name`},
 		{func(m *Manifest) { m.Name = strings.Repeat("a", 41) }, "up to 40"},
 		{func(m *Manifest) { m.Namespace = "x/y" }, "namespace"},
 		{func(m *Manifest) { m.CreateNamespace = true }, "no name"},

@@ -17,12 +17,12 @@ import (
 func Pack(w io.Writer, folder string) (err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return fmt.Errorf("packing: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	compressed, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
-		return fmt.Errorf("packing: %w", err)
+		return fmt.Errorf("pack: %w", err)
 	}
 	archive := tar.NewWriter(compressed)
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -38,7 +38,7 @@ func Pack(w io.Writer, folder string) (err error) {
 		err = errors.Join(archive.Close(), compressed.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("packing %s: %w", folder, err)
+		return fmt.Errorf("pack %s: %w", folder, err)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func add(archive *tar.Writer, root *os.Root, name string, kind fs.FileMode) erro
 		return err
 	}
 	if _, err := io.CopyN(archive, f, header.Size); err != nil {
-		return fmt.Errorf("reading %s, which was cut short meanwhile: %w", name, err)
+		return fmt.Errorf("read %s, which was cut short meanwhile: %w", name, err)
 	}
 	return nil
 }

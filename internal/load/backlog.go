@@ -121,7 +121,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 	case errors.As(err, &lacking):
 		return fmt.Errorf("backlog.then is replay, and %w: take drain", err)
 	case err != nil:
-		return fmt.Errorf("checking whether a subscription can begin again: %w", err)
+		return fmt.Errorf("check whether a subscription can begin again: %w", err)
 	}
 	return closeAll(reserveLimit, []system.Consumer{opened}, nil,
 		func(c system.Consumer) closer { return c })

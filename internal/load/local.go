@@ -59,7 +59,7 @@ func (l *Local) Open(ctx context.Context) error {
 	return l.engine.Open(ctx, l.means.Cluster)
 }
 
-// Ready proves partitions, and counts the clients' connections, all of which are open by then.
+// Ready proves partitions, and then counts the clients' connections: all are open.
 func (l *Local) Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error) {
 	ready, err := l.engine.Ready(ctx, again, wait)
 	if _, inside := l.means.Cluster.(system.LatenessReporter); !inside {
@@ -166,7 +166,7 @@ func (l *Local) Close(limit time.Duration) error {
 	sent := l.sentWithin(sendLimit)
 	err := l.engine.Close(limit)
 	if err != nil {
-		err = fmt.Errorf("closing the clients: %w", err)
+		err = fmt.Errorf("close the clients: %w", err)
 	}
 	if !sent && !l.sentWithin(sendLimit) {
 		err = errors.Join(err, errors.New("the client library did not return from a send, "+

@@ -139,7 +139,7 @@ func (l *loop) send(c *call, now int64) {
 	size := l.size()
 	for len(c.flights) < size {
 		f := l.to.unbound()
-		f.Bind(part{f, c})
+		f.Bind(batchMessage{f, c})
 		c.flights, c.messages = append(c.flights, f), append(c.messages, &f.Message)
 	}
 	c.phase = phaseOf(c.dueNs-l.startNs, l.schedule)
@@ -199,23 +199,23 @@ func (l *loop) handEach(c *call, size int) {
 	}
 }
 
-// part is a message of a send. Its answer counts for the send too.
-type part struct {
+// batchMessage is a message of a send. Its answer counts for the send too.
+type batchMessage struct {
 	flight *flight
 	call   *call
 }
 
 // Enlist stamps the transaction into the payload, as flight.Enlist does.
-func (p part) Enlist(transaction uint32) { p.flight.Enlist(transaction) }
+func (m batchMessage) Enlist(transaction uint32) { m.flight.Enlist(transaction) }
 
 // Complete records the system's answer. It may be called from any goroutine.
-func (p part) Complete(err error) {
-	if !p.flight.open.CompareAndSwap(true, false) {
+func (m batchMessage) Complete(err error) {
+	if !m.flight.open.CompareAndSwap(true, false) {
 		return // a second answer, as in flight.Complete
 	}
-	now := p.call.loop.clock.Now()
-	p.flight.producer.answered(p.flight, now, err)
-	p.call.answered(now, err)
+	now := m.call.loop.clock.Now()
+	m.flight.producer.answered(m.flight, now, err)
+	m.call.answered(now, err)
 }
 
 // answered counts the answer to one message. The last one ends the send.

@@ -245,7 +245,7 @@ type Evidence struct {
 	Gone func(topic, partition int) bool
 }
 
-// of returns the evidence about one topic, of which the last subscription received audit.
+// of returns the evidence about one topic. audit is what its last subscription received.
 func (e Evidence) of(topic int, audit arrivedAccounts) measure.Evidence {
 	out := measure.Evidence{Passed: e.Passed, SinceNs: e.SinceNs}
 	if e.Audited {

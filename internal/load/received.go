@@ -60,10 +60,10 @@ func (p *Plan) CheckReadiness(r *Readiness) error {
 	w := &p.Workload
 	const connections = 1 << 32 // far more than a machine can have
 	if r.Connections < 0 || r.Connections > connections {
-		return fmt.Errorf("%d connections cannot be", r.Connections)
+		return fmt.Errorf("%d connections are impossible", r.Connections)
 	}
 	if r.Messages < 0 || r.Messages > sumMost || len(r.Received) > w.AllSubscriptions() {
-		return fmt.Errorf("%d messages prove the partitions of %d subscriptions, which cannot be",
+		return fmt.Errorf("%d messages cannot prove the partitions of %d subscriptions",
 			r.Messages, len(r.Received))
 	}
 	for _, set := range r.Received {
@@ -97,7 +97,7 @@ func (p *Plan) CheckSample(s, before *Sample, nowNs int64) error {
 		return err
 	}
 	if s.OwnLag.P99Ns < 0 || s.OwnLag.Count < 0 || s.OwnLag.Count > sumMost {
-		return fmt.Errorf("an own lag of %d ns of %d messages cannot be", s.OwnLag.P99Ns,
+		return fmt.Errorf("an own lag of %d ns of %d messages is impossible", s.OwnLag.P99Ns,
 			s.OwnLag.Count)
 	}
 	if err := checkHistograms(s.Histograms); err != nil {
@@ -148,13 +148,14 @@ func (p *Plan) checkCounts(c, before *Counters) error {
 	for i, t := range p.tallies(c) {
 		switch {
 		case t.n < 0 || t.n > t.most:
-			return fmt.Errorf("%d %s cannot be: the plan allows 0 to %d", t.n, t.name, t.most)
+			return fmt.Errorf("%d %s are impossible: the plan allows 0 to %d", t.n, t.name, t.most)
 		case t.n < past[i].n:
 			return fmt.Errorf("%d %s are fewer than the %d before", t.n, t.name, past[i].n)
 		}
 	}
 	if most := p.messagesMost(); c.InFlight < 0 || c.InFlight > most {
-		return fmt.Errorf("%d messages in flight cannot be: the plan allows 0 to %d", c.InFlight,
+		return fmt.Errorf("%d messages in flight are impossible: the plan allows 0 to %d",
+			c.InFlight,
 			most)
 	}
 	return nil
@@ -165,7 +166,7 @@ func (p *Plan) checkTimes(s *Sample, nowNs int64) error {
 	latest := nowNs + int64(clockSlack)
 	earliest := nowNs - int64(p.longest())
 	if s.AtNs < nowNs-int64(clockSlack) || s.AtNs > latest {
-		return fmt.Errorf("a sample is of %s from now",
+		return fmt.Errorf("a sample is %s away from now",
 			time.Duration(max(-sumMost, min(sumMost, s.AtNs-nowNs))))
 	}
 	c := &s.Counters
@@ -214,7 +215,7 @@ func checkProcesses(all, before []Process) error {
 		const cpuMost = 1e12 // seconds, or cores
 		if !(p.CPUSeconds >= past.CPUSeconds && p.CPUSeconds < cpuMost) ||
 			!(p.CPULimitCores >= 0 && p.CPULimitCores < cpuMost) {
-			return fmt.Errorf("a process used %v s of CPU after %v s, of %v cores, which cannot be",
+			return fmt.Errorf("a process used %v s of CPU after %v s, of %v cores: impossible",
 				p.CPUSeconds, past.CPUSeconds, p.CPULimitCores)
 		}
 		for _, t := range []struct{ n, least int64 }{{p.GCCount, past.GCCount}, {p.GCPauseNs, 0},

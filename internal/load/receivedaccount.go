@@ -54,11 +54,11 @@ func (p *Plan) CheckAccount(a *Account) error {
 	w := &p.Workload
 	clients := float64(w.Topics) * float64(w.Producers)
 	if !(a.MeanInFlight >= 0 && a.MeanInFlight <= clients*float64(w.MaxInFlight)) {
-		return fmt.Errorf("an account has %v messages in flight in the mean, which cannot be",
+		return fmt.Errorf("an account has an impossible mean of %v messages in flight",
 			a.MeanInFlight)
 	}
 	if a.MemoryBytes < 0 || a.MemoryBytes > sumMost || len(a.Missing) > 0 {
-		return fmt.Errorf("an account is of %d bytes and lacks %d workers, which cannot be",
+		return fmt.Errorf("an account has %d bytes and lacks %d workers: impossible",
 			a.MemoryBytes, len(a.Missing))
 	}
 	if err := checkErrors(a.Errors); err != nil {
@@ -80,7 +80,8 @@ func checkErrors(all []result.Error) error {
 	}
 	for _, e := range all {
 		if e.Count < 0 || e.Count > sumMost {
-			return fmt.Errorf("an account has %d errors of a kind, which cannot be", e.Count)
+			return fmt.Errorf("an account has an impossible number of errors of a kind: %d",
+				e.Count)
 		}
 		if err := checkText("an error", e.Message); err != nil {
 			return err
@@ -98,7 +99,7 @@ func (p *Plan) checkScaling(a *Account) error {
 		for _, n := range []int64{s.AtNs, int64(s.Consumers), s.TookNs, s.MedianGapNs,
 			s.LongestGapNs, s.Copies} {
 			if n < 0 || n > sumMost {
-				return fmt.Errorf("an account has a change with the figure %d, which cannot be", n)
+				return fmt.Errorf("an account has a change with an impossible figure: %d", n)
 			}
 		}
 		if err := checkText("the error of a change", s.Failure); err != nil {

@@ -233,12 +233,12 @@ type Counters struct {
 // the sets (Judge). So loss, copies and unacknowledged arrivals are exact, whichever workers
 // have the consumers of a subscription.
 //
-// Order is watched by each worker, among its own consumers: messages out of order at one
-// consumer, and messages overtaken at another. So it is known of every lane that came to one
-// worker. Of a lane that came to several, what was surely late at one of them is counted, and
-// nothing is known of the order between them (measure.Judge). A copy that reached two workers
-// is a first arrival at both, and may count as a further message of its transaction. A plan
-// avoids all this by keeping each subscription on one worker.
+// Order is watched by each worker, among its own consumers: messages out of order at one consumer,
+// and messages overtaken at another. So it is known of every lane that came to one worker. In a
+// lane that several workers received, messages that were certainly late at one worker are counted,
+// and the order between workers is not known (measure.Judge). A copy that reached two workers is a
+// first arrival at both, and may count as a further message of its transaction. A plan avoids all
+// this by keeping each subscription on one worker.
 type Account struct {
 	Clock   ClockName
 	Sent    []measure.SentAccount    // by topic, then by producer

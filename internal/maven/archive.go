@@ -110,7 +110,7 @@ func (a Archive) fetch(ctx context.Context, mvn, work, dir string) (sums, error)
 		return brought, nil // refused before it is unpacked
 	}
 	if brought[listFile], err = unpackInto(ctx, found[0], dir); err != nil {
-		return nil, fmt.Errorf("unpacking %s: %w", name, err)
+		return nil, fmt.Errorf("unpack %s: %w", name, err)
 	}
 	return brought, nil
 }

@@ -86,11 +86,11 @@ func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentenc
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fmt.Errorf("making the folder for %s: %w", w.name, err)
+		return fmt.Errorf("make the folder for %s: %w", w.name, err)
 	}
 	lock, err := lockWithin(ctx, dir+".lock")
 	if err != nil {
-		return fmt.Errorf("waiting for another process that fetches %s: %w", w.name, err)
+		return fmt.Errorf("wait for another process that fetches %s: %w", w.name, err)
 	}
 	defer lock.Close()
 	if whole(dir) {
@@ -111,11 +111,11 @@ func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentenc
 func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
 	part, work := dir+".part", dir+".work"
 	if err := errors.Join(os.RemoveAll(part), os.RemoveAll(work), os.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("removing what an interrupted fetch left: %w", err)
+		return fmt.Errorf("remove what an interrupted fetch left: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(work) }() // after an error the next fetch removes it
 	if err := errors.Join(os.Mkdir(part, 0o755), os.Mkdir(work, 0o755)); err != nil {
-		return fmt.Errorf("making the folder for %s: %w", w.name, err)
+		return fmt.Errorf("make the folder for %s: %w", w.name, err)
 	}
 	brought, err := w.fill(ctx, mvn, work, part)
 	if err == nil && w.pinned != nil {
@@ -125,7 +125,7 @@ func (w wanted) fillAnew(ctx context.Context, mvn, dir string) error {
 		err = os.Rename(part, dir)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(part))
+		return errors.Join(fmt.Errorf("fetch %s: %w", w.name, err), os.RemoveAll(part))
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (w wanted) pins(ctx context.Context) (string, error) {
 			return brought.lines(w.name), os.RemoveAll(work)
 		}
 	}
-	return "", errors.Join(fmt.Errorf("fetching %s: %w", w.name, err), os.RemoveAll(work))
+	return "", errors.Join(fmt.Errorf("fetch %s: %w", w.name, err), os.RemoveAll(work))
 }
 
 // Fetched reports whether Fetch would find the artifacts on this machine.
@@ -191,7 +191,7 @@ func (a Artifacts) fetch(ctx context.Context, mvn, work, dir string) (sums, erro
 func (a Artifacts) folder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the folder for jars: %w: set HOME or XDG_CACHE_HOME", err)
+		return "", fmt.Errorf("find the folder for jars: %w: set HOME or XDG_CACHE_HOME", err)
 	}
 	sum := sha256.Sum256([]byte(listFile + "\n" + dependencyPlugin + "\n" +
 		strings.Join(a.Coordinates, "\n")))

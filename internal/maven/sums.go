@@ -226,7 +226,7 @@ func sumOf(file string) (string, error) {
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("reading %s: %w", file, err)
+		return "", fmt.Errorf("read %s: %w", file, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

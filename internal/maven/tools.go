@@ -127,7 +127,7 @@ const (
 // runMaven runs mvn in the folder work, which copies the jars to dir.
 func (a Artifacts) runMaven(ctx context.Context, mvn, work, dir string) error {
 	if err := os.WriteFile(filepath.Join(work, "pom.xml"), []byte(a.pom()), 0o644); err != nil {
-		return fmt.Errorf("writing the pom: %w", err)
+		return fmt.Errorf("write the pom: %w", err)
 	}
 	return ask(ctx, mvn, work, []string{
 		dependencyPlugin + ":copy-dependencies", "-DoutputDirectory=" + dir,

@@ -78,10 +78,10 @@ func severalOf(workers map[int][]Set) (all, several *bitmap) {
 	return all, several
 }
 
-// order returns how many messages surely came late to the consumer: after a later one at the same
-// consumer, and at another one of the worker. shared has the messages that came to other workers
-// too, by lane. Only the first few late ones are known by their numbers. Of the others, as many
-// may be copies as the consumer shares.
+// order returns how many messages certainly came late to the consumer: after a later one at the
+// same consumer, and at another one of the worker. shared has the messages that came to other
+// workers too, by lane. Only the first few late ones are known by their numbers. Of the others, as
+// many may be copies as the consumer shares.
 func (a *ArrivedAccount) order(shared map[int]*bitmap) (
 	reordered, overtaken int64, late []Sighting,
 ) {

@@ -23,7 +23,7 @@ type laneEvidence struct {
 	gone  bool
 }
 
-// of returns the evidence about a lane of a partition, of which the auditors have seen something.
+// of returns the evidence about a lane of a partition. audit is what the auditors received of it.
 func (e Evidence) of(partition int, audit []ArrivedLane) laneEvidence {
 	return laneEvidence{e, audit, e.Gone != nil && e.Gone(partition)}
 }

@@ -101,7 +101,7 @@ func (all *Histograms) UnmarshalBinary(b []byte) error {
 		read = append(read, h)
 	}
 	if err := f.end(); err != nil {
-		return fmt.Errorf("reading histograms: %w", err)
+		return fmt.Errorf("read histograms: %w", err)
 	}
 	*all = read
 	return nil
@@ -155,7 +155,7 @@ func (s *Set) UnmarshalBinary(b []byte) error {
 		read.Part = append(read.Part, p)
 	}
 	if err := f.end(); err != nil {
-		return fmt.Errorf("reading a set: %w", err)
+		return fmt.Errorf("read a set: %w", err)
 	}
 	*s = read
 	return nil

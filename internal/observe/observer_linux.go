@@ -47,8 +47,8 @@ func New(servers []target.Process) (*Observer, error) {
 	for _, s := range servers {
 		if s.PID == os.Getpid() {
 			s.Name = result.Self
-			o.note("The servers live inside plimsoll: their use and the load's use cannot be " +
-				"told apart.")
+			o.note("The servers run inside plimsoll: their use cannot be separated from the " +
+				"load's.")
 		}
 		if !slices.Contains(o.servers, s.Name) {
 			o.servers = append(o.servers, s.Name)

@@ -26,10 +26,13 @@ func (o *Observer) Servers() []string { return nil }
 
 // Methods returns the reason why there are no figures.
 func (o *Observer) Methods() []string {
-	return []string{"What the host and the servers spend is observed on Linux only."}
+	return []string{"CPU, memory, disks, syncs and network of the servers and " +
+		"this machine are measured on Linux only."}
 }
 
 // Close does nothing.
 func (o *Observer) Close() error { return nil }
 
-func exists(int) error { return errors.New("processes are observed on Linux only") }
+func exists(int) error {
+	return errors.New("processes are observed on Linux only: take them out of the target")
+}

@@ -64,8 +64,8 @@ func (t *translation) refusePauses() {
 		"producerPauseDuringDrain": t.file.PauseDuringDrain,
 	} {
 		if pause != 0 {
-			t.doc.Reject(key, "stops the producers while the backlog is read, and plimsoll's go "+
-				"on at producerRate: write 0")
+			t.doc.Reject(key, "stops the producers while the backlog is read; plimsoll's "+
+				"producers go on at producerRate: write 0")
 		}
 	}
 }
@@ -76,11 +76,11 @@ func (t *translation) refuseForEver() {
 	case t.file.TestDurationMinutes != 0:
 	case t.backlogged():
 		t.doc.Reject("testDurationMinutes",
-			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes the run is "+
-				"to last at least")
+			"is 0 or absent, and OMB then runs for ever: write the least number of minutes of "+
+				"the run")
 	case !t.given.Duration && !t.given.Search:
 		t.doc.Reject("testDurationMinutes",
-			"is 0 or absent, which OMB takes for \"for ever\": write how many minutes are to be "+
-				"measured, or give --duration")
+			"is 0 or absent, and OMB then runs for ever: write the number of minutes to measure, "+
+				"or give --duration")
 	}
 }

@@ -105,7 +105,7 @@ func (s Series) printed(l result.Latency, count int64) result.Latency {
 	l.MeanNs = mean
 	most, has := s.Whole["Max"]
 	for _, v := range s.Periods["Max"] {
-		if !has && v > most { // a value that is not a number exceeds none
+		if !has && v > most { // false for NaN
 			most = v
 		}
 	}

@@ -154,8 +154,7 @@ func (p *resultParser) broken(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		v.Line, v.Column = place(p.src, min(int(max(syntax.Offset-1, 0)), len(p.src)))
-		v.Message = "is not JSON that can be read here, and an OMB result is: name the file that " +
-			"OMB wrote, and the whole of it"
+		v.Message = "is not valid JSON, as an OMB result is: name the complete file that OMB wrote"
 	}
 	return strict.Violations{v}
 }
@@ -253,7 +252,7 @@ func (p *resultParser) series(name string, unit float64) Series {
 		var whole number
 		if key := aggregated(name) + c.suffix; p.take(key, &whole, "a number") {
 			if v := float64(whole) * unit; v < 0 || v > maxNs {
-				p.reject(key, "is %v, which cannot be", float64(whole))
+				p.reject(key, "is impossible: %v", float64(whole))
 			} else if !math.IsNaN(float64(whole)) {
 				s.Whole[c.suffix] = float64(whole) * unit
 			}
@@ -282,7 +281,7 @@ func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 			return nil
 		}
 		if ns := float64(v) * unit; !(ns >= 0 && ns <= maxNs) {
-			p.reject(key, "holds a latency at %.40q that cannot be", text)
+			p.reject(key, "holds an impossible latency at %.40q", text)
 			return nil
 		}
 		out = append(out, Quantile{percentile, float64(v) * unit})
@@ -310,7 +309,7 @@ func (p *resultParser) check(r *Result) {
 			Message: "is not an OMB result, or has no period: publishRate is missing"})
 		return
 	case n > maxPeriods:
-		p.reject("publishRate", "has %d values: %d are the most that are read", n, maxPeriods)
+		p.reject("publishRate", "has %d values, but at most %d are read", n, maxPeriods)
 	case r.PeriodSeconds > 3600:
 		p.reject("sampleRateMillis", "is longer than an hour")
 	}
@@ -322,7 +321,7 @@ func (p *resultParser) check(r *Result) {
 	bounded := func(key string, values []float64, least, most float64) {
 		for i, v := range values {
 			if v < least || v > most {
-				p.reject(key, "holds %v at place %d, which cannot be", v, i+1)
+				p.reject(key, "holds an impossible value, %v, at place %d", v, i+1)
 				return
 			}
 		}

@@ -329,7 +329,7 @@ func TestWhatIsRecordedIsJudged(t *testing.T) {
 			`, "consumeRate": TWICE, "backlog": BACKLOG`), result.Complete, verdict.Receiving,
 			result.Broken, "180,000 messages at the end"},
 		"no backlog grows": {periods(6, 10_000, 0, `, "consumeRate": SAME, "backlog": BACKLOG`),
-			result.Complete, verdict.Receiving, result.Holds, "is not shown to grow"},
+			result.Complete, verdict.Receiving, result.Holds, "did not measurably grow"},
 		"no subscription": {periods(6, 10_000, 0, `, "consumeRate": ZERO, "backlog": BACKLOG`),
 			result.Complete, verdict.Receiving, result.Unknown, "nothing subscribed"},
 		"few periods": {periods(2, 10_000, 0, `, "consumeRate": SAME, "backlog": BACKLOG`),
@@ -386,9 +386,9 @@ func TestPrintedFiguresWithoutADistribution(t *testing.T) {
 func TestMalformedResults(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"cut short": {"{\n  \"workload\": \"w\",\n  \"publishRate\": [1, 2",
-			"x.json:3:22: is not JSON"},
+			"x.json:3:22: is not valid JSON"},
 		"not an object": {"[1]", "x.json: is not an OMB result, which is one JSON object"},
-		"empty":         {"", "x.json:1:1: is not JSON"},
+		"empty":         {"", "x.json:1:1: is not valid JSON"},
 		"something else": {`{"a": 1}`,
 			"x.json: is not an OMB result, or has no period: publishRate is missing"},
 		"wrong type": {"{\n\"publishRate\": \"fast\"}",
@@ -405,9 +405,9 @@ func TestMalformedResults(t *testing.T) {
 			`holds "101", which is not a percentile`},
 		"negative": {
 			"{\"publishRate\": [1], \"aggregatedPublishLatencyQuantiles\": {\"1\": -2}}",
-			"cannot be"},
+			"holds an impossible latency"},
 		"rate": {"{\"publishRate\": [1, -4]}",
-			"publishRate holds -4 at place 2, which cannot be"},
+			"publishRate holds an impossible value, -4, at place 2"},
 		"size": {"{\"publishRate\": [1], \"messageSize\": 1.5}",
 			"messageSize is not a whole number"},
 	} {

@@ -98,9 +98,9 @@ func (t *translation) existing(w *workload.Workload) {
 			names = f.ExistingProduce
 		}
 		if !sameNames(names, f.ExistingConsume) || !sameNames(names, f.ExistingProduce) {
-			t.doc.Reject(key, "is a key of Redpanda's fork and names topics that are only "+
-				"produced to or only consumed from, and plimsoll accounts for every message: name "+
-				"the same topics in existingTopicList")
+			t.doc.Reject(key, "is a key of Redpanda's fork for topics that are only produced to "+
+				"or only consumed from; plimsoll accounts for every message: name the same "+
+				"topics in existingTopicList")
 			w.Topics, w.Partitions = 1, 1 // which topics is one error
 			return
 		}

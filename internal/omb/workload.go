@@ -169,8 +169,8 @@ func (t *translation) refuse() {
 	t.refusePauses()
 	if f.ConsumerOnly {
 		reject("consumerOnly",
-			"is a key of forks of 2020 and asks for a backlog that is drained while nothing is "+
-				"produced, which plimsoll does not offer yet: remove it to measure the steady load")
+			"is a key of forks of 2020 for a backlog that is drained while nothing is produced; "+
+				"plimsoll does not offer that yet: remove it to measure the steady load")
 	}
 	if f.ConsumeDelaySeconds != 0 {
 		reject("consumeDelaySeconds",
@@ -178,8 +178,8 @@ func (t *translation) refuse() {
 	}
 	if f.ReceivedPercent != 100 {
 		reject("messageRateReceivedForSubscription",
-			"is a key of a fork and lets subscriptions receive a part of the messages only, and "+
-				"plimsoll accounts for every one: remove it")
+			"is a fork's key for subscriptions that receive only a part of the messages; "+
+				"plimsoll accounts for every message: remove it")
 	}
 	if (!t.given.Rate && !t.given.Search || t.backlogged()) && !t.doc.Failed("producerRate") {
 		t.refuseRate()
@@ -193,16 +193,16 @@ const findPeak = "run plimsoll peak -w with this file to find the greatest rate 
 func (t *translation) refuseRate() {
 	switch rate := t.file.ProducerRate; {
 	case t.backlogged() && (rate == 0 || rate >= maxRate):
-		t.doc.Reject("producerRate", fmt.Sprintf("is %s, and a backlog is built at a rate: write "+
-			"the messages per second that are sent while it grows and is read",
+		t.doc.Reject("producerRate", fmt.Sprintf("is %s, but a backlog needs a rate: write the "+
+			"messages per second to send while it grows and is read",
 			quantity.Count(rate)))
 	case rate == 0:
 		t.doc.Reject("producerRate",
-			"is 0 or absent, by which OMB means that the rate is to be discovered: "+findPeak)
+			"is 0 or absent, and OMB then searches for a rate: "+findPeak)
 	case rate >= maxRate:
 		t.doc.Reject("producerRate", fmt.Sprintf(
-			"is %s, by which OMB's files mean as much as there is; OMB overdrives the system "+
-				"with it and discovers nothing: %s",
+			"is %s, which in OMB's files means no limit; OMB overloads the system and finds no "+
+				"rate: %s",
 			quantity.Count(rate), findPeak))
 	}
 }
@@ -230,8 +230,8 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	w.LimitInFlight()
 	t.backlog(w)
 	t.withoutEffect()
-	t.note("durability is no part of an OMB workload, because its drivers set it: level %d is "+
-		"asked for unless --durability says otherwise", w.Durability)
+	t.note("an OMB workload has no durability level, its drivers have: level %d applies, unless "+
+		"--durability is given", w.Durability)
 	return w
 }
 
@@ -291,12 +291,12 @@ func (t *translation) payload(w *workload.Workload) {
 	if f.UseRandomizedPayloads {
 		w.Message.Incompressible = f.RandomBytesRatio
 		if f.RandomizedPayloadPool > 0 {
-			t.note("randomizedPayloadPoolSize %s has no effect: plimsoll makes every payload "+
-				"anew, where OMB sends those of a pool again and again", quantity.Count(
+			t.note("randomizedPayloadPoolSize %s has no effect: plimsoll makes a new payload for "+
+				"each message; OMB repeats those of a pool", quantity.Count(
 				f.RandomizedPayloadPool))
 		} else {
-			t.note("randomizedPayloadPoolSize is 0, with which OMB fails at the first message: " +
-				"plimsoll needs no pool")
+			t.note("randomizedPayloadPoolSize is 0: OMB fails at the first message; plimsoll " +
+				"needs no pool")
 		}
 		if f.PayloadFile != "" {
 			t.note("payloadFile has no effect, here and in OMB, because useRandomizedPayloads is " +
@@ -305,12 +305,12 @@ func (t *translation) payload(w *workload.Workload) {
 		return
 	}
 	w.Message.Incompressible = 1
-	from := "payloadFile is absent, with which OMB fails"
+	from := "payloadFile is missing, and OMB fails without it"
 	if f.PayloadFile != "" {
 		from = "payloadFile is not read"
 	}
-	t.note("%s: each message is made anew of bytes that no codec shrinks. OMB sends one payload "+
-		"again and again, so with compression its batches shrink and these do not", from)
+	t.note("%s: plimsoll makes a new payload for each message, of bytes that no codec shrinks. "+
+		"OMB repeats one payload, so compression shrinks its batches and not these", from)
 	if f.RandomBytesRatio != 0 || f.RandomizedPayloadPool != 0 {
 		t.note("randomBytesRatio and randomizedPayloadPoolSize have no effect, here and in OMB, " +
 			"because useRandomizedPayloads is false")
@@ -327,11 +327,10 @@ func (t *translation) keys(w *workload.Workload) {
 		kind = workload.KeysRandom
 	case "INCREMENTING_KEY":
 		kind = workload.KeysRoundRobin
-		t.note("keyDistributor INCREMENTING_KEY, of a fork, gives each message a key of its own: "+
-			"%s keys go round here", quantity.Count(keyCount))
+		t.note("keyDistributor INCREMENTING_KEY, a fork's, makes every key unique; plimsoll "+
+			"cycles through %s keys", quantity.Count(keyCount))
 	default:
-		t.note("keyDistributor %.40q is none that OMB knows, which it takes for NO_KEY without a "+
-			"word: messages have no key here either", word)
+		t.note("unknown keyDistributor %.40q: OMB silently uses NO_KEY, and so does plimsoll", word)
 	}
 	w.Keys = workload.Keys{Kind: kind}
 	if kind != workload.KeysNone {
@@ -387,13 +386,13 @@ func (t *translation) searching() {
 		are = "are keys"
 	}
 	if t.given.Search {
-		t.note("%s %s of a fork's search for a rate: plimsoll's search begins at %s and otherwise "+
-			"follows its own flags", strings.Join(keys, ", "), are,
+		t.note("%s %s of a fork's search for a rate: plimsoll's search begins at %s and follows "+
+			"its own flags", strings.Join(keys, ", "), are,
 			quantity.Rate(float64(t.rate())))
 		return
 	}
-	t.note("%s %s of a fork's search for a rate, without effect on a run that has one: plimsoll "+
-		"peak is plimsoll's own search", strings.Join(keys, ", "), are)
+	t.note("%s %s of a fork's search for a rate, and a run with a rate ignores them: use "+
+		"plimsoll peak to search", strings.Join(keys, ", "), are)
 }
 
 // inOMB has OMB's names of the keys that a workload's rules mention.

@@ -206,8 +206,8 @@ func (s *Saved) Caveats() []result.Warning {
 	}
 	all.ofEnd(s, wide)
 	if b := s.Bracket; b.MixedRate > 0 {
-		all.add(ofSearch, "from %s on, a rate was stable in one run and unstable in another: "+
-			"the bracket is as wide as the system or its machine is unsteady", rate(b.MixedRate))
+		all.add(ofSearch, "from %s on, a rate was stable in one run and unstable in another: the "+
+			"bracket includes this variation of the system or its machine", rate(b.MixedRate))
 	}
 	if b := s.Bracket; b.StableRate > 0 && b.Confirmed < s.Plan.Confirmations {
 		all.add(ofSearch, "the stable end was confirmed %d of %d times", b.Confirmed,
@@ -247,8 +247,8 @@ func (c *caveats) add(code, format string, args ...any) {
 	*c = append(*c, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
 }
 
-// ofEnd adds the caveat of the search's end. wide says how far apart the ends of a bracket are that
-// is wider than asked for.
+// ofEnd adds the caveat of the search's end. wide says how wide the bracket is, if it is wider than
+// asked for.
 func (c *caveats) ofEnd(s *Saved, wide string) {
 	switch s.End {
 	case UsedUp:
@@ -307,8 +307,8 @@ func (s *Saved) trialCaveats(all *caveats) {
 	}
 	if undecided > 0 {
 		all.add(ofSearch, "in %s an objective was nearer to its bound than the variation within "+
-			"the run or plimsoll's own lag: those rates lie within the bracket, and a longer "+
-			"--trial tells closer rates apart", times(undecided, "trial"))
+			"the run or plimsoll's own lag: those rates lie within the bracket; use a longer "+
+			"--trial to separate closer rates", times(undecided, "trial"))
 	}
 	if noisy > 0 {
 		all.add(verdict.NoisyMachine, "the machine was noisy in %d of %s, so a repetition of the "+

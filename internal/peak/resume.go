@@ -25,7 +25,7 @@ func (o *Options) same(s *Saved) bool {
 func (f *finder) replay() error {
 	if !f.same(f.saved) {
 		return fmt.Errorf(
-			"the search in %s is another one: repeat its whole command with --resume", f.Resume)
+			"the search in %s has another plan: repeat its whole command with --resume", f.Resume)
 	}
 	before := f.saved.Trials
 	f.saved.Trials, f.saved.End, f.saved.Bracket = []Trial{}, Unfinished, Bracket{}

@@ -78,8 +78,8 @@ func newUse(r *result.Run) (u use, why string) {
 	u.payload = u.messages * r.Summary.PayloadBytes(r.Load)
 	switch {
 	case slices.Contains(o.Servers, result.Self):
-		return u, "the servers ran inside plimsoll's process, so what they used cannot be told " +
-			"from what plimsoll used"
+		return u, "the servers ran inside plimsoll's process: their use cannot be separated from " +
+			"plimsoll's"
 	case u.seconds <= 0 || len(o.Servers) == 0:
 		return u, "no server was observed"
 	case len(u.servers) != len(o.Servers):

@@ -54,12 +54,12 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	// Servers that have just started do not know one another's versions yet.
 	if v, ok := c.(system.VersionReader); ok {
 		if column.Servers, err = v.ServerVersions(closing); err != nil {
-			run.warn("reading the servers' versions: %v", err)
+			run.warn("read the servers' versions: %v", err)
 		}
 	}
 	release(closing)
 	if err := c.Close(closing); err != nil {
-		run.warn("closing the connection: %v", err)
+		run.warn("close the connection: %v", err)
 	}
 	column.Warnings = run.warnings
 	return column, ctx.Err()
@@ -75,7 +75,7 @@ func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)
 	return func(ctx context.Context) {
 		if deleter, ok := s.cluster.(system.TopicDeleter); ok {
 			if err := deleter.DeleteTopic(ctx, topic); err != nil {
-				s.warn("cleaning up: %v", err)
+				s.warn("clean up: %v", err)
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (t *attempt) cleanup() {
 	defer cancel()
 	for i := len(t.after) - 1; i >= 0; i-- {
 		if err := t.after[i](ctx); err != nil {
-			t.warn("cleaning up: %v", err)
+			t.warn("clean up: %v", err)
 		}
 	}
 }

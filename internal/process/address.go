@@ -52,7 +52,7 @@ func ownHosts(network string, nodes int, ports []int) ([][]string, error) {
 			address := net.JoinHostPort(network+strconv.Itoa(i+1), strconv.Itoa(port))
 			l, err := net.Listen("tcp", address)
 			if err != nil {
-				return nil, fmt.Errorf("finding a free address: %w", err)
+				return nil, fmt.Errorf("find a free address: %w", err)
 			}
 			defer l.Close()
 			all[i] = append(all[i], address)
@@ -81,7 +81,7 @@ func FreePorts(host string, n int) ([]int, error) {
 	for range n {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 		if err != nil {
-			return nil, fmt.Errorf("finding a free port: %w", err)
+			return nil, fmt.Errorf("find a free port: %w", err)
 		}
 		defer l.Close()
 		all = append(all, l.Addr().(*net.TCPAddr).Port)

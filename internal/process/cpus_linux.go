@@ -16,7 +16,7 @@ import (
 func CPUs(pid int) ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(pid, &set); err != nil {
-		return nil, fmt.Errorf("reading the CPUs of process %d: %w", pid, err)
+		return nil, fmt.Errorf("read the CPUs of process %d: %w", pid, err)
 	}
 	var all []int
 	for cpu := 0; len(all) < set.Count(); cpu++ {
@@ -67,14 +67,14 @@ func Confine(pid int, cpus []int) error {
 				continue
 			}
 			if err := unix.SchedSetaffinity(tid, &set); err != nil && !errors.Is(err, unix.ESRCH) {
-				return fmt.Errorf("giving process %d its CPUs: %w", pid, err)
+				return fmt.Errorf("give process %d its CPUs: %w", pid, err)
 			}
 		}
 		if !more {
 			return nil
 		}
 	}
-	return fmt.Errorf("giving process %d its CPUs: it starts threads all the time", pid)
+	return fmt.Errorf("give process %d its CPUs: it starts threads all the time", pid)
 }
 
 func setOf(cpus []int) (set unix.CPUSet) {
@@ -92,10 +92,10 @@ func onCPUs(cpus []int, start func() error) error {
 	}
 	before, set := unix.CPUSet{}, setOf(cpus)
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return fmt.Errorf("reading the CPUs of a thread: %w", err)
+		return fmt.Errorf("read the CPUs of a thread: %w", err)
 	}
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("giving a child its CPUs: %w", err)
+		return fmt.Errorf("give a child its CPUs: %w", err)
 	}
 	err := start()
 	return errors.Join(err, unix.SchedSetaffinity(0, &before))

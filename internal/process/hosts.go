@@ -13,7 +13,7 @@ import (
 func Hosts() ([]byte, error) {
 	name, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("asking for this machine's name: %w", err)
+		return nil, fmt.Errorf("ask for this machine's name: %w", err)
 	}
 	return fmt.Appendf(nil, "%s localhost %s\n", loopback, name), nil
 }

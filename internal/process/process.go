@@ -66,7 +66,7 @@ func Start(spec Spec) (*Server, error) {
 func begin(spec Spec) (*life, error) {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("making the log of %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("make the log of %s: %w", spec.Name, err)
 	}
 	defer log.Close() // the child has a descriptor of its own
 	cmd := exec.Command(spec.Path, spec.Args...)
@@ -88,7 +88,7 @@ func begin(spec Spec) (*life, error) {
 	}
 	l := &life{cmd: cmd, exited: make(chan struct{})}
 	if err := forks.start(cmd); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	go l.wait()
 	return l, nil
@@ -136,10 +136,10 @@ func (s *Server) Restart() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return fmt.Errorf("starting %s again: it was stopped: start a new server", s.spec.Name)
+		return fmt.Errorf("start %s again: it was stopped: start a new server", s.spec.Name)
 	}
 	if !s.now.hasEnded() {
-		return fmt.Errorf("starting %s again: it still runs as process %d: kill it first",
+		return fmt.Errorf("start %s again: it still runs as process %d: kill it first",
 			s.spec.Name, s.now.cmd.Process.Pid)
 	}
 	now, err := begin(s.next)
@@ -186,7 +186,7 @@ func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	// An ended child returns ErrProcessDone, so the signal reaches no other process.
 	err := l.cmd.Process.Signal(s.Quit())
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("asking %s to end: %w", s.spec.Name, err)
+		return fmt.Errorf("ask %s to end: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -215,7 +215,7 @@ func (s *Server) Kill() error {
 	}
 	family := Family(pid)
 	if err := Signal(family, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing %s: %w", s.spec.Name, err)
+		return fmt.Errorf("kill %s: %w", s.spec.Name, err)
 	}
 	timer := time.NewTimer(killWait)
 	defer timer.Stop()

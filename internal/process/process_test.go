@@ -283,7 +283,7 @@ func TestStartThatFails(t *testing.T) {
 	spec := sleeper(dir, "server n1")
 	spec.Path = filepath.Join(dir, "nothing")
 	_, err := Start(spec)
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "starting server n1") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "start server n1") {
 		t.Errorf("got %v", err)
 	}
 	spec = sleeper(dir, "x")

@@ -40,6 +40,9 @@ func runAnswer(s *result.Saved, sure within) string {
 		}
 	}
 	out := strings.Join(parts, "; ") + "."
+	if state := stateSentence(r); state != string(result.Complete) {
+		out += " The run is " + state + "."
+	}
 	if refused := refusal(r); refused != "" {
 		out += " Not to be ranked: " + refused + "."
 	}
@@ -133,7 +136,10 @@ func runsAnswer(runs []*result.Saved) string {
 		}
 	}
 	if why := incomparable(runs); len(why) > 0 {
-		return strings.Join(append(parts, "the targets cannot be ranked: "+why[0]), "; ") + "."
+		if len(parts) == 0 {
+			return "Not to be ranked: " + why[0] + "."
+		}
+		return strings.Join(append(parts, "not to be ranked: "+why[0]), "; ") + "."
 	}
 	ranked, refused := splitRanked(sides)
 	f, verb, sorted := sortedBy(ranked)
@@ -149,10 +155,19 @@ func runsAnswer(runs []*result.Saved) string {
 	}
 	parts = append(parts, refused...)
 	out := strings.Join(parts, "; ") + "."
-	if at := sharedWords(runs, loadWords); at != "" && len(sides) > 1 {
+	if at := sharedWords(runs, offeredAt); at != "" && len(sides) > 1 {
 		out = "At " + at + ": " + out
 	}
 	return out
+}
+
+// offeredAt is the level and the load of a run.
+func offeredAt(r *result.Run) string {
+	load := loadWords(r)
+	if load == "" || r.Durability.Level == 0 {
+		return load
+	}
+	return level(r.Durability.Level) + " and " + load
 }
 
 func lostIn(side compare.Side) (n int64) {
@@ -238,6 +253,9 @@ func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string)
 		switch {
 		case why != "":
 			out = append(out, fmt.Sprintf("%s and %s are not compared: %s", a.Name, b.Name, why))
+		case !e.Tested():
+			out = append(out, fmt.Sprintf("%s and %s were measured too briefly to tell them apart",
+				a.Name, b.Name))
 		case !e.Shown:
 			out = append(out, fmt.Sprintf("between %s and %s no difference was shown at %s",
 				a.Name, b.Name, percentile))

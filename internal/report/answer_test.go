@@ -22,7 +22,7 @@ func TestARunIsAnswered(t *testing.T) {
 		change func(r *result.Run)
 		want   []string
 	}{
-		"sound": {func(*result.Run) {}, []string{"quick carried 20k/s", "; lost 0 of ",
+		"sound": {func(*result.Run) {}, []string{"quick carried 19.98k/s; lost 0 of ",
 			"; publish p99 "}},
 		"lossy": {func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 3 },
 			[]string{"; lost 3 of "}},
@@ -53,6 +53,8 @@ func TestARunIsAnswered(t *testing.T) {
 func TestTargetsAreAnsweredTogether(t *testing.T) {
 	quick, slow, lossy := steady(t, "quick", 300), steady(t, "slow", 900), steady(t, "lossy", 300)
 	lossy.Run.Ledger.Subscriptions[0].Lost = 3
+	again := small
+	again.name = "again"
 	cold := steady(t, "cold-one", 300)
 	cold.Run.Verdicts = append(cold.Run.Verdicts, result.Verdict{Name: verdict.Steady,
 		Outcome: result.Broken, Sentence: "cold: its p50 fell"})
@@ -60,9 +62,11 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 		runs []*result.Saved
 		want []string
 	}{
-		"one is faster": {[]*result.Saved{slow, quick}, []string{"At 20k/s of ",
-			"quick publishes ", "x faster than slow at p50"}},
+		"one is faster": {[]*result.Saved{slow, quick}, []string{"At level 2 and 20k/s of ",
+			"quick publishes 2.8x (", ") faster than slow at p50"}},
 		"itself": {[]*result.Saved{quick, quick}, []string{"no difference was shown"}},
+		"brief": {[]*result.Saved{small.load(t), again.load(t)},
+			[]string{"were measured too briefly to tell them apart"}},
 		"a loss": {[]*result.Saved{slow, lossy}, []string{": lossy lost 3 messages; "}},
 		"a cold": {[]*result.Saved{quick, cold}, []string{"only quick can be ranked",
 			"cold-one is not ranked: cold; measure longer"}},
@@ -76,9 +80,9 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 		}
 	}
 	other := steady(t, "other", 300)
-	other.Run.Load.TargetRate = 5_000
+	other.Run.Durability.Level = 4
 	if got := runsAnswer([]*result.Saved{quick, other}); !strings.HasPrefix(got,
-		"the targets cannot be ranked: ") {
+		"Not to be ranked: these runs are not comparable") {
 		t.Error(got)
 	}
 }

@@ -124,24 +124,10 @@ func nothingToReport(title, what string) document.Document {
 		paragraph(document.Lead, "There is nothing to report.")}}
 }
 
-// openWarnings is the number of warnings that a page shows; the others are folded.
-const openWarnings = 3
-
 // warned returns the block of warnings before the figures, which are sorted by severity.
 func warned(sentences []string) block {
-	all := func(sentences []string) block {
-		return block{Warnings: &document.Warnings{Title: "Before you read the figures",
-			Sentences: sentences}}
-	}
-	if len(sentences) <= openWarnings {
-		return all(sentences)
-	}
-	rest := all(sentences[openWarnings:])
-	rest.Warnings.Title = "Also"
-	return block{Section: []block{only(document.InText, all(sentences)),
-		to(document.OnPage, all(sentences[:openWarnings]), block{Details: &document.Details{
-			Summary: plural(len(sentences)-openWarnings, "more warning", "more warnings"),
-			Blocks:  []block{rest}}})}}
+	return block{Warnings: &document.Warnings{Title: "Before you read the figures",
+		Sentences: sentences, Fold: true}}
 }
 
 // factsOf returns a fact for each nonempty sentence, under one name.

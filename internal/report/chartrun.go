@@ -271,17 +271,17 @@ func (c *curve) line(name string, color int) document.Series {
 // whiskers are the intervals of the percentiles of a series that have one.
 func (w within) whiskers(s *result.Saved, series result.Series, color int) document.Series {
 	out := document.Series{Color: color, Alone: true}
-	for _, f := range sureFigures {
-		span, ok := w[f.name]
-		ns, known := s.Run.Summary.Series(series).At(f.percentile)
-		if f.series != series || !ok || !known {
+	for _, percentile := range []float64{50, 99} {
+		span, ok := w.of(series, percentile)
+		ns, known := s.Run.Summary.Series(series).At(percentile)
+		if !ok || !known {
 			continue
 		}
-		out.X, out.Y = append(out.X, f.percentile), append(out.Y, float64(ns))
+		out.X, out.Y = append(out.X, percentile), append(out.Y, float64(ns))
 		out.Low = append(out.Low, float64(span.LowNs))
 		out.High = append(out.High, float64(span.HighNs))
 		out.Marks = append(out.Marks, document.Mark{At: len(out.X) - 1,
-			Tip: seriesTitle(series) + " " + percentileName(f.percentile) + ", 95% interval " +
+			Tip: seriesTitle(series) + " " + percentileName(percentile) + ", 95% interval " +
 				micro(span.String())})
 	}
 	return out

@@ -100,7 +100,7 @@ func syncSentence(c figure.Cost) string {
 // plimsoll was not the limit.
 func limitSentence(r *result.Run) string {
 	l := verdict.Limiting(r)
-	if l.Resource == verdict.NotKnown && !figure.NewCost(r).observed() {
+	if l.Resource == verdict.NotKnown && !figure.NewCost(r).Observed() {
 		return ""
 	}
 	return "limiting resource: " + clean(l.Resource) + "; " + clean(l.Sentence)

@@ -75,7 +75,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	}
 	one := s.Run.Observation
 	one.Processes[0].Syncs, one.Processes[2].Syncs = pointer(int64(4)), pointer(int64(4))
-	if _, ok := figure.NewCost(&s.Run).Sum(figure.syncs); ok {
+	if _, ok := figure.NewCost(&s.Run).Sum(figure.Syncs); ok {
 		t.Error("the fsyncs of two of three servers are taken for those of all")
 	}
 }
@@ -172,16 +172,19 @@ func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 	}
 }
 
-// Settings that differ come before the figures in every format for people.
-func TestWhatDiffersComesFirst(t *testing.T) {
+// The answer comes first, and settings that differ before every figure but those of the overview.
+func TestTheAnswerAndWhatDiffersComeFirst(t *testing.T) {
 	runs := []*result.Saved{kafkaThree.load(t), natsInside.load(t)}
-	for format, words := range map[string][2]string{"table": {"min.insync.replicas", "pub p99"},
-		"md":   {"min.insync.replicas", "publish p99"},
-		"html": {"min.insync.replicas", "publish p99"}} {
-		out := string(render(t, format, runs...))
-		differ, figures := strings.Index(out, words[0]), strings.Index(out, words[1])
-		if differ < 0 || figures < 0 || differ > figures {
-			t.Errorf("%s: settings at %d, figures at %d", format, differ, figures)
+	for format, figures := range map[string]string{"table": "p99.9", "md": "end-to-end p99.9",
+		"html": "end-to-end p99.9"} {
+		out, before := string(render(t, format, runs...)), -1
+		for _, words := range []string{"nats publishes 1.74x (", "min.insync.replicas",
+			figures} {
+			at := strings.Index(out, words)
+			if at <= before {
+				t.Errorf("%s: %q at %d, after %d", format, words, at, before)
+			}
+			before = at
 		}
 	}
 }

@@ -63,13 +63,13 @@ func whoseCost(c figure.Cost) string {
 		return "The servers ran inside plimsoll's own process: their resource use cannot be told " +
 			"from that of the load generator, so each figure of the servers includes the load " +
 			"generator."
-	case len(c.servers) == 0:
+	case len(c.Servers) == 0:
 		return "No server's process could be observed, so these figures describe plimsoll and " +
 			"its machine."
 	}
 	out := fmt.Sprintf("Over the measured window, of %s",
-		plural(len(c.servers), "server process", "server processes"))
-	if c.own != nil {
+		plural(len(c.Servers), "server process", "server processes"))
+	if c.Own != nil {
 		out += " and of plimsoll, each apart"
 	}
 	return out + "."
@@ -77,7 +77,7 @@ func whoseCost(c figure.Cost) string {
 
 // costCards are the headline figures of a run's cost.
 func costCards(c figure.Cost) []card {
-	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.run)}
+	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.Run)}
 }
 
 // fill gives a card its number, if that is known.
@@ -95,7 +95,7 @@ func cpuCard(c figure.Cost) card {
 	total, okTotal := c.ServerCPUSeconds()
 	if c.Embedded {
 		out.Add("per message", known(server, ok, nanoseconds))
-		out.Add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+		out.Add("cores used", known(total/max(c.Seconds, 1e-9), okTotal, rounded))
 		out.Add("", "plimsoll's own included")
 		return out
 	}
@@ -103,7 +103,7 @@ func cpuCard(c figure.Cost) card {
 	perMessage := func(v float64) string { return nanoseconds(v) + "/msg" }
 	out.Add("servers", known(server, ok, perMessage))
 	out.Add("plimsoll", known(own, okOwn, perMessage))
-	out.Add("cores used", known(total/max(c.seconds, 1e-9), okTotal, rounded))
+	out.Add("cores used", known(total/max(c.Seconds, 1e-9), okTotal, rounded))
 	return out
 }
 
@@ -115,7 +115,7 @@ func diskCard(c figure.Cost) card {
 	}
 	writes, ok := c.PerSecond(figure.Written)
 	out.Add("to disks", known(writes, ok, bytesPerSecond))
-	reads, ok := c.PerSecond(read)
+	reads, ok := c.PerSecond(figure.Read)
 	out.Add("from disks", known(reads, ok, bytesPerSecond))
 	return out
 }
@@ -129,7 +129,7 @@ func syncCard(c figure.Cost) card {
 	if v, ok := c.PerSecond(figure.MapSyncs); ok && v > 0 {
 		out.Add("msyncs/s", known(v/c.Nodes(), ok, rounded))
 	}
-	if l := c.run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
+	if l := c.Run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
 		l.SyncLatency[0].Count > 0 {
 		out.Add("fdatasync, idle", at(l.SyncLatency[0], 50))
 	}
@@ -143,11 +143,11 @@ func memoryCard(c figure.Cost) card {
 	}
 	v, ok := c.Memory()
 	fill(&out, v, ok, size)
-	if c.own != nil {
-		out.Add("plimsoll", quantity.Bytes(c.own.RSSBytes))
+	if c.Own != nil {
+		out.Add("plimsoll", quantity.Bytes(c.Own.RSSBytes))
 	}
-	out.Add("page cache", quantity.Bytes(c.run.Observation.Host.PageCacheBytes))
-	out.Add("of it dirty", quantity.Bytes(c.run.Observation.Host.DirtyBytes))
+	out.Add("page cache", quantity.Bytes(c.Run.Observation.Host.PageCacheBytes))
+	out.Add("of it dirty", quantity.Bytes(c.Run.Observation.Host.DirtyBytes))
 	return out
 }
 
@@ -169,13 +169,13 @@ func processTable(c figure.Cost) document.Table {
 			"did not report is left out (–).",
 		Head: heads("cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
 			"sent", "received"), Empty: "No process was observed."}
-	for _, p := range c.run.Observation.Processes {
+	for _, p := range c.Run.Observation.Processes {
 		name := clean(p.Name)
 		switch {
 		case c.Embedded && p.Name == result.Self:
 			name = "plimsoll, servers inside"
 		case p.Name != result.Self:
-			for _, server := range c.servers {
+			for _, server := range c.Servers {
 				if server.Name == p.Name {
 					name += ", server"
 					break
@@ -186,11 +186,11 @@ func processTable(c figure.Cost) document.Table {
 			if v == nil {
 				return none
 			}
-			return printed(float64(*v) / c.seconds)
+			return printed(float64(*v) / c.Seconds)
 		}
 		count := func(v float64) string { return rounded(v) + "/s" }
-		each := known(p.CPUSeconds*1e9/max(c.messages, 1e-9), c.messages > 0, nanoseconds)
-		t.Add(name, rounded(p.CPUSeconds/c.seconds), each, quantity.Bytes(p.RSSBytes),
+		each := known(p.CPUSeconds*1e9/max(c.Messages, 1e-9), c.Messages > 0, nanoseconds)
+		t.Add(name, rounded(p.CPUSeconds/c.Seconds), each, quantity.Bytes(p.RSSBytes),
 			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond),
 			per(p.Syncs, count), per(p.MapSyncs, count),
 			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond))

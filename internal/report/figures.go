@@ -358,7 +358,8 @@ func atLast(f figureRow) figureRow {
 // costFigures are the costs of a message. Servers inside plimsoll's process have no separate
 // figures.
 func costFigures() []figureRow {
-	of := func(name string, printed func(float64) string, value func(figure.Cost) (float64, bool)) figureRow {
+	of := func(name string, printed func(float64) string,
+		value func(figure.Cost) (float64, bool)) figureRow {
 		number := func(r *result.Run) (float64, bool) {
 			c := figure.NewCost(r)
 			v, ok := value(c)
@@ -388,7 +389,7 @@ func costFigures() []figureRow {
 		of(rowOwnCPU, nanoseconds, figure.Cost.OwnCPU),
 		of(rowAllCPU, nanoseconds, figure.Cost.AllCPU),
 		apart(of(rowPerCore, rounded, figure.Cost.MsgsPerCoreSecond)),
-		of(rowSyncsMessage, rounded, func(c figure.Cost) (float64, bool) { return c.PerMessage(figure.Syncs) }),
+		of(rowSyncsMessage, rounded, perMessage(figure.Syncs)),
 		of(rowSyncsNode, rounded, func(c figure.Cost) (float64, bool) {
 			v, ok := c.PerSecond(figure.Syncs)
 			return v / c.Nodes(), ok

@@ -25,11 +25,12 @@ type overviewColumn struct {
 	keep          int
 }
 
+// The first ones fit on the screen of a phone.
 var overviewColumns = []overviewColumn{
-	{"level", rowLevel, 5}, {"offered", "offered", 1}, {"acked", "acknowledged", 9},
-	{"lost", "lost", 8}, {"duplicate", "duplicate", 0}, {"pub p50", "publish p50", 4},
-	{"pub p99", "publish p99", 7}, {"e2e p50", "end-to-end p50", 0},
-	{"e2e p99", "end-to-end p99", 6}, {"CPU/msg", rowServerCPU, 3},
+	{"lost", "lost", 8}, {"pub p99", "publish p99", 7}, {"e2e p99", "end-to-end p99", 6},
+	{"acked", "acknowledged", 9}, {"level", rowLevel, 5}, {"pub p50", "publish p50", 4},
+	{"e2e p50", "end-to-end p50", 0}, {"CPU/msg", rowServerCPU, 3}, {"offered", "offered", 1},
+	{"duplicate", "duplicate", 0},
 	{"limiting", rowLimiting, 2}, {"warnings", "warnings", 2},
 }
 

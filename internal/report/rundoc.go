@@ -61,8 +61,7 @@ func runSection(i int, name string, s *result.Saved, sure within, answer string)
 	r, id := &s.Run, fmt.Sprintf("run-%d", i)
 	out := []block{
 		titled(id, name, moment(r.StartedAt)+", "+stateWord(r)),
-		paragraph(document.Lead, progressSentence(s)),
-		paragraph(document.Answer, answer),
+		paragraph(document.Answer, cmp.Or(progressSentence(s), answer)),
 		{Cards: cards(r, sure)},
 		warned(sentences(slices.DeleteFunc(warningsOf(s), saysRunning))),
 		paragraph(document.Lead, headline(r)),

@@ -218,7 +218,7 @@ func TestLiveSearch(t *testing.T) {
 	golden(t, "live.search", []byte(b.String()))
 }
 
-// On a terminal each trial replaces the one before; elsewhere each is a line.
+// On a terminal each trial replaces the one before, and the last goes away; elsewhere each is a line.
 func TestLiveSearchLines(t *testing.T) {
 	s := searched("sim-20k")
 	for _, isTerminal := range []bool{true, false} {
@@ -229,7 +229,7 @@ func TestLiveSearchLines(t *testing.T) {
 		l.Trial(livePlan, s, peak.Step{Kind: peak.Ramp, Rate: 10_000})
 		l.Close()
 		out := b.String()
-		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 2 || !isTerminal &&
+		if erased := strings.Count(out, "\x1b[J"); isTerminal && erased != 3 || !isTerminal &&
 			erased != 0 {
 			t.Errorf("terminal %v: erased %d times: %q", isTerminal, erased, out)
 		}

@@ -126,7 +126,8 @@ var standingNotes = [][2]string{
 }
 
 // standingTable has a row for each place on the first axes, and a column for each value of the
-// last axis. Places without a figure are rows of the first table only, which also explains ranks.
+// last axis. Places without a figure are rows of the first table only, which also explains ranks;
+// those of parts that were not asked for are not.
 func standingTable(s study.Standing, first bool) document.Table {
 	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure}
 	if first {
@@ -141,12 +142,13 @@ func standingTable(s study.Standing, first bool) document.Table {
 	}
 	for _, r := range s.Rows {
 		row := document.Row{Name: r.Labels[0], Values: values(r.Labels[1:]...)}
-		measured := false
+		measured, planned := false, false
 		for _, p := range r.Places {
 			row.Values = append(row.Values, standingCell(s, p))
 			measured = measured || p.Rounds > 0
+			planned = planned || p.Level > 0 || p.Remark != ""
 		}
-		if measured || first {
+		if measured || first && planned {
 			out.Rows = append(out.Rows, row)
 		}
 	}

@@ -63,7 +63,7 @@ func warmingSentence(r *result.Run) string {
 	switch {
 	case w.Steady:
 		out += " until steady"
-	case w.Asked == result.WarmedAuto:
+	case strings.HasPrefix(w.Asked, result.WarmedAuto):
 		out += ", and not steady (" + w.Why + ")"
 	}
 	switch {

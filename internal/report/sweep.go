@@ -59,10 +59,12 @@ func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 		return "limited", false
 	}
 	if _, is := verdict.Overloaded(&s.Run); is {
-		return "overloaded", false
+		return overloadedMark, false
 	}
 	return "", false
 }
+
+const overloadedMark = "overloaded"
 
 // cellReason is a sentence on a cell that is marked; empty when there is none.
 func cellReason(c sweep.Cell, s *result.Saved) string {
@@ -72,7 +74,7 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 		return c.Reason
 	case mark == "limited":
 		return "by plimsoll itself, so it must not be ranked"
-	case mark == "overloaded":
+	case mark == overloadedMark:
 		v, _ := verdict.Overloaded(&s.Run)
 		return "only its rates may be ranked: " + v.Sentence
 	case mark == "unsound":
@@ -162,13 +164,13 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 	}}
 }
 
-// sweepAnswer says along a single axis where the acknowledged rate stops growing, and otherwise which
-// cell acknowledged most.
+// sweepAnswer says along a single axis where the acknowledged rate stops growing, and otherwise
+// which cell acknowledged most.
 func sweepAnswer(plan *sweep.Plan, runs []*result.Saved) string {
 	most, grown := -1, -1
 	rateAt := func(i int) float64 { return runs[i].Run.Summary.AchievedRate }
 	for i, s := range runs {
-		if s == nil || !rankable(&s.Run) && !overloaded(&s.Run) {
+		if mark, _ := cellMark(plan.Cells[i], s); s == nil || mark != "" && mark != overloadedMark {
 			continue
 		}
 		if most < 0 || rateAt(i) > rateAt(most) {

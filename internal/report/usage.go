@@ -115,12 +115,13 @@ var processCharts = []struct {
 	value       value
 }{
 	{"CPU", "Cores used.", document.Cores, cores},
-	{"fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(syncs)},
+	{"fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(figure.Syncs)},
 	{"Written to disk", "Per second, now or when the page cache is written back.",
-		document.BytesRate, perSecondOf(written)},
+		document.BytesRate, perSecondOf(figure.Written)},
 	{"Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
-		perSecondOf(read)},
-	{"msync", "Calls per second, on mapped files.", document.PerSecond, perSecondOf(mapSyncs)},
+		perSecondOf(figure.Read)},
+	{"msync", "Calls per second, on mapped files.", document.PerSecond,
+		perSecondOf(figure.MapSyncs)},
 	{"Network, sent", "TCP bytes per second.", document.BytesRate,
 		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
 	{"Network, received", "TCP bytes per second.", document.BytesRate,
@@ -144,9 +145,9 @@ var comparedUsage = []compared{
 		note: "Cores used. They are added up because servers inside plimsoll's process have " +
 			"no separate CPU time.", value: cores, whole: true},
 	{id: "compare-written", title: "Written to disk by the servers", unit: document.BytesRate,
-		note: "Bytes per second, all nodes together.", value: perSecondOf(written)},
+		note: "Bytes per second, all nodes together.", value: perSecondOf(figure.Written)},
 	{id: "compare-syncs", title: "fsync and fdatasync by the servers", unit: document.PerSecond,
-		note: "Calls per second, all nodes together.", value: perSecondOf(syncs)},
+		note: "Calls per second, all nodes together.", value: perSecondOf(figure.Syncs)},
 }
 
 // line is the figure of a run; nil without servers.

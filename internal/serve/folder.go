@@ -105,7 +105,7 @@ func experimentAt(root, place string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := apart(root, inner); err != nil {
+	if err := outsideExperiments(root, inner); err != nil {
 		return "", err
 	}
 	if headFile(dir) == nil {
@@ -114,8 +114,8 @@ func experimentAt(root, place string) (string, error) {
 	return dir, nil
 }
 
-// apart requires that no folder above a path below root is an experiment.
-func apart(root, path string) error {
+// outsideExperiments requires that no folder above a path below root is an experiment.
+func outsideExperiments(root, path string) error {
 	above := root
 	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
 		if above = filepath.Join(above, part); part != "." && headFile(above) != nil {

@@ -101,7 +101,7 @@ func (f *Folder) moveBack(place string) error {
 // move renames a directory below the root, and makes the folders above its new name. A path that
 // leads out of the root, or into an experiment, is an error.
 func (f *Folder) move(from, to string) error {
-	if err := apart(f.root, to); err != nil {
+	if err := outsideExperiments(f.root, to); err != nil {
 		return err
 	}
 	root, err := os.OpenRoot(f.root)

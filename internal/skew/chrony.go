@@ -64,14 +64,14 @@ func parseChrony(text string) (*Chrony, error) {
 	read.FieldsPerRecord = chronyFields
 	fields, err := read.Read()
 	if err != nil {
-		return nil, fmt.Errorf("reading what chronyc says: %w", err)
+		return nil, fmt.Errorf("read chronyc's output: %w", err)
 	}
 	// Reference, its name, stratum, time of reference, offset of the clock, last offset, RMS
 	// offset, frequency, residual frequency, skew, root delay, root dispersion, interval, leap
 	// status.
 	stratum, err := strconv.Atoi(fields[2])
 	if err != nil || stratum < 0 || stratum > stratumMost {
-		return nil, errors.New("chronyc says a stratum that there is not")
+		return nil, errors.New("chronyc reports an impossible stratum")
 	}
 	behind, err := seconds(fields[4], -chronyMost)
 	if err != nil {
@@ -97,7 +97,7 @@ func parseChrony(text string) (*Chrony, error) {
 func seconds(text string, least float64) (ns int64, err error) {
 	s, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(s) || s < least || s > chronyMost {
-		return 0, errors.New("chronyc says a time that is none")
+		return 0, errors.New("chronyc reports an impossible time")
 	}
 	return int64(math.Round(s * 1e9)), nil
 }
@@ -107,7 +107,7 @@ func (c *Chrony) Check() error {
 	const most = 2 * chronyMost * 1e9
 	if c != nil && (c.Stratum < 0 || c.Stratum > stratumMost || c.BoundNs < 0 ||
 		c.BoundNs > most || c.BehindNs > most || c.BehindNs < -most) {
-		return errors.New("what it says of its chrony cannot be")
+		return errors.New("its report about chrony is impossible")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (s *State) Check() error {
 		!(math.Abs(s.DriftPPM) <= ppmMost) || !(math.Abs(s.DriftBoundPPM) <= ppmMost) ||
 		min(s.Exchanges, s.Rejected, s.StepsNoticed) < 0 ||
 		len(s.Steps) > maxSteps {
-		return errors.New("what it says of its clock cannot be")
+		return errors.New("its report about its clock is impossible")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package strict
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +53,23 @@ func (v Violations) Err() error {
 		return nil
 	}
 	return v
+}
+
+// Under returns the messages of an error as violations of a flag; nil: none. It drops their places,
+// because the text that they are in was generated.
+func Under(flag string, err error) Violations {
+	if err == nil {
+		return nil
+	}
+	var all Violations
+	if !errors.As(err, &all) {
+		return Violations{{File: flag, Message: err.Error()}}
+	}
+	out := make(Violations, len(all))
+	for i, v := range all {
+		out[i] = Violation{File: flag, Message: v.Message}
+	}
+	return out
 }
 
 // Sorted returns a copy in the order of the source: by file, line and column. Violations

@@ -154,7 +154,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 			err = job.CheckLevel()
 		}
 		if err == nil {
-			err = testbed.CheckDisk(standing(runs), diskOf(c, job, scale))
+			err = testbed.CheckDisk(nearestExisting(runs), diskOf(c, job, scale))
 		}
 		if err != nil {
 			c.absent(err.Error())
@@ -200,8 +200,8 @@ func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) 
 	}
 }
 
-// standing returns the directory, or its nearest parent that exists.
-func standing(dir string) string {
+// nearestExisting returns the directory, or its nearest parent that exists.
+func nearestExisting(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			return dir

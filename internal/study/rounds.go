@@ -20,7 +20,7 @@ func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 	if s.Rounds == 0 {
 		return []int{0}
 	}
-	for round := 1; round <= scale.Rounds; round++ {
+	for round := 1; round <= cmp.Or(scale.Rounds, s.Rounds); round++ {
 		if out = append(out, round); t.Once {
 			break
 		}
@@ -28,7 +28,7 @@ func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 	return out
 }
 
-// peaksOf returns the places of the peaks of which a cell's rate is a share.
+// peaksOf returns the places of the peaks that a cell's rate depends on: it is a share of them.
 func (s *Study) peaksOf(c *Cell) []string {
 	r := s.rate(c.Rate)
 	if !r.Own {
@@ -68,8 +68,9 @@ type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
 // cells: round after round, in each the clusters in random order, and for each cluster its loads
-// of known rates, its peaks, its other cells, each in random order, then its faults. At the smallest scale the rounds of a
-// cluster follow one another on the same servers, because their start would take most of the time.
+// of known rates, its peaks, its other cells, each in random order, then its faults. At the
+// smallest scale the rounds of a cluster follow one another on the same servers, because their
+// start would take most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
 	clusters, turns := map[string]int{}, make([]turn, len(p.Cells))

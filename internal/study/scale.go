@@ -52,10 +52,10 @@ var scales = []Scale{
 		Warmup: 2 * time.Second, Window: 6 * time.Second,
 		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
 		Limit: 20 * time.Second, After: 2 * time.Second}},
-	{Name: Brief, CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20, Lengths: Lengths{
-		Warmup: time.Second, Window: 10 * time.Second,
-		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 45 * time.Second,
-		Limit: 30 * time.Second, After: 2 * time.Second}},
+	{Name: Brief, CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
+		Lengths: Lengths{Warmup: time.Second, Window: 10 * time.Second,
+			Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 45 * time.Second,
+			Limit: 30 * time.Second, After: 2 * time.Second}},
 	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
 		Warmup: 10 * time.Second, Window: 30 * time.Second,
 		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,

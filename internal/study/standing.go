@@ -196,7 +196,7 @@ func (f Figure) rank(rows []StandingRow) {
 	}
 }
 
-// fewestRounds is the least number of rounds of two systems together of which one can be ahead.
+// fewestRounds is the least number of rounds, of two systems together, with which one can be ahead.
 // Rounds of equal systems come to lie apart by chance in one case of ten if each has three, of five
 // if one has two, and of three if both have two.
 const fewestRounds = 5

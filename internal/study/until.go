@@ -70,7 +70,8 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 	if len(values) < 2 {
 		return nil
 	}
-	k := compare.Judge(bound, last, 0, []compare.Rounds{{Figure: f.Figure, Values: values}}).Figures[0]
+	k := compare.Judge(bound, last, 0,
+		[]compare.Rounds{{Figure: f.Figure, Values: values}}).Figures[0]
 	out := &Precision{Until: bound, Mean: k.Center.Median.Least, More: k.More}
 	if !math.IsInf(k.Reach, 1) {
 		out.Low, out.High, out.Reach = k.Center.Low, k.Center.High, k.Reach
@@ -78,9 +79,9 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 	return out
 }
 
-// further returns the cells of the next round: those of which a figure with a bound has values and
-// is not known, and the peaks of their rates. A cell that failed last is left out. measured has an
-// entry for each of the plan's cells.
+// further returns the cells of the next round: each cell with a bounded figure that has values and
+// is not known yet, and the peaks of their rates. A cell that failed last is left out. measured has
+// an entry for each of the plan's cells.
 func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, error) {
 	round := 0
 	for _, c := range p.Cells {

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +59,7 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 		for _, v := range a.Values {
 			one := []Axis{{Key: a.Key, Values: []string{v}}}
 			_, err := b.cell(b.Targets[0], one, []string{v})
-			bad = append(bad, violations("--vary "+a.Key+"="+v, err)...)
+			bad = append(bad, strict.Under("--vary "+a.Key+"="+v, err)...)
 		}
 	}
 	if len(bad) > 0 {
@@ -68,7 +67,7 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 	}
 	combined, err := combinations(b.Axes(varied))
 	if err != nil {
-		return nil, violations("--vary", err)
+		return nil, strict.Under("--vary", err)
 	}
 	var cells []Cell
 	for _, values := range combined {
@@ -80,7 +79,7 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 		}
 		cell, err := b.cell(to, varied, rest)
 		if err != nil {
-			bad = append(bad, violations("--vary "+Label(varied, rest), err)...)
+			bad = append(bad, strict.Under("--vary "+Label(varied, rest), err)...)
 			continue
 		}
 		cell.Values = values
@@ -134,23 +133,6 @@ func set(t *target.Target, name, value, from string) {
 		return
 	}
 	t.Settings = append(t.Settings, given)
-}
-
-// violations returns the messages of an error as violations of a flag. It drops their places,
-// because the text was generated.
-func violations(flag string, err error) strict.Violations {
-	if err == nil {
-		return nil
-	}
-	var all strict.Violations
-	if !errors.As(err, &all) {
-		return strict.Violations{{File: flag, Message: err.Error()}}
-	}
-	out := make(strict.Violations, len(all))
-	for i, v := range all {
-		out[i] = strict.Violation{File: flag, Message: v.Message}
-	}
-	return out
 }
 
 // Inputs returns the workload and the target of a cell. The places of the target's varied

@@ -122,7 +122,7 @@ func ask(ctx context.Context, s State, r request) (reply, error) {
 	switch {
 	case err != nil:
 		err = errors.Join(err, context.Cause(ctx))
-		return reply{}, fmt.Errorf("asking the owner of %s: %w", s.Name, err)
+		return reply{}, fmt.Errorf("ask the owner of %s: %w", s.Name, err)
 	case answer.Failed != "":
 		return answer, fmt.Errorf("%s: %s", s.Name, answer.Failed)
 	}
@@ -147,7 +147,7 @@ func reach(dir string, use func(path string) error) error {
 // controller executes the requests to an owner, one at a time. It owns the state until it is
 // closed.
 type controller struct {
-	room     *room
+	folder   *folder
 	state    *State
 	cluster  system.Provisioned
 	injector system.Injector // nil: the testbed takes no faults
@@ -159,10 +159,10 @@ type controller struct {
 }
 
 // control starts to serve requests.
-func (r *room) control(
+func (r *folder) control(
 	state *State, cluster system.Provisioned, injector system.Injector,
 ) (*controller, error) {
-	c := &controller{room: r, state: state, cluster: cluster, injector: injector}
+	c := &controller{folder: r, state: state, cluster: cluster, injector: injector}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	err := reach(r.dir, func(path string) (err error) {
 		c.socket, err = net.Listen("unix", path)
@@ -170,7 +170,7 @@ func (r *room) control(
 	})
 	if err != nil {
 		c.cancel()
-		return nil, fmt.Errorf("listening for requests to the testbed: %w", err)
+		return nil, fmt.Errorf("listen for requests to the testbed: %w", err)
 	}
 	c.serving.Go(c.serve)
 	return c, nil
@@ -241,11 +241,11 @@ func (c *controller) notice(node string, now *Node) error {
 			*now = *at
 		}
 	}
-	return errors.Join(c.room.save(*c.state), c.room.retarget(c.state.Name, running))
+	return errors.Join(c.folder.save(*c.state), c.folder.retarget(c.state.Name, running))
 }
 
 // retarget replaces the processes in the target by those of the running servers.
-func (r *room) retarget(name string, running []system.Node) error {
+func (r *folder) retarget(name string, running []system.Node) error {
 	path := filepath.Join(r.dir, targetName)
 	raw, err := os.ReadFile(path)
 	if err != nil {

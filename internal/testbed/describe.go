@@ -13,7 +13,7 @@ import (
 // describe writes the target with which plimsoll run reaches the cluster. Each secret is in
 // a file that only its owner may read. All paths are absolute, so that the target works from
 // any directory.
-func (r *room) describe(name string, o Order, cluster system.Provisioned) error {
+func (r *folder) describe(name string, o Order, cluster system.Provisioned) error {
 	t := &target.Target{
 		Name: name, System: o.System, Endpoints: cluster.Endpoints(), Settings: o.Settings,
 		Processes: processesOf(name, cluster.Nodes()),

@@ -74,7 +74,7 @@ func Detach(ctx context.Context, d Detached) (State, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, detachLimit)
 	defer cancel()
-	r, err := openRoom(ctx, base, d.Name)
+	r, err := openFolder(ctx, base, d.Name)
 	if errors.Is(err, os.ErrExist) {
 		return State{}, taken(filepath.Join(base, rootName, d.Name), d.Name)
 	}
@@ -120,8 +120,8 @@ type child struct {
 }
 
 // startOwner starts the owner in a session of its own, so that an interrupt at the terminal
-// does not reach it. It inherits the room's lock.
-func (d Detached) startOwner(r *room, base string) (*child, error) {
+// does not reach it. It inherits the folder's lock.
+func (d Detached) startOwner(r *folder, base string) (*child, error) {
 	path := filepath.Join(r.dir, ownerLog)
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d Detached) startOwner(r *room, base string) (*child, error) {
 	}
 	if err != nil {
 		answers.Close()
-		return nil, fmt.Errorf("starting the process that owns the testbed: %w", err)
+		return nil, fmt.Errorf("start the process that owns the testbed: %w", err)
 	}
 	o := &child{cmd: cmd, in: in, answers: answers, exited: make(chan struct{})}
 	go func() {
@@ -178,7 +178,7 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 		_, err = io.WriteString(o.in, release)
 	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("starting %s was ended: %w", d.Name, context.Cause(ctx))
+		err = fmt.Errorf("the start of %s was ended: %w", d.Name, context.Cause(ctx))
 	}
 	if err != nil {
 		return State{}, errors.Join(err, o.end())
@@ -192,7 +192,7 @@ func (o *child) follow(progress func(string)) error {
 	for lines.Scan() {
 		var a answer
 		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			return fmt.Errorf("reading the answers of the testbed's process: %w", err)
+			return fmt.Errorf("read the answers of the testbed's process: %w", err)
 		}
 		switch {
 		case a.Failed != "":
@@ -218,7 +218,7 @@ func (o *child) end() error {
 	case <-timer.C:
 	}
 	if err := o.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("killing the testbed's process %d: %w", o.cmd.Process.Pid, err)
+		return fmt.Errorf("kill the testbed's process %d: %w", o.cmd.Process.Pid, err)
 	}
 	<-o.exited
 	return nil
@@ -265,10 +265,10 @@ func Own(ctx context.Context, in io.Reader, order func(request []byte) (Order, e
 		err = json.Unmarshal(raw, &told)
 	}
 	if err != nil {
-		return fmt.Errorf("reading the request: %w", err)
+		return fmt.Errorf("read the request: %w", err)
 	}
 	k := &keeper{
-		room: &room{dir: told.Dir, lock: lock}, answers: answers, released: make(chan struct{}),
+		folder: &folder{dir: told.Dir, lock: lock}, answers: answers, released: make(chan struct{}),
 	}
 	go func() {
 		// This goroutine ends at the latest with the process that started this one, which
@@ -287,7 +287,7 @@ func Own(ctx context.Context, in io.Reader, order func(request []byte) (Order, e
 }
 
 // inherited takes over the descriptors from Detach, and marks them close-on-exec. A server
-// that inherited the lock would keep the room alive.
+// that inherited the lock would keep the folder alive.
 func inherited() (lock, answers *os.File, err error) {
 	// A process that a user started has other files at these descriptors, if any.
 	for fd, kind := range map[int]uint32{
@@ -305,7 +305,7 @@ func inherited() (lock, answers *os.File, err error) {
 
 // keeper owns one testbed.
 type keeper struct {
-	room     *room
+	folder   *folder
 	released chan struct{} // closed by the release, after which the owner lives on alone
 
 	mu      sync.Mutex
@@ -331,22 +331,22 @@ func (k *keeper) keep(
 ) (err error) {
 	o, err := order(told.Request)
 	if err != nil {
-		return errors.Join(err, k.room.remove())
+		return errors.Join(err, k.folder.remove())
 	}
 	state := State{
 		Version: stateVersion, Name: told.Name, System: o.System, Phase: PhaseStarting,
 		PID: os.Getpid(), Durability: int(o.Provision.Durability),
-		StartedAt: time.Now().UTC(), Nodes: []Node{}, Dir: k.room.dir,
-		Target: filepath.Join(k.room.dir, targetName),
+		StartedAt: time.Now().UTC(), Nodes: []Node{}, Dir: k.folder.dir,
+		Target: filepath.Join(k.folder.dir, targetName),
 	}
-	if err := k.room.save(state); err != nil {
-		return errors.Join(err, k.room.remove())
+	if err := k.folder.save(state); err != nil {
+		return errors.Join(err, k.folder.remove())
 	}
 	k.say(answer{Progress: fmt.Sprintf("starting %s of %d nodes on this machine",
 		told.Name, o.Provision.Nodes)})
 	bed, err := k.start(ctx, o)
 	if err != nil {
-		return errors.Join(err, k.room.remove())
+		return errors.Join(err, k.folder.remove())
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
@@ -356,14 +356,14 @@ func (k *keeper) keep(
 	return k.serve(ctx, bed, o, state)
 }
 
-// start starts the cluster in the room.
+// start starts the cluster in the folder.
 func (k *keeper) start(ctx context.Context, o Order) (*Testbed, error) {
-	o.Provision.LogDir = filepath.Join(k.room.dir, logsName)
+	o.Provision.LogDir = filepath.Join(k.folder.dir, logsName)
 	return Options{
-		Base: filepath.Dir(filepath.Dir(k.room.dir)), Provisioner: o.Provisioner,
+		Base: filepath.Dir(filepath.Dir(k.folder.dir)), Provisioner: o.Provisioner,
 		Provision: o.Provision, NeedBytes: o.NeedBytes, Prepare: o.Prepare,
 		Progress: func(sentence string) { k.say(answer{Progress: sentence}) },
-	}.startIn(ctx, k.room)
+	}.startIn(ctx, k.folder)
 }
 
 // serve announces the running cluster, and serves requests until the testbed must end.
@@ -374,17 +374,17 @@ func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) 
 		})
 	}
 	state.Phase = PhaseUp
-	if err := k.room.describe(state.Name, o, bed.cluster); err != nil {
+	if err := k.folder.describe(state.Name, o, bed.cluster); err != nil {
 		return err
 	}
-	if err := k.room.save(state); err != nil {
+	if err := k.folder.save(state); err != nil {
 		return err
 	}
 	var injector system.Injector
 	if o.Injector != nil {
 		injector = o.Injector(bed)
 	}
-	control, err := k.room.control(&state, bed.cluster, injector)
+	control, err := k.folder.control(&state, bed.cluster, injector)
 	if err != nil {
 		return err
 	}
@@ -393,7 +393,7 @@ func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) 
 	control.close()
 	state.Phase = PhaseStopping
 	// An error does not matter: the directory is removed next.
-	_ = k.room.save(state)
+	_ = k.folder.save(state)
 	return nil
 }
 
@@ -413,7 +413,7 @@ func (k *keeper) await(ctx context.Context) {
 			k.answers = nil
 			k.mu.Unlock()
 		case <-ticker.C:
-			_, err := os.Stat(filepath.Join(k.room.dir, lockName))
+			_, err := os.Stat(filepath.Join(k.folder.dir, lockName))
 			if errors.Is(err, os.ErrNotExist) {
 				return
 			}

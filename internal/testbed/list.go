@@ -61,14 +61,14 @@ func clean(ctx context.Context, base string) (root string, removed []string, err
 	defer cancel()
 	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
 	if err != nil {
-		return "", nil, explain(base, fmt.Errorf("locking %s: %w", root, err))
+		return "", nil, explain(base, fmt.Errorf("lock %s: %w", root, err))
 	}
 	defer gate.Close()
 	removed, err = removeDead(root)
 	// The testbed of a run has no name that a user knows.
 	removed = slices.DeleteFunc(removed, unnamed.MatchString)
 	if err != nil {
-		return root, removed, fmt.Errorf("removing what a dead testbed left: %w", err)
+		return root, removed, fmt.Errorf("remove what a dead testbed left: %w", err)
 	}
 	return root, removed, nil
 }
@@ -99,7 +99,7 @@ func Down(ctx context.Context, s State) (Ended, error) {
 	// same owner after FindProcess, that process is the owner.
 	p, err := os.FindProcess(s.PID)
 	if err != nil {
-		return e, fmt.Errorf("finding the owner of %s: %w", s.Name, err)
+		return e, fmt.Errorf("find the owner of %s: %w", s.Name, err)
 	}
 	defer func() { _ = p.Release() }()
 	now, err := readState(s.Dir)
@@ -121,7 +121,7 @@ func endOwner(ctx context.Context, s State, p *os.Process) error {
 			return err
 		}
 		if err := p.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("ending %s (process %d): %w", s.Name, s.PID, err)
+			return fmt.Errorf("end %s (process %d): %w", s.Name, s.PID, err)
 		}
 		if gone, err := awaitGone(ctx, s.Dir, s.PID); gone || err != nil {
 			return err

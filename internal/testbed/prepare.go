@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// Further names in the room of a testbed that is prepared for faults.
+	// Further names in the folder of a testbed that is prepared for faults.
 	imagesName   = "images"
 	firewallName = "firewall"
 
@@ -55,9 +55,9 @@ type prepared struct {
 	groups map[string]int
 }
 
-// prepare makes the disks and chooses the groups. Also after an error, the room's removal
+// prepare makes the disks and chooses the groups. Also after an error, the folder's removal
 // removes what it made.
-func (o Options) prepare(ctx context.Context, r *room, p system.Provision) (prepared, error) {
+func (o Options) prepare(ctx context.Context, r *folder, p system.Provision) (prepared, error) {
 	made := prepared{disks: map[string]*disk.Disk{}, groups: map[string]int{}}
 	if o.Prepare == (Preparation{}) {
 		return made, nil
@@ -106,7 +106,7 @@ func CheckGroups() error {
 		return nil // a kernel without user namespaces
 	}
 	if err != nil {
-		return fmt.Errorf("reading the groups of this user namespace: %w", err)
+		return fmt.Errorf("read the groups of this user namespace: %w", err)
 	}
 	if mapsGroups(string(raw)) {
 		return nil
@@ -132,7 +132,7 @@ func mapsGroups(table string) bool {
 func (p prepared) sync() error {
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
-			return fmt.Errorf("writing the servers' first data to disk: %w", err)
+			return fmt.Errorf("write the servers' first data to disk: %w", err)
 		}
 	}
 	return nil
@@ -153,16 +153,16 @@ func (t *Testbed) Group(node string) int { return t.prepared.groups[node] }
 // to the testbed's directory, so that the removal of the directory also removes the table,
 // however this process ends.
 func (t *Testbed) Firewall() (table string, err error) {
-	table = "plimsoll-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(t.room.dir)
-	path := filepath.Join(t.room.dir, firewallName)
+	table = "plimsoll-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(t.folder.dir)
+	path := filepath.Join(t.folder.dir, firewallName)
 	if err := os.WriteFile(path, []byte(table), 0o600); err != nil {
-		return "", fmt.Errorf("writing the firewall's name: %w", err)
+		return "", fmt.Errorf("write the firewall's name: %w", err)
 	}
 	return table, nil
 }
 
 // undo removes what faults and their preparation left on the machine: the mounts below a
-// room's directory, and its firewall table.
+// testbed's directory, and its firewall table.
 func undo(dir string) error {
 	var released error
 	if _, err := os.Stat(filepath.Join(dir, imagesName)); err == nil {

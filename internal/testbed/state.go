@@ -51,8 +51,8 @@ type Node struct {
 	RSSBytes int64 `json:"rss_bytes,omitempty"` // 0: unknown
 }
 
-// save writes the state to the room.
-func (r *room) save(s State) error {
+// save writes the state to the folder.
+func (r *folder) save(s State) error {
 	return result.ReplaceDocument(filepath.Join(r.dir, stateName), s)
 }
 

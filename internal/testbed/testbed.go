@@ -36,7 +36,7 @@ type Options struct {
 // concurrent use.
 type Testbed struct {
 	cluster  system.Provisioned
-	room     *room
+	folder   *folder
 	prepared prepared
 
 	mu     sync.Mutex
@@ -48,7 +48,7 @@ type Testbed struct {
 // under the same base. When it fails, it leaves nothing but the logs. Its errors tell apart a
 // directory that cannot be written, a full disk, and servers that did not start.
 func Up(ctx context.Context, o Options) (*Testbed, error) {
-	r, err := openRoom(ctx, o.Base, "")
+	r, err := openFolder(ctx, o.Base, "")
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
@@ -59,8 +59,8 @@ func Up(ctx context.Context, o Options) (*Testbed, error) {
 	return bed, nil
 }
 
-// startIn starts the cluster with its data in the room.
-func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
+// startIn starts the cluster with its data in the folder.
+func (o Options) startIn(ctx context.Context, r *folder) (*Testbed, error) {
 	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
-	bed := &Testbed{cluster: cluster, room: r, prepared: made}
+	bed := &Testbed{cluster: cluster, folder: r, prepared: made}
 	if err := made.sync(); err != nil {
 		return nil, errors.Join(err, cluster.Stop(ctx))
 	}
@@ -91,7 +91,7 @@ func (o Options) startIn(ctx context.Context, r *room) (*Testbed, error) {
 func (t *Testbed) Cluster() system.Provisioned { return t.cluster }
 
 // DataDir returns the directory in which each node has the folder of its name.
-func (t *Testbed) DataDir() string { return t.room.data() }
+func (t *Testbed) DataDir() string { return t.folder.data() }
 
 // BeforeClose registers a function that Close calls first. Close continues after its error
 // and returns it.
@@ -118,8 +118,8 @@ func (t *Testbed) Close(ctx context.Context) error {
 		return errors.Join(append(failed, err)...)
 	}
 	t.closed = true
-	if err := t.room.remove(); err != nil {
-		failed = append(failed, fmt.Errorf("deleting the data directory: %w", err))
+	if err := t.folder.remove(); err != nil {
+		failed = append(failed, fmt.Errorf("delete the data directory: %w", err))
 	}
 	return errors.Join(failed...)
 }
@@ -132,7 +132,7 @@ func CheckDisk(base string, need int64) error {
 	}
 	free, err := FreeBytes(base)
 	if err != nil {
-		return fmt.Errorf("reading the free disk at %s: %w", base, err)
+		return fmt.Errorf("read the free disk at %s: %w", base, err)
 	}
 	if free < need {
 		return fmt.Errorf("%s has %s free and the run may fill %s: "+

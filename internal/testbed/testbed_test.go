@@ -45,7 +45,7 @@ func hold(base string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(tb.room.data())
+	fmt.Println(tb.folder.data())
 	bufio.NewReader(os.Stdin).ReadString('\n')
 	os.Exit(0)
 }
@@ -105,10 +105,10 @@ func TestUpAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.got.Nodes != 5 || f.got.DataDir != tb.room.data() {
+	if f.got.Nodes != 5 || f.got.DataDir != tb.folder.data() {
 		t.Errorf("provisioned %+v", f.got)
 	}
-	if _, err := os.Stat(filepath.Join(tb.room.data(), "segment")); err != nil {
+	if _, err := os.Stat(filepath.Join(tb.folder.data(), "segment")); err != nil {
 		t.Error(err)
 	}
 	for range 2 {
@@ -153,7 +153,7 @@ func TestUpLeavesNothingWhenItFails(t *testing.T) {
 		want string
 	}{
 		{"servers", Options{Provisioner: &fake{err: errors.New("no java")}}, "no java"},
-		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("starting: %w", syscall.ENOSPC)}},
+		{"disk fills", Options{Provisioner: &fake{err: fmt.Errorf("start: %w", syscall.ENOSPC)}},
 			"is full: free some"},
 		{"disk too small", Options{Provisioner: &fake{}, NeedBytes: 1 << 60},
 			"free and the run may fill"},
@@ -187,7 +187,7 @@ func TestUnusableBase(t *testing.T) {
 		syscall.EROFS: "cannot be written", syscall.EACCES: "cannot be written",
 		syscall.ENOSPC: "is full", syscall.EDQUOT: "is full",
 	} {
-		err := explain("base", fmt.Errorf("making: %w", errno))
+		err := explain("base", fmt.Errorf("make: %w", errno))
 		if !strings.Contains(err.Error(), want) || !errors.Is(err, errno) {
 			t.Errorf("%v: %v", errno, err)
 		}
@@ -263,7 +263,7 @@ func TestUpRemovesDirectoriesOfDeadOwnersOnly(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(deadDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of the dead owner still exists: %v", err)
 	}
-	for _, kept := range []string{liveDir, filepath.Join(strange, "mine"), tb.room.data()} {
+	for _, kept := range []string{liveDir, filepath.Join(strange, "mine"), tb.folder.data()} {
 		if _, err := os.Stat(kept); err != nil {
 			t.Errorf("removed: %v", err)
 		}

@@ -16,7 +16,7 @@ func TestOrderBetweenWorkers(t *testing.T) {
 		says   string
 	}{
 		"owned": {true, result.SubscriptionLedger{BetweenWorkers: 40}, result.Unknown,
-			"40 are of partitions that came to several workers"},
+			"40 are of partitions that several workers received"},
 		"shared": {false, result.SubscriptionLedger{BetweenWorkers: 40}, result.Holds,
 			"at each consumer"},
 		"surely late": {true, result.SubscriptionLedger{BetweenWorkers: 40, Reordered: 1},

@@ -54,7 +54,7 @@ func Comparable(runs []*result.Run) []result.Warning {
 		func(r *result.Run) string { return r.Load.Model }); len(models) > 1 {
 		warn("model_differs",
 			"these runs are not comparable: their load models differ (%s): a closed loop offers "+
-				"no more than the system answers, and its latencies leave out the messages that "+
+				"only what the system answers, and its latencies leave out the messages that "+
 				"waited meanwhile",
 			strings.Join(models, " and ")+" loop")
 	}

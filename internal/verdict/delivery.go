@@ -31,36 +31,29 @@ func exactlyOnce(r *result.Run) bool { return r.Load.Delivery == "exactly_once" 
 // off: the time is longer than the session time-outs of the client libraries.
 const WatchAfterFaultNs = 10_000_000_000
 
-// Watched reports whether the consumers of a run were watched for as long as the system
-// may take to deliver a message again; otherwise why says what is unknown.
+// Watched reports whether the consumers of a run were watched for as long as the system may take
+// to deliver a message again; otherwise why says how long they were watched, and how long that
+// may take.
 func Watched(r *result.Run) (whole bool, why string) {
-	watched := quantity.Duration(r.Ledger.WatchedNs)
+	watched := "watched " + quantity.Duration(r.Ledger.WatchedNs)
+	name := cmp.Or(r.System.Name, "the system")
 	switch d := r.System.Redelivery; {
 	case r.Lacks():
-		return false, "this run does not record for how long its consumers were watched"
+		return false, "how long the consumers were watched is not on record"
 	case d == nil:
-		return false, fmt.Sprintf(
-			"none came within %s after the last message, and it is not known when %s delivers a "+
-				"message again",
-			watched, cmp.Or(r.System.Name, "the system"))
+		return false, fmt.Sprintf("%s; when %s may redeliver is not known", watched, name)
 	case d.Never && len(r.Faults) == 0:
 		return true, ""
 	case d.Never && r.Ledger.WatchedNs < WatchAfterFaultNs:
-		return false, fmt.Sprintf(
-			"none came within %s after the last message, and clients that a fault cut off may "+
-				"wait up to %s for their next message",
-			watched, quantity.Duration(WatchAfterFaultNs))
+		return false, fmt.Sprintf("%s of the %s for which a client that a fault cut off may wait "+
+			"for its next message", watched, quantity.Duration(WatchAfterFaultNs))
 	case d.Never:
 		return true, ""
 	case d.AfterNs == 0:
-		return false, fmt.Sprintf(
-			"none came within %s after the last message, and the system may deliver a message "+
-				"again at any time: %s", watched, d.Why)
+		return false, fmt.Sprintf("%s; %s may redeliver at any time", watched, name)
 	case r.Ledger.WatchedNs < d.AfterNs:
-		return false, fmt.Sprintf(
-			"none came within %s after the last message, and the system may deliver a message "+
-				"again for up to %s: %s",
-			watched, quantity.Duration(d.AfterNs), d.Why)
+		return false, fmt.Sprintf("%s of the %s in which %s may redeliver", watched,
+			quantity.Duration(d.AfterNs), name)
 	}
 	return true, ""
 }
@@ -74,11 +67,13 @@ func duplicates(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		return say(Duplicates, result.Broken, "%s, which %s",
 			quantity.Plural(l.Duplicate, "duplicate", "duplicates"), roomForCopies(r))
 	case l.Received == 0:
-		return say(Duplicates, result.Unknown, "nothing was received, so nothing could come twice")
+		return say(Duplicates, result.Unknown, "nothing was received: cannot judge")
 	}
 	if whole, why := Watched(r); !whole {
-		return say(Duplicates, result.Unknown,
-			"no extra copy was received, and copies may still come: %s", why)
+		if d := r.System.Redelivery; d != nil && !d.Never {
+			why += ": " + d.Why
+		}
+		return say(Duplicates, result.Unknown, "none so far; %s", why)
 	}
 	return say(Duplicates, result.Holds,
 		"none of %s messages was received more than once", quantity.Count(l.Received))
@@ -90,7 +85,7 @@ func redelivery(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.GivenBack == 0:
 		return say(Redelivery, result.Unknown,
-			"no consumer gave a message back, so none could be delivered again")
+			"no consumer gave a message back: cannot judge")
 	case missing > 0 && r.State != result.Complete:
 		return say(Redelivery, result.Unknown,
 			"%s of %s messages that consumers gave back had not come again when the run was cut "+
@@ -119,28 +114,28 @@ func roomForCopies(r *result.Run) string {
 	case exactlyOnce(r):
 		return "exactly_once forbids"
 	case r.Load.Delivery == "at_most_once":
-		return "at_most_once does not allow, but which does not count against the system"
+		return "at_most_once excludes; they do not count as a broken promise"
 	}
 	return r.Load.Delivery + " allows"
 }
 
 // order judges whether messages first arrived in the order of their lane (topic, producer and
-// partition), over all consumers of a subscription, and from the partition they were sent to. Of
-// lanes that came to several workers of a fleet, only disorder at one of them is known.
+// partition), over all consumers of a subscription, and from the partition they were sent to. In
+// lanes that several workers of a fleet received, only disorder at one worker is known.
 func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	switch {
 	case l.Misplaced > 0:
 		return say(Order, result.Broken,
-			"%s messages came from another partition than the one they were sent to, or with a "+
-				"key of another partition",
+			"%s messages came from a partition that they were not sent to, or with a key of "+
+				"another partition",
 			quantity.Count(l.Misplaced))
 	case r.System.Unordered != "":
 		return say(Order, result.Unknown, "%s messages came out of order, and no order is "+
 			"promised: %s", quantity.Count(l.Reordered), r.System.Unordered)
 	case l.Reordered > 0 && !r.System.PartitionsOwned && consumersLeft(r):
 		return say(Order, result.Unknown, "%s messages came out of order, and consumers left "+
-			"meanwhile: what a consumer gives back when it leaves is delivered again later, and "+
-			"no order is promised for that", quantity.Count(l.Reordered))
+			"meanwhile: messages that a leaving consumer gives back are delivered later, and no "+
+			"order is promised for them", quantity.Count(l.Reordered))
 	case l.Reordered > 0:
 		return say(Order, result.Broken, "%s messages came out of order",
 			quantity.Count(l.Reordered))
@@ -151,15 +146,13 @@ func order(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 			quantity.Count(l.Overtaken))
 	case l.Received == 0:
 		return say(Order, result.Unknown,
-			"nothing was received, so nothing could come out of order")
+			"nothing was received: cannot judge")
 	}
 	if why := OrderUnwatched(r, l); why != "" {
 		return say(Order, result.Unknown, "%s", why)
 	}
 	if whole, why := Watched(r); !whole {
-		return say(Order, result.Unknown,
-			"every message received came in the order of its topic, producer and partition, and "+
-				"later deliveries may still come: %s", why)
+		return say(Order, result.Unknown, "in order so far; %s", why)
 	}
 	at := ""
 	if l.BetweenWorkers > 0 {
@@ -190,12 +183,13 @@ func consumersLeft(r *result.Run) bool {
 func OrderUnwatched(r *result.Run, l result.SubscriptionLedger) string {
 	switch {
 	case l.ReorderedOrCopies > 0:
-		return fmt.Sprintf("%s messages came after a later one of their topic, producer and "+
-			"partition, and came to another worker too: perhaps there first, and these are copies",
+		return fmt.Sprintf("%s messages came out of order at one worker and came to another "+
+			"worker too: they may be copies",
 			quantity.Count(l.ReorderedOrCopies))
 	case l.BetweenWorkers > 0 && r.System.PartitionsOwned:
-		return fmt.Sprintf("every message came in order at its worker; of %s received, %s are of "+
-			"partitions that came to several workers, and nobody watched the order between them",
+		return fmt.Sprintf("in order at each worker; of %s received messages, %s are of "+
+			"partitions that several workers received, and the order between workers was not "+
+			"checked",
 			quantity.Count(l.Received), quantity.Count(l.BetweenWorkers))
 	}
 	return ""
@@ -214,7 +208,7 @@ func aborted(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		return say(Aborted, result.Unknown, "this run does not record which messages were refused")
 	case refused == 0:
 		return say(Aborted, result.Unknown,
-			"no message was refused or aborted, so none could be read")
+			"no message was refused or aborted: cannot judge")
 	}
 	return say(Aborted, result.Holds,
 		"no refused or aborted message was read: the system refused or aborted %s messages",
@@ -238,11 +232,11 @@ func transactions(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 			quantity.Count(l.PartialTransactions), quantity.Count(l.Transactions))
 	case l.WholeTransactions == 0:
 		return say(Transactions, result.Unknown,
-			"no transaction of several messages was read, so none could be read in part")
+			"no transaction of several messages was read: cannot judge")
 	}
 	return say(Transactions, result.Holds,
-		"no transaction was read only in part: %s with several messages were read as a whole, %s "+
-			"were aborted",
+		"no transaction was read in part: %s with several messages were read whole, %s were "+
+			"aborted",
 		quantity.Count(l.WholeTransactions), quantity.Count(l.AbortedTransactions))
 }
 
@@ -282,12 +276,12 @@ func counts(r *result.Run) result.Verdict {
 		quantity.Count(c.Acked+warm.Acked), quantity.Count(received+copies))
 }
 
-// servers judges the ends of servers that no fault of the workload asked for. There is one.
+// servers judges a run in which servers ended without a fault of the workload.
 func servers(r *result.Run) result.Verdict {
 	first, named := r.Ended[0], EndedServers(r)
 	return say(Servers, result.Broken,
-		"%s ended, the first %s after the run started, and no fault of the workload asked for "+
-			"that: see the logs of the servers", named, quantity.Duration(first.AtNs))
+		"%s ended without a fault of the workload, the first %s after the run started: see the "+
+			"servers' logs", named, quantity.Duration(first.AtNs))
 }
 
 // EndedServers names the servers that ended without a fault of the workload; empty: none did.

@@ -71,8 +71,7 @@ func driftOf(s *result.Saved) {
 	all := figuresOf(s, b)
 	r.Trends.Blocks, r.Trends.BlockNs = b.seen(), b.lengthNs
 	if r.Trends.Blocks < fewestBlocks {
-		r.Trends.Why = "too little of the window is left without the times at which the machine " +
-			"slept or plimsoll stood still"
+		r.Trends.Why = "the machine slept, or plimsoll stood still, for too much of it"
 		return
 	}
 	ps := make([]float64, len(all))

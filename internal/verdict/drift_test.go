@@ -238,7 +238,7 @@ func TestGrowthThatIsNotShownIsNotExcluded(t *testing.T) {
 			t.Errorf("seed %d: holds, at %v to %v an hour", seed, f.PerHourLow, f.PerHourHigh)
 		}
 		if f.Course == result.MayGrow && v.Outcome == result.Unknown &&
-			strings.Contains(v.Sentence, "memory of n1 may grow, by ") {
+			strings.Contains(v.Sentence, "memory of n1 may have grown by ") {
 			unsure++
 		}
 	}
@@ -319,7 +319,7 @@ func TestTrendsThatAreNotJudged(t *testing.T) {
 		}, result.Unknown, "the offered rate changed"},
 		"asleep": {func(s *result.Saved) {
 			s.Run.Sleeps = []result.Sleep{{FromNs: 3e11, ToNs: 72e11, Ns: 1e9}}
-		}, result.Unknown, "too little of the window"},
+		}, result.Unknown, "for too much of it"},
 	} {
 		s := soak(1, planted{hours: 2})
 		c.change(s)

@@ -28,11 +28,11 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 		case f.Course == result.Falls && f.Unit == result.UnitMsgsPerSec:
 			grow = append(grow, fmt.Sprintf("%s fell by %s", f.Name, perHour(f, -1)))
 		case f.Course == result.Slows:
-			unsure = append(unsure, fmt.Sprintf("%s grew by %s, and ever more slowly: a longer "+
-				"window shows whether it stops", f.Name, perHour(f, 1)))
+			unsure = append(unsure, fmt.Sprintf("%s grew by %s, ever more slowly: measure for "+
+				"longer to see whether it stops", f.Name, perHour(f, 1)))
 		case f.Course == result.MayGrow:
-			unsure = append(unsure, fmt.Sprintf("%s may grow, by %s: a longer window shows "+
-				"whether it does", f.Name, perHour(f, 1)))
+			unsure = append(unsure, fmt.Sprintf("%s may have grown by %s: measure for "+
+				"longer to decide", f.Name, perHour(f, 1)))
 		}
 	}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 		return say(Trends, result.Unknown, "%s", told(over, unsure, rest))
 	}
 	return say(Trends, result.Holds, "%s", told(fmt.Sprintf(
-		"none of %d figures is shown to drift %s", len(t.Figures), over), rest))
+		"none of %d figures measurably drifted %s", len(t.Figures), over), rest))
 }
 
 // told joins sentences, at most mostTold of each group.

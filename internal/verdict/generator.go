@@ -99,8 +99,8 @@ func carried(r *result.Run) result.Verdict {
 	error99, known := twinError(r)
 	if !known && !r.Lacks() {
 		return say(Generator, result.Unknown,
-			"the instrument's own error was not measured, or too rarely to judge it: own lag p99 "+
-				"%s, bound %s", lag99, most)
+			"plimsoll's own error was not measured, or too rarely to judge it: own lag p99 %s, "+
+				"bound %s", lag99, most)
 	}
 	sentence := "the load generator kept up: own schedule lag p99 " + lag99 + of
 	if known {

@@ -56,8 +56,7 @@ func importedReceiving(s *result.Saved) result.Verdict {
 	case !r.Imported.Knows(result.RecordedReceived) && sum.ReceivedRate == 0:
 		return say(Receiving, result.Unknown, "%s did not record what consumers received", tool)
 	case sum.AchievedRate <= 0:
-		return say(Receiving, result.Unknown, "%s: no message was acknowledged that consumers "+
-			"could keep up with", rates)
+		return say(Receiving, result.Unknown, "%s: nothing was acknowledged: cannot judge", rates)
 	case sum.ReceivedRate == 0 && backlog && sum.MaxBacklog == 0:
 		return say(Receiving, result.Unknown, "%s, and no backlog: nothing subscribed", rates)
 	case !backlog && !short:
@@ -87,7 +86,8 @@ func importedBacklog(s *result.Saved, rates string, short bool) result.Verdict {
 		return say(Receiving, result.Unknown, "%s; the %d periods are too few to tell whether the "+
 			"backlog grows", rates, len(q.unread))
 	}
-	return say(Receiving, result.Holds, "%s, and %s is not shown to grow", rates, waitingMessages)
+	return say(Receiving, result.Holds, "%s, and %s did not measurably grow",
+		rates, waitingMessages)
 }
 
 // importWarnings warns of the other tool's way of measuring.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -64,8 +65,7 @@ func Limiting(r *result.Run) Limit {
 		}
 		return l
 	case len(shares) == 0:
-		return Limit{Resource: NotKnown,
-			Sentence: "the resources that the run used were not observed"}
+		return Limit{Resource: NotKnown, Sentence: unobserved(r)}
 	case away:
 		return Limit{Resource: NotKnown,
 			Sentence: "the servers' machines were not observed; on plimsoll's machine the most " +
@@ -78,10 +78,31 @@ func Limiting(r *result.Run) Limit {
 			nearLimit*100, most)}
 }
 
+// unobserved says why nothing is known of the resources that a run used.
+func unobserved(r *result.Run) string {
+	if os := elsewhere(r); os != "" {
+		return "CPU, memory, disks, syncs and network are measured on Linux only, and plimsoll " +
+			"ran on " + os
+	}
+	return "the resources that the run used were not observed"
+}
+
+// elsewhere returns the operating system if it is one on which plimsoll measures no resources; "":
+// it is Linux, or unknown.
+func elsewhere(r *result.Run) string {
+	if os, _, _ := strings.Cut(r.Environment.OS, "/"); os != "linux" {
+		return os
+	}
+	return ""
+}
+
 // Shares returns the shares of the machine's limits that a run used, the greatest first. The share
 // of the CPU needs no calibration. Values that are not finite are left out, and so are shares of
 // CPU time that HostShare does not know.
 func Shares(r *result.Run) []result.Share {
+	if elsewhere(r) != "" {
+		return nil
+	}
 	o := r.Observation
 	var out []result.Share
 	_, timed := HostShare(r, o.Host.CPUSeconds)
@@ -148,11 +169,12 @@ func UsedOf(s result.Share) string {
 }
 
 // HostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
-// false when too little was observed, or on virtual time, of which CPU time is no share.
+// false when too little was observed, where the operating system tells nothing, or on virtual time.
 func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	window := r.Observation.WindowNs
 	whole := float64(window) / 1e9 * float64(r.Environment.Cores)
-	if whole <= 0 || window < leastObservedNs || r.Environment.Clock == clock.VirtualName {
+	if whole <= 0 || window < leastObservedNs || elsewhere(r) != "" ||
+		r.Environment.Clock == clock.VirtualName {
 		return 0, false
 	}
 	return cpuSeconds / whole, finite(cpuSeconds)

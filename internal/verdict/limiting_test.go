@@ -28,54 +28,66 @@ func observed() *result.Run {
 	return r
 }
 
+var limits = map[string]struct {
+	change func(*result.Run)
+	want   string
+	say    string
+}{
+	"nothing near its limit": {func(*result.Run) {}, NoneSeen,
+		"the most used one was cpu, 50% of all cores (2 of 4 cores)"},
+	"disk": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 },
+		"disk", "80% of its sequential limit"},
+	"disk, just below": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 },
+		NoneSeen, "no resource reached 80%"},
+	"cpu, not calibrated": {
+		func(r *result.Run) {
+			r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36
+		}, "cpu", "90% of all cores"},
+	"cpu, as calibrated": {func(r *result.Run) {
+		r.Observation.Shares = append(r.Observation.Shares,
+			result.Share{Resource: "cpu", Used: 3.9, Limit: 4, Unit: "cores", Share: 0.97})
+	}, "cpu", "97% of all cores"},
+	"the greater of two": {func(r *result.Run) {
+		r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = 0.85, 38
+	}, "cpu", "95% of all cores"},
+	"the generator before all": {func(r *result.Run) {
+		r.Observation.Shares[0].Share, r.Summary.Generator.OwnLagP99Ns = 0.99, 1e10
+	}, Generator, "the load generator was the limit"},
+	"not observed": {func(r *result.Run) { r.Observation = result.Observation{} },
+		NotKnown, "were not observed"},
+	"not observed, elsewhere than on Linux": {func(r *result.Run) {
+		r.Observation, r.Environment.OS = result.Observation{}, "darwin/arm64"
+	}, NotKnown, "measured on Linux only, and plimsoll ran on darwin"},
+	"figures of the system's own alone": {func(r *result.Run) {
+		r.Observation, r.Environment.OS = result.Observation{WindowNs: 10e9,
+			Shares: []result.Share{{Resource: "disk", Limit: 1}}}, "darwin/arm64"
+	}, NotKnown, "measured on Linux only"},
+	"not observed on Linux": {func(r *result.Run) {
+		r.Observation, r.Environment.OS = result.Observation{}, "linux/amd64"
+	}, NotKnown, "were not observed"},
+	"the generator, unseen": {func(r *result.Run) {
+		r.Observation = result.Observation{}
+		r.Summary.Generator.OwnLagP99Ns = 1e10
+	}, Generator, ""},
+	"servers elsewhere": {
+		func(r *result.Run) {
+			r.Observation.Servers, r.System.SharesHost = nil, false
+		}, NotKnown, "the servers' machines were not observed"},
+	"servers elsewhere, cpu": {func(r *result.Run) {
+		r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
+			39
+	}, "cpu", "on the machine that offered the load"},
+	"an idle machine": {
+		func(r *result.Run) {
+			r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0
+		}, NoneSeen, "no resource with a known limit was used"},
+	"no numbers": {func(r *result.Run) {
+		r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
+	}, NotKnown, ""},
+}
+
 func TestLimiting(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*result.Run)
-		want   string
-		say    string
-	}{
-		"nothing near its limit": {func(*result.Run) {}, NoneSeen,
-			"the most used one was cpu, 50% of all cores (2 of 4 cores)"},
-		"disk": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.80 },
-			"disk", "80% of its sequential limit"},
-		"disk, just below": {func(r *result.Run) { r.Observation.Shares[0].Share = 0.799 },
-			NoneSeen, "no resource reached 80%"},
-		"cpu, not calibrated": {
-			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 36
-			}, "cpu", "90% of all cores"},
-		"cpu, as calibrated": {func(r *result.Run) {
-			r.Observation.Shares = append(r.Observation.Shares,
-				result.Share{Resource: "cpu", Used: 3.9, Limit: 4, Unit: "cores", Share: 0.97})
-		}, "cpu", "97% of all cores"},
-		"the greater of two": {func(r *result.Run) {
-			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = 0.85, 38
-		}, "cpu", "95% of all cores"},
-		"the generator before all": {func(r *result.Run) {
-			r.Observation.Shares[0].Share, r.Summary.Generator.OwnLagP99Ns = 0.99, 1e10
-		}, Generator, "the load generator was the limit"},
-		"not observed": {func(r *result.Run) { r.Observation = result.Observation{} },
-			NotKnown, "were not observed"},
-		"the generator, unseen": {func(r *result.Run) {
-			r.Observation = result.Observation{}
-			r.Summary.Generator.OwnLagP99Ns = 1e10
-		}, Generator, ""},
-		"servers elsewhere": {
-			func(r *result.Run) {
-				r.Observation.Servers, r.System.SharesHost = nil, false
-			}, NotKnown, "the servers' machines were not observed"},
-		"servers elsewhere, cpu": {func(r *result.Run) {
-			r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
-				39
-		}, "cpu", "on the machine that offered the load"},
-		"an idle machine": {
-			func(r *result.Run) {
-				r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0
-			}, NoneSeen, "no resource with a known limit was used"},
-		"no numbers": {func(r *result.Run) {
-			r.Observation.Shares[0].Share, r.Observation.Host.CPUSeconds = math.NaN(), math.Inf(1)
-		}, NotKnown, ""},
-	} {
+	for name, c := range limits {
 		t.Run(name, func(t *testing.T) {
 			r := observed()
 			c.change(r)

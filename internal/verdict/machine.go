@@ -21,9 +21,9 @@ const (
 	// othersBound is the greatest share of a machine's CPU that programs without a part in
 	// the run, and the kernel, may use without a warning.
 	othersBound = 0.1
-	// leastObservedNs is the shortest window of which shares of CPU time are known. The kernel
-	// counts that time in steps of 10 ms for each core and kind of work, so a few steps are a
-	// large share of a shorter window.
+	// leastObservedNs is the shortest window in which shares of CPU time are known. The kernel
+	// counts that time in steps of 10 ms for each core and kind of work, so a few steps are a large
+	// share of a shorter window.
 	leastObservedNs = 1_000_000_000
 	// mostFaultsListed bounds the faults that one warning lists.
 	mostFaultsListed = 3

@@ -140,8 +140,8 @@ func (o Objective) judge(s *result.Saved) Clause {
 				Figure{"beyond_share_high", most})
 			if allowed := 1 - o.Percentile/100; least <= allowed && most > allowed {
 				c.Undecided = true
-				return c.say(result.Unknown, "%s: it was %s, too near to decide: %.3g%% to %.3g%% "+
-					"of messages took longer than the bound, and %.3g%% may", o,
+				return c.say(result.Unknown, "%s: it was %s, too near the bound to decide: "+
+					"%.3g%% to %.3g%% of messages took longer, and %.3g%% may", o,
 					quantity.Duration(ns), least*100, most*100, allowed*100)
 			}
 		}
@@ -170,10 +170,10 @@ func (o Objective) judge(s *result.Saved) Clause {
 // trial. A search decides an end of its bracket in several trials.
 const nearTail = 0.3
 
-// beyond returns the least and the greatest share of messages beyond the objective's bound that
-// the run allows for; false: it has too few intervals. The least leaves out plimsoll's own lag: it
-// is of publish latency less own lag, which is no longer than the system's own latency, or of
-// end-to-end latency with a bound that is raised by the mean own lag.
+// beyond returns the least and the greatest share of messages beyond the objective's bound that the
+// run allows for; false: it has too few intervals. The least leaves out plimsoll's own lag: it is
+// of publish latency less own lag, which is at most the system's own latency, or of end-to-end
+// latency with a bound that is raised by the mean own lag.
 func (o Objective) beyond(s *result.Saved) (least, most float64, known bool) {
 	if o.Percentile == 100 {
 		return 0, 0, false

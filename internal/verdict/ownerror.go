@@ -183,8 +183,8 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 		others), is
 }
 
-// notTheSystems names the percentiles above those that decide whether a run is ranked that
-// plimsoll's own error determines; empty: none.
+// notTheSystems names the percentiles that plimsoll's own error determines, of those too high to
+// decide whether a run is ranked; empty: none.
 func notTheSystems(r *result.Run) string {
 	var names []string
 	for _, e := range excesses(r) {

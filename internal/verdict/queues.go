@@ -103,13 +103,14 @@ func (j judged) sentence(name string, bound float64, print func(float64) string)
 	}
 	switch {
 	case j.pulses && j.short:
-		return fmt.Sprintf("%s rose by %s, and %d whole pulses are too few to show whether the "+
-			"rise continues; a longer window would", subject, grown, j.pulse.pulses)
+		return fmt.Sprintf("%s rose by %s, and %d whole pulses are too few to judge whether the "+
+			"rise continues: measure for longer", subject, grown, j.pulse.pulses)
 	case j.grows:
 		return fmt.Sprintf("%s grows by %s, more than the bound of %s", subject, grown,
 			print(bound))
 	}
-	return fmt.Sprintf("%s is not shown to grow: %s, the bound is %s", subject, grown, print(bound))
+	return fmt.Sprintf("%s did not measurably grow: %s, the bound is %s",
+		subject, grown, print(bound))
 }
 
 // clause fills in the outcome of a judgement.

@@ -21,7 +21,7 @@ func receivingOtherwise(r *result.Run) (v result.Verdict, is bool) {
 			"consumers began to read late on purpose: see the verdict "+CatchUp), true
 	case r.Summary.AchievedRate <= 0:
 		return say(Receiving, result.Unknown,
-			"nothing was acknowledged in the measured window, so nothing could be received"), true
+			"nothing was acknowledged in the measured window: cannot judge"), true
 	case left(r):
 		return receivingAfterAbsence(r), true
 	}
@@ -82,7 +82,8 @@ func receiving(s *result.Saved) result.Verdict {
 		return say(Receiving, result.Unknown, "%s; %s", rates,
 			j.sentence(waitingMessages, bound, quantity.Rate))
 	}
-	return say(Receiving, result.Holds, "%s, and %s is not shown to grow", rates, waitingMessages)
+	return say(Receiving, result.Holds, "%s, and %s did not measurably grow",
+		rates, waitingMessages)
 }
 
 // waitingMessages names the number of acknowledged and unread messages in a sentence.

@@ -64,8 +64,9 @@ func steady(s *result.Saved) result.Verdict {
 		return say(Steady, result.Broken, "%s: %s: a longer warm-up would show other figures", word,
 			strings.Join(moved, "; "))
 	}
-	return say(Steady, result.Holds, "no change by more than %.0f%% is shown within the window in "+
-		"%s", steadyBound*100, strings.Join(names, ", "))
+	return say(Steady, result.Holds,
+		"no measurable change by more than %.0f%% within the window in %s", steadyBound*100,
+		strings.Join(names, ", "))
 }
 
 // whyNotSteady says why the window is not judged; empty: it is judged.

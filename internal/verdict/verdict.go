@@ -137,8 +137,8 @@ func rate(r *result.Run) result.Verdict {
 	}
 	if r.Load.Closed != nil {
 		return say(Rate, result.Unknown,
-			"a closed loop offers no more than the system answers, so it cannot show whether the "+
-				"system keeps up with a rate: %s was acknowledged", quantity.Rate(s.AchievedRate))
+			"%s was acknowledged: a closed loop offers only what the system answers, so whether "+
+				"the system keeps up with a rate cannot be judged", quantity.Rate(s.AchievedRate))
 	}
 	if s.OfferedRate == 0 {
 		return say(Rate, result.Unknown, "nothing was offered in the measured window")
@@ -153,13 +153,13 @@ func rate(r *result.Run) result.Verdict {
 		quantity.Rate(s.OfferedRate), quantity.Rate(s.AchievedRate))
 }
 
-// lostWorker says what a run does not know that lost one of its workers; empty: it has all of
-// them. The counters have what the worker told last, and what the others did until it was given up.
+// lostWorker says what is not known because a worker was lost; empty: none was. The counters have
+// the worker's last report, and what the others did until the worker was given up.
 func lostWorker(r *result.Run) string {
 	for _, w := range r.Workers {
 		if w.Lost != "" {
-			return "what worker " + w.Name + " offered and received before it was lost is known " +
-				"in part only"
+			return "worker " + w.Name + " was lost: what it offered and received is known " +
+				"only in part"
 		}
 	}
 	return ""
@@ -173,7 +173,7 @@ func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 	case l.Corrupt > 0:
 		return say(Loss, result.Broken, "%s messages arrived damaged", quantity.Count(l.Corrupt))
 	case l.Acked == 0:
-		return say(Loss, result.Unknown, "nothing was acknowledged, so nothing could be lost")
+		return say(Loss, result.Unknown, "nothing was acknowledged: cannot judge")
 	case l.Lost+l.Unread == 0:
 		return say(Loss, result.Holds, "every acknowledged message arrived: %s of %s",
 			quantity.Count(l.Acked), quantity.Count(l.Acked))
@@ -192,8 +192,8 @@ func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		words += ", which at_most_once delivery allows"
 	}
 	if l.Unread > 0 {
-		words += fmt.Sprintf("; %s more had not arrived when the run ended, and whether they are "+
-			"lost is not known", quantity.Count(l.Unread))
+		words += fmt.Sprintf("; %s more had not arrived when the run ended, and may be lost too",
+			quantity.Count(l.Unread))
 	}
 	return say(Loss, result.Broken, "%s", words)
 }
@@ -203,17 +203,17 @@ func unreadSentence(r *result.Run) string {
 	t := r.Ledger.Total()
 	n := quantity.Count(t.Unread)
 	if t.AwaitedNs > 0 {
-		return fmt.Sprintf("%s acknowledged messages were not received within %s after the last "+
-			"arrival, and whether they are lost or still to come is not known: an audit (audit: "+
-			"true in the workload) reads everything again", n, quantity.Duration(t.AwaitedNs))
+		return fmt.Sprintf("%s acknowledged messages did not arrive within %s after the last "+
+			"arrival, and may be lost or late: write audit: true in the workload to read "+
+			"everything again", n, quantity.Duration(t.AwaitedNs))
 	}
 	if waitedFor(r) > 0 {
-		return fmt.Sprintf("messages were still arriving when the drain ended, so %s acknowledged "+
-			"messages are unread, and whether some are lost is not known: use a longer drain or a "+
-			"lower rate", quantity.Count(waitedFor(r)))
+		return fmt.Sprintf("%s acknowledged messages were unread when the drain ended, and "+
+			"messages were still arriving: use a longer drain or a lower rate",
+			quantity.Count(waitedFor(r)))
 	}
 	return fmt.Sprintf(
-		"when the run ended, consumers that read late had not read %s acknowledged messages", n)
+		"consumers that read late had not read %s acknowledged messages when the run ended", n)
 }
 
 // waitedFor returns how many messages had not reached the workload's own subscriptions when the

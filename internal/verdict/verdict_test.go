@@ -181,6 +181,23 @@ func TestNothingIsClaimedBeforeCopiesCouldCome(t *testing.T) {
 	}
 }
 
+// What is not known of copies and order is said as a fact and its bound: how long the consumers were
+// watched, and how long the system may take. The system's reason stands once, with the copies.
+func TestUnwatchedDeliveriesSayHowLongTheyWereWatched(t *testing.T) {
+	r := good()
+	r.System.Name, r.Ledger.WatchedNs = "nats", 219e6
+	r.System.Redelivery = &result.Redelivery{AfterNs: 31e9, Why: "ack_wait is 30s"}
+	Judge(r)
+	const watched = "watched 219ms of the 31s in which nats may redeliver"
+	for _, v := range r.Verdicts {
+		want := map[string]string{Order: "in order so far; " + watched,
+			Duplicates: "none so far; " + watched + ": ack_wait is 30s"}[v.Name]
+		if want != "" && v.Sentence != want {
+			t.Errorf("%s: %s", v.Name, v.Sentence)
+		}
+	}
+}
+
 // Copies break no promise of deliveries without a promise about them, and the sentence says which
 // delivery allows copies.
 func TestCopiesByDelivery(t *testing.T) {
@@ -189,8 +206,8 @@ func TestCopiesByDelivery(t *testing.T) {
 		sound bool
 	}{
 		"at_least_once": {"3 duplicates, which at_least_once allows", true},
-		"at_most_once": {"3 duplicates, which at_most_once does not allow, but which does not " +
-			"count against the system", true},
+		"at_most_once": {"3 duplicates, which at_most_once excludes; they do not count as a " +
+			"broken promise", true},
 		"exactly_once": {"3 duplicates, which exactly_once forbids", false},
 	} {
 		r := good()
@@ -374,7 +391,7 @@ func TestServersThatEnded(t *testing.T) {
 		r.Ended = append(r.Ended, result.ServerEnd{Node: name, AtNs: 3_100_000_000})
 	}
 	Judge(r)
-	want := "n1, n2 and n3 ended, the first 3.1s after the run started"
+	want := "n1, n2 and n3 ended without a fault of the workload, the first 3.1s after"
 	if v := last(r); Sound(r) || v.Name != Servers || !strings.HasPrefix(v.Sentence, want) {
 		t.Errorf("sound %t, %+v", Sound(r), v)
 	}

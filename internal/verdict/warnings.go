@@ -112,7 +112,8 @@ func windowWarnings(all *list, r *result.Run) {
 	}
 	if len(longer) > 0 {
 		warn(codePeriods,
-			"this window of %s is shorter than a period of %s: not all of its cost is in it",
+			"the window of %s is shorter than a period of %s: it does not include all of the "+
+				"period's cost",
 			quantity.Duration(r.Summary.WindowNs), strings.Join(longer, " or of "))
 	}
 	if s := r.Settling; s != nil && !s.Settled {
@@ -140,7 +141,7 @@ func messageWarnings(all *list, r *result.Run) {
 	}
 	if l := r.Ledger.Total(); l.RefusedReceived > 0 && !exactlyOnce(r) {
 		warn("refused_received",
-			"%s messages that the system had refused were delivered nevertheless",
+			"%s refused messages were delivered anyway",
 			quantity.Count(l.RefusedReceived))
 	}
 	for _, l := range r.Ledger.Subscriptions {

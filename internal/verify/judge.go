@@ -100,14 +100,14 @@ func (d doubts) decide(g *Guarantee) {
 		g.Outcome, g.Sentence = result.Unknown, d.always
 	case g.Count > 0 && g.Name == NoLoss && d.ofLoss != "":
 		g.Outcome = result.Unknown
-		g.Sentence += ", and it is not known whether they are lost: " + d.ofLoss
+		g.Sentence += "; not known to be lost: " + d.ofLoss
 	case g.Count > 0:
 		g.Outcome = result.Broken
 	case d.held == "" && d.order != "" && g.Name == Order:
 		g.Outcome, g.Sentence = result.Unknown, d.order
 	case d.held == "" && d.late != "" && (g.Name == NoDuplicates || g.Name == Order):
 		g.Outcome = result.Unknown
-		g.Sentence += ", which does not cover later deliveries: " + d.late
+		g.Sentence += "; " + d.late
 	case g.Of == 0 && g.Name == WholeTransactions:
 		g.Outcome, g.Sentence = result.Unknown, "no transaction of several messages was read"
 	case d.held != "":

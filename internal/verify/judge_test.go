@@ -102,7 +102,7 @@ func TestJudgeOrderOfAFleet(t *testing.T) {
 	s.Run.System.PartitionsOwned, l.BetweenWorkers = true, 7
 	judged := func() Guarantee { return Judge(s)[2] }
 	if g := judged(); g.Name != Order || g.Outcome != result.Unknown ||
-		!strings.Contains(g.Sentence, "7 are of partitions that came to several workers") {
+		!strings.Contains(g.Sentence, "7 are of partitions that several workers received") {
 		t.Errorf("%+v", g)
 	}
 	if l.Reordered = 1; judged().Outcome != result.Broken {

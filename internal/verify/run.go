@@ -125,7 +125,7 @@ func (o *Options) resumed() (*experiment.Folder[Saved], error) {
 	}
 	if !o.same(f.Saved) {
 		return nil, errors.Join(f.Close(), fmt.Errorf(
-			"the verification in %s is another one: repeat its whole command with --resume",
+			"the verification in %s has another plan: repeat its whole command with --resume",
 			o.Resume))
 	}
 	f.Saved.Rounds = slices.DeleteFunc(f.Saved.Rounds, func(r Round) bool {

@@ -66,7 +66,7 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 	if body != nil {
 		raw, err := json.Marshal(body)
 		if err != nil {
-			return false, fmt.Errorf("writing the request: %w", err)
+			return false, fmt.Errorf("write the request: %w", err)
 		}
 		content = bytes.NewReader(raw)
 	}
@@ -83,7 +83,7 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 	defer func() { _ = response.Body.Close() }() // already read
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return false, fmt.Errorf("reading the answer: %w", err)
+		return false, fmt.Errorf("read the answer: %w", err)
 	}
 	if status := response.StatusCode; status >= http.StatusMultipleChoices {
 		return true, &Refused{status, cmp.Or(reasonOf(raw), http.StatusText(status))}
@@ -96,7 +96,7 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 		return true, nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return true, fmt.Errorf("reading the answer of %s: %w", request.URL.Host, err)
+		return true, fmt.Errorf("read the answer of %s: %w", request.URL.Host, err)
 	}
 	return true, nil
 }

@@ -71,7 +71,7 @@ func TestAPIRefusals(t *testing.T) {
 	err := ask(t, http.MethodGet, nil, &number, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "x")
 	})
-	if err == nil || !strings.Contains(err.Error(), "reading the answer") {
+	if err == nil || !strings.Contains(err.Error(), "read the answer") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -226,7 +226,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	refusal := errors.New("too large")
-	err := Outcome(fmt.Errorf("sending: %w", refusal), []error{refusal})
+	err := Outcome(fmt.Errorf("send: %w", refusal), []error{refusal})
 	if errors.Is(err, system.ErrUnknown) {
 		t.Errorf("a refusal is unknown: %v", err)
 	}

@@ -150,7 +150,7 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 		return err
 	}
 	if c.versions == nil {
-		return fmt.Errorf("starting %s as version %s: plimsoll starts one version of these "+
+		return fmt.Errorf("start %s as version %s: plimsoll starts one version of these "+
 			"servers only", n.title, version)
 	}
 	command, err := c.versions(ctx, n, version)

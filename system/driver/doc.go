@@ -13,7 +13,7 @@
 //	SetCredentials    the credentials of the clients
 //	Secure            credentials and certificates, as the setting security asks for them
 //	Furnish           a node's folder: configuration files, certificates, empty folders
-//	Run a program that must end before a server starts
+//	Run               runs a program, which must end before a server starts
 //	Launch            a stage: servers that start together and stop together
 //	LaunchInTurn      a stage whose servers start one after another
 //	KeyStore          a node's key and certificate for Java, in PKCS #12
@@ -50,9 +50,9 @@
 // # The probe
 //
 //	Lacks                  the capabilities that the system lacks, each with its reason
-//	KeyTopics, KeyRoutes a topic for each key, instead of routing
+//	KeyTopics, KeyRoutes   a topic for each key, instead of routing
 //	TopicMailbox           a topic with one subscription
-//	Overfill messages beyond a bound
+//	Overfill               publishes messages beyond a bound
 //
 // The package amqp in this folder has the producers and consumers of AMQP 1.0.
 //

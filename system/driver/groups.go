@@ -140,8 +140,8 @@ func (s *Shares[C]) uneven() error {
 	}
 	if s.all > len(s.members) {
 		if least < s.partitions/s.all || most > (s.partitions+s.all-1)/s.all {
-			return fmt.Errorf("the partitions are not assigned evenly: %d of the %d consumers "+
-				"of the subscription are on this connection, with %d to %d of %d partitions each",
+			return fmt.Errorf("the partitions are not assigned evenly: %d of the %d consumers of "+
+				"the subscription are on this connection, with %d to %d of %d partitions each",
 				len(s.members), s.all, least, most, s.partitions)
 		}
 		return nil

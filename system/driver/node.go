@@ -76,7 +76,7 @@ func (c *Cluster) add(name, title string) *Node {
 // folder. Only the owner may read them.
 func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) error {
 	if err := c.furnish(n, files, folders); err != nil {
-		return fmt.Errorf("making the folder of %s: %w", n.Name, err)
+		return fmt.Errorf("make the folder of %s: %w", n.Name, err)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (c *Cluster) Run(ctx context.Context, n *Node, what string, command process
 // encrypted cluster.
 func (n *Node) KeyStore(name, password string) error {
 	fail := func(err error) error {
-		return fmt.Errorf("making the key store of %s: %w", n.Name, err)
+		return fmt.Errorf("make the key store of %s: %w", n.Name, err)
 	}
 	pair, err := tls.LoadX509KeyPair(n.Path(CertificateFile), n.Path(KeyFile))
 	if err != nil {

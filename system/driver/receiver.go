@@ -61,6 +61,6 @@ func AwaitHandled(ctx context.Context, ended <-chan struct{}) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
+		return fmt.Errorf("close the consumer: a message is still being handled: %w", ctx.Err())
 	}
 }

@@ -225,7 +225,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(ctx context.Context, text string) error {
-		return c.Run(ctx, n, "formatting n1", script(n, text))
+		return c.Run(ctx, n, "format n1", script(n, text))
 	}
 	if err := run(t.Context(), "echo done > formatted"); err != nil {
 		t.Error(err)
@@ -233,7 +233,7 @@ func TestRun(t *testing.T) {
 	if _, err := os.Stat(n.Path("formatted")); err != nil {
 		t.Error(err)
 	}
-	const why = "formatting n1: exit status 3: [ERR] the disk is on fire"
+	const why = "format n1: exit status 3: [ERR] the disk is on fire"
 	if err := run(t.Context(), ends); err == nil || err.Error() != why {
 		t.Errorf("got %v", err)
 	}

@@ -104,7 +104,7 @@ func (f *Flight) Drain(ctx context.Context) error {
 		f.changed.Wait()
 	}
 	if f.count > 0 {
-		return fmt.Errorf("closing the producer: %d messages were not answered: %w",
+		return fmt.Errorf("close the producer: %d messages were not answered: %w",
 			f.count, ctx.Err())
 	}
 	return nil

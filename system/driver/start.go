@@ -83,10 +83,10 @@ func (s Servers) Start(
 func Folders(p system.Provision) (system.Provision, error) {
 	var err error
 	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
-		return p, fmt.Errorf("finding the data directory: %w", err)
+		return p, fmt.Errorf("find the data directory: %w", err)
 	}
 	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
-		return p, fmt.Errorf("making the log directory: %w", err)
+		return p, fmt.Errorf("make the log directory: %w", err)
 	}
 	return p, nil
 }

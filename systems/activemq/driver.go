@@ -158,7 +158,7 @@ func (c *cluster) queuesOf(ctx context.Context, b managed, partition string) ([]
 // CreateTopic makes the virtual topics, or the queues.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err := c.createTopic(ctx, t); err != nil {
-		return fmt.Errorf("creating topic %s: %w", t.Name, err)
+		return fmt.Errorf("create topic %s: %w", t.Name, err)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (c *cluster) hold(ctx context.Context, t system.Topic) error {
 		err = b.do(ctx, "addQueue", c.queues(t, holding))
 	}
 	if err != nil {
-		return fmt.Errorf("making the queues that hold messages: %w", err)
+		return fmt.Errorf("make the queues that hold messages: %w", err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (c *cluster) subscribed(ctx context.Context, t system.Topic, subscription s
 			t.Name, first, setDestination, virtualTopic)
 	case first == "" && c.Text(setDestination) == virtualTopic:
 		if err := c.release(ctx, t); err != nil {
-			return fmt.Errorf("removing the queues of topic %s without a subscription: %w",
+			return fmt.Errorf("remove the queues of topic %s without a subscription: %w",
 				t.Name, err)
 		}
 	}
@@ -254,7 +254,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		err = untilGone(ctx, func() error { return c.deleteTopic(ctx, b, t) })
 	}
 	if err != nil {
-		return fmt.Errorf("deleting topic %s: %w", t.Name, err)
+		return fmt.Errorf("delete topic %s: %w", t.Name, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -72,10 +72,10 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 	switch {
 	case driver.HasStatus(err, http.StatusUnauthorized),
 		driver.HasStatus(err, http.StatusForbidden):
-		return fmt.Errorf("asking Jolokia at %s: it refuses the user: give a user that may read "+
+		return fmt.Errorf("ask Jolokia at %s: it refuses the user: give a user that may read "+
 			"JMX as admin_user and admin_password: %w", b.api.Bases[0], err)
 	case err != nil:
-		return fmt.Errorf("asking Jolokia at %s%s: it does not answer: start the broker with its "+
+		return fmt.Errorf("ask Jolokia at %s%s: it does not answer: start the broker with its "+
 			"web console or Jolokia's agent, or set %s: %w",
 			b.api.Bases[0], jolokiaPath, setJolokiaPort, err)
 	case answer.Status == http.StatusNotFound:
@@ -87,7 +87,7 @@ func (b managed) ask(ctx context.Context, request map[string]any, into any) erro
 		return nil
 	}
 	if err := json.Unmarshal(answer.Value, into); err != nil {
-		return fmt.Errorf("reading the answer of %s: %w", b.endpoint, err)
+		return fmt.Errorf("read the answer of %s: %w", b.endpoint, err)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (b managed) read(ctx context.Context, pattern string, attributes []string, 
 	}
 	for _, raw := range found {
 		if err := json.Unmarshal(raw, into); err != nil {
-			return fmt.Errorf("reading the answer of %s: %w", b.endpoint, err)
+			return fmt.Errorf("read the answer of %s: %w", b.endpoint, err)
 		}
 		return nil
 	}
@@ -124,7 +124,7 @@ func (b managed) askAll(ctx context.Context, requests []any) error {
 		Error  string
 	}
 	if err := b.api.Do(ctx, http.MethodPost, jolokiaPath, requests, &answers); err != nil {
-		return fmt.Errorf("asking %s: %w", b.endpoint, err)
+		return fmt.Errorf("ask %s: %w", b.endpoint, err)
 	}
 	for _, a := range answers {
 		if a.Status != http.StatusOK {

@@ -85,7 +85,7 @@ func (b *box) sender(ctx context.Context, address string) (*goamqp.Sender, error
 	}
 	s, err := b.conn.NewSender(ctx, address, &goamqp.SenderOptions{SettlementMode: b.settled})
 	if err != nil {
-		return nil, fmt.Errorf("opening a link to %s: %w", address, err)
+		return nil, fmt.Errorf("open a link to %s: %w", address, err)
 	}
 	b.senders[address] = s
 	return s, nil
@@ -137,7 +137,7 @@ func (b *box) receive(ctx context.Context, address, selector string,
 	}
 	r, err := b.conn.NewReceiver(ctx, address, o)
 	if err != nil {
-		return fmt.Errorf("opening a link from %s: %w", address, err)
+		return fmt.Errorf("open a link from %s: %w", address, err)
 	}
 	b.reading.Go(func() {
 		for {

@@ -134,7 +134,7 @@ func (c *cluster) checkServers(ctx context.Context) error {
 // CreateTopic makes the topic's addresses, each with the queue unread.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err := c.checkServers(ctx); err != nil {
-		return fmt.Errorf("creating the topic: %w", err)
+		return fmt.Errorf("create the topic: %w", err)
 	}
 	for i := range t.Partitions {
 		_, err := c.admin.call(ctx, broker, "createAddress", address(t, i), multicast)
@@ -143,10 +143,10 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 				err = fmt.Errorf("a topic of the name exists: delete it, or choose another name: "+
 					"%w", err)
 			}
-			return fmt.Errorf("creating the topic: %w", err)
+			return fmt.Errorf("create the topic: %w", err)
 		}
 		if err := c.createQueue(ctx, t, unread, i); err != nil {
-			return fmt.Errorf("creating the topic: %w", err)
+			return fmt.Errorf("create the topic: %w", err)
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	for i := range t.Partitions {
 		_, err := c.admin.call(ctx, broker, "deleteAddress", address(t, i), true)
 		if err != nil && !refused(err, "AMQ229203") { // it is not there
-			errs = append(errs, fmt.Errorf("deleting the topic: %w", err))
+			errs = append(errs, fmt.Errorf("delete the topic: %w", err))
 		}
 	}
 	return errors.Join(errs...)
@@ -205,7 +205,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	}
 	for i := range o.Topic.Partitions {
 		if err := c.subscribe(ctx, o.Topic, o.Subscription, i); err != nil {
-			return nil, fmt.Errorf("creating the subscription: %w", err)
+			return nil, fmt.Errorf("create the subscription: %w", err)
 		}
 		from.Sources = append(from.Sources, amqp.Source{
 			Address: address(o.Topic, i) + "::" + queue(o.Topic, o.Subscription, i),
@@ -240,7 +240,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 	}
 	_, err = c.admin.call(ctx, broker, "getAddressInfo", address(t, partition))
 	if err != nil {
-		return "", fmt.Errorf("looking for partition %d of %s: %w", partition, t.Name, err)
+		return "", fmt.Errorf("look for partition %d of %s: %w", partition, t.Name, err)
 	}
 	return at, nil
 }

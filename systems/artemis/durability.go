@@ -55,7 +55,7 @@ func (m *management) brokerConnections(ctx context.Context) ([]brokerConnection,
 		err = json.Unmarshal([]byte(text), &all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the broker connections: %w", err)
+		return nil, fmt.Errorf("list the broker connections: %w", err)
 	}
 	return all, nil
 }
@@ -111,7 +111,7 @@ func (r reading) checkQueues(ctx context.Context, topics []system.Topic) error {
 	for _, t := range topics {
 		for i := range t.Partitions {
 			if _, err := r.admin.call(ctx, broker, "getAddressInfo", address(t, i)); err != nil {
-				return fmt.Errorf("topic %s: looking for partition %d: %w", t.Name, i, err)
+				return fmt.Errorf("topic %s: look for partition %d: %w", t.Name, i, err)
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (m *management) call(ctx context.Context, resource, operation string, argum
 	}
 	raw, err := json.Marshal(arguments)
 	if err != nil {
-		return nil, fmt.Errorf("writing the request: %w", err)
+		return nil, fmt.Errorf("write the request: %w", err)
 	}
 	return m.request(ctx, map[string]any{
 		"_AMQ_ResourceName": resource, "_AMQ_OperationName": operation,
@@ -96,7 +96,7 @@ func (m *management) attribute(ctx context.Context, resource, name string, into 
 		return err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
+		return fmt.Errorf("read %s: %w", name, err)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (m *management) request(ctx context.Context, properties map[string]any, bod
 		m.link.Cut()
 		m.link = nil
 		if fresh || ctx.Err() != nil {
-			return nil, m.dialer.Explain(fmt.Errorf("asking the server's management: %w", err))
+			return nil, m.dialer.Explain(fmt.Errorf("ask the server's management: %w", err))
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (m *management) connect(ctx context.Context) error {
 	}
 	if err != nil {
 		c.Cut()
-		return m.dialer.Explain(fmt.Errorf("opening links to %s, the server's management: %w",
+		return m.dialer.Explain(fmt.Errorf("open links to %s, the server's management: %w",
 			managementAddress, err))
 	}
 	l.replyTo = l.answers.Address()
@@ -264,25 +264,25 @@ func exported(folder string, ask func(path string) error) (raw []byte, err error
 		return nil, fmt.Errorf("the server writes its configuration to %s, which exists: remove "+
 			"the file, or move it if it is needed", path)
 	case err != nil:
-		return nil, fmt.Errorf("creating the file for the server's configuration: %w", err)
+		return nil, fmt.Errorf("create the file for the server's configuration: %w", err)
 	}
 	defer func() {
 		if removed := os.Remove(path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, fmt.Errorf("removing the configuration that the server wrote, "+
+			err = errors.Join(err, fmt.Errorf("remove the configuration that the server wrote, "+
 				"which may hold passwords: %w", removed))
 		}
 	}()
 	if err := errors.Join(ownedLike(f, folder), f.Close()); err != nil {
-		return nil, fmt.Errorf("creating the file for the server's configuration: %w", err)
+		return nil, fmt.Errorf("create the file for the server's configuration: %w", err)
 	}
 	if err := ask(path); err != nil {
-		return nil, fmt.Errorf("having the server write its configuration: %w", err)
+		return nil, fmt.Errorf("have the server write its configuration: %w", err)
 	}
 	raw, err = os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(raw) == 0 {
 		return nil, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("reading the configuration that the server wrote: %w", err)
+		return nil, fmt.Errorf("read the configuration that the server wrote: %w", err)
 	}
 	return raw, nil
 }

@@ -112,7 +112,7 @@ func (x *box) read(ctx context.Context, at, queue string, credit int32,
 	handle func(r *goamqp.Receiver, m *goamqp.Message)) error {
 	r, err := x.conn.NewReceiver(ctx, at+"::"+queue, &goamqp.ReceiverOptions{Credit: credit})
 	if err != nil {
-		return fmt.Errorf("receiving queue %s: %w", queue, err)
+		return fmt.Errorf("receive queue %s: %w", queue, err)
 	}
 	x.reading.Go(func() {
 		for {

@@ -72,7 +72,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		return nil, err
 	}
 	if err := c.makeGroups(ctx, o, streams); err != nil {
-		return nil, fmt.Errorf("creating persistent subscription %s: %w", o.Subscription, err)
+		return nil, fmt.Errorf("create persistent subscription %s: %w", o.Subscription, err)
 	}
 	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, wake: make(chan struct{}, 1),
 		acker: make(chan struct{})}
@@ -86,7 +86,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		one := &reader{consumer: r, stream: stream, partition: int32(i),
 			link: r.links[len(r.links)-1]}
 		if err := one.subscribe(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("subscribing to %s: %w", one.stream, c.explain(err)),
+			return nil, errors.Join(fmt.Errorf("subscribe to %s: %w", one.stream, c.explain(err)),
 				r.Close(ctx))
 		}
 		r.readers = append(r.readers, one)
@@ -303,7 +303,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 		return c.makeGroup(ctx, client, stream, o.Subscription)
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("recreating persistent subscription %s: %w", o.Subscription,
+		return nil, "", fmt.Errorf("recreate persistent subscription %s: %w", o.Subscription,
 			err)
 	}
 	r, err := c.OpenConsumer(ctx, o)

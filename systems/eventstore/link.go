@@ -44,7 +44,7 @@ func (l *link) callUnbounded(ctx context.Context, do func(client *kurrentdb.Clie
 	select {
 	case <-l.free:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: waiting for another request: %w", errNotConnected, ctx.Err())
+		return fmt.Errorf("%w: wait for another request: %w", errNotConnected, ctx.Err())
 	}
 	defer func() { l.free <- struct{}{} }()
 	if l.closed {
@@ -102,11 +102,11 @@ func (c *cluster) newClient(ctx context.Context) (*kurrentdb.Client, error) {
 	}
 	client, err := kurrentdb.NewClient(config)
 	if err != nil {
-		return nil, fmt.Errorf("making a client of %s: %w", leader, err)
+		return nil, fmt.Errorf("make a client of %s: %w", leader, err)
 	}
 	if _, err := client.GetServerVersion(); err != nil { // this connects
 		_ = client.Close() // it returns nil
-		return nil, fmt.Errorf("connecting to the leader %s: %w", leader, c.explain(err))
+		return nil, fmt.Errorf("connect to the leader %s: %w", leader, c.explain(err))
 	}
 	return client, nil
 }

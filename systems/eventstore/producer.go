@@ -81,7 +81,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	err = p.connections[0].link.call(ctx,
 		func(context.Context, *kurrentdb.Client) error { return nil })
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening a producer: %w", err), p.Close(ctx))
+		return nil, errors.Join(fmt.Errorf("open a producer: %w", err), p.Close(ctx))
 	}
 	if err := c.clients.Keep(ctx, p); err != nil {
 		return nil, err

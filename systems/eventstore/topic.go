@@ -60,7 +60,7 @@ func streamNames(t system.Topic, creation uint64) []string {
 func (c *cluster) streams(ctx context.Context, t system.Topic) ([]string, error) {
 	_, creation, exists, err := c.history(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("looking for topic %s: %w", t.Name, err)
+		return nil, fmt.Errorf("look for topic %s: %w", t.Name, err)
 	}
 	if !exists {
 		return nil, fmt.Errorf("topic %s: %w", t.Name, errNoTopic)
@@ -104,7 +104,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		err = c.note(ctx, t, last, "created")
 	}
 	if err != nil {
-		return fmt.Errorf("creating topic %s: %w", t.Name, err)
+		return fmt.Errorf("create topic %s: %w", t.Name, err)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		err = c.note(ctx, t, last, "deleted")
 	}
 	if err != nil {
-		return fmt.Errorf("deleting topic %s: %w", t.Name, err)
+		return fmt.Errorf("delete topic %s: %w", t.Name, err)
 	}
 	return nil
 }

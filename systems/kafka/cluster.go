@@ -170,7 +170,7 @@ func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.
 	options := []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 	return system.Each(ctx, len(nodes), len(nodes), nil, func(ctx context.Context, i int) error {
 		n := nodes[i]
-		return c.Run(ctx, n, "formatting the data folder of "+n.Name,
+		return c.Run(ctx, n, "format the data folder of "+n.Name,
 			s.java.Command(options, storageClass, "format", "-t", id, "-c", n.Path(propertiesFile)))
 	})
 }
@@ -198,7 +198,7 @@ func awaitAnswers(ctx context.Context, c *driver.Cluster, mechanismName string) 
 		kgo.DialTimeout(servers.AskWithin), kgo.RetryTimeout(servers.AskWithin))
 	client, err := kgo.NewClient(options...)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("make a client: %w", err)
 	}
 	defer client.Close()
 	return c.Await(ctx, func(ctx context.Context) error { return ask(ctx, client) })
@@ -215,7 +215,7 @@ func enrol(ctx context.Context, c *driver.Cluster, name string) error {
 	}
 	client, err := kgo.NewClient(clientOptions(c, mechanismPlain)...)
 	if err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("make a client: %w", err)
 	}
 	defer client.Close()
 	user := kadm.UpsertSCRAM{
@@ -227,7 +227,7 @@ func enrol(ctx context.Context, c *driver.Cluster, name string) error {
 		err = answers.Error()
 	}
 	if err != nil {
-		return fmt.Errorf("giving the user a SCRAM password: %w", err)
+		return fmt.Errorf("give the user a SCRAM password: %w", err)
 	}
 	return awaitAnswers(ctx, c, name)
 }
@@ -265,7 +265,7 @@ func ask(ctx context.Context, client *kgo.Client) error {
 	request.Topics = append(request.Topics, topic)
 	response, err := request.RequestWith(ctx, seeds[0])
 	if err != nil {
-		return fmt.Errorf("asking who leads the controllers: %w", err)
+		return fmt.Errorf("ask who leads the controllers: %w", err)
 	}
 	if len(response.Topics) != 1 || len(response.Topics[0].Partitions) != 1 ||
 		response.Topics[0].Partitions[0].LeaderID < 1 {

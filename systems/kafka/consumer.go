@@ -120,7 +120,7 @@ func (r *consumer) run() {
 		if r.early {
 			if err := r.commit(fetches); err != nil && r.polling.Err() == nil {
 				r.client.AllowRebalance()
-				r.Fail(fmt.Errorf("committing the position before handling: %w", r.of.explain(err)))
+				r.Fail(fmt.Errorf("commit the position before handling: %w", r.of.explain(err)))
 				return
 			}
 		}
@@ -217,7 +217,7 @@ func (r *consumer) close(ctx context.Context) error {
 	r.cancel()
 	r.client.Close()
 	if err != nil {
-		return fmt.Errorf("closing the consumer: %w", err)
+		return fmt.Errorf("close the consumer: %w", err)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		return err
 	})
 	if err != nil {
-		return system.Evidence{}, fmt.Errorf("reading the topics' configuration: %w",
+		return system.Evidence{}, fmt.Errorf("read the topics' configuration: %w",
 			c.explain(err))
 	}
 	var details kadm.TopicDetails
@@ -119,7 +119,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		return err
 	})
 	if err != nil {
-		return system.Evidence{}, fmt.Errorf("reading the topics' replicas: %w", c.explain(err))
+		return system.Evidence{}, fmt.Errorf("read the topics' replicas: %w", c.explain(err))
 	}
 	r := reading{driver.Reading{Level: c.level}}
 	for _, name := range names {

@@ -63,7 +63,7 @@ func (c *cluster) setPositions(ctx context.Context, group, topic string) error {
 		err = ends.Error()
 	}
 	if err != nil {
-		return fmt.Errorf("reading the end of topic %s: %w", topic, c.explain(err))
+		return fmt.Errorf("read the end of topic %s: %w", topic, c.explain(err))
 	}
 	err = c.admin.CommitAllOffsets(ctx, group, ends.Offsets())
 	if err == nil {
@@ -73,7 +73,7 @@ func (c *cluster) setPositions(ctx context.Context, group, topic string) error {
 	if has, again := c.hasPositions(ctx, group, topic); again == nil && has {
 		return nil
 	}
-	return fmt.Errorf("setting the positions of group %s: %w", group, c.explain(err))
+	return fmt.Errorf("set the positions of group %s: %w", group, c.explain(err))
 }
 
 func (c *cluster) hasPositions(ctx context.Context, group, topic string) (bool, error) {
@@ -83,7 +83,7 @@ func (c *cluster) hasPositions(ctx context.Context, group, topic string) (bool, 
 		return err
 	})
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
-		return false, fmt.Errorf("reading the positions of group %s: %w", group, c.explain(err))
+		return false, fmt.Errorf("read the positions of group %s: %w", group, c.explain(err))
 	}
 	return len(at[topic]) > 0, nil
 }

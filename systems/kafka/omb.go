@@ -113,7 +113,7 @@ func translateOMB(d *omb.DriverFile) {
 	for _, key := range []string{"topicConfig", "commonConfig", "producerConfig",
 		"consumerConfig"} {
 		if !d.Has(key) {
-			d.Note("%s is absent, with which OMB fails; here it is empty", key)
+			d.Note("%s is missing, and OMB fails without it; here it is empty", key)
 		}
 	}
 	if f.Reset {
@@ -218,7 +218,7 @@ func (k *ombDriver) topic(config []omb.Property, replication int64) {
 	if replication > 0 {
 		k.Set("replicationFactor", "replication_factor", strconv.FormatInt(replication, 10))
 	} else {
-		k.Note("replicationFactor %d is no number of copies: the default is asked for",
+		k.Note("replicationFactor %d is not a number of copies: the default is used",
 			replication)
 	}
 	var further []string
@@ -340,7 +340,7 @@ func (k *ombDriver) security() {
 	case "SSL", "SASL_SSL":
 		k.Encrypt("")
 	default:
-		k.Note("security.protocol %.20q is none that Kafka knows: connections are not encrypted",
+		k.Note("unknown security.protocol %.20q: connections are not encrypted",
 			k.protocol)
 	}
 	if k.jaas != "" || strings.HasPrefix(k.protocol, "SASL") {

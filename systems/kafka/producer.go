@@ -119,11 +119,11 @@ func (p *producer) begin(ctx context.Context, o system.ProducerOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	if err := p.client.EnsureProduceConnectionIsOpen(ctx, -1); err != nil {
-		return fmt.Errorf("connecting the producer: %w", err)
+		return fmt.Errorf("connect the producer: %w", err)
 	}
 	if p.of.idempotent() {
 		if _, _, err := p.client.ProducerID(ctx); err != nil {
-			return fmt.Errorf("asking for a producer id: %w", err)
+			return fmt.Errorf("ask for a producer id: %w", err)
 		}
 	}
 	if o.Delivery != workload.ExactlyOnce {
@@ -230,7 +230,7 @@ func (p *producer) close(ctx context.Context) (err error) {
 		<-p.idle
 	}
 	if err != nil {
-		return fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
+		return fmt.Errorf("close the producer: wait for acknowledgements: %w", err)
 	}
 	return nil
 }

@@ -190,7 +190,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	answers, err := c.delete(ctx, []system.Topic{t})
 	for _, a := range answers {
 		if a.Err != nil {
-			err = errors.Join(err, fmt.Errorf("deleting topic %s: %w", a.Topic, c.explain(a.Err)))
+			err = errors.Join(err, fmt.Errorf("delete topic %s: %w", a.Topic, c.explain(a.Err)))
 		}
 	}
 	return err
@@ -202,7 +202,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	answers, err := c.delete(ctx, topics)
 	for _, a := range answers.Sorted() {
 		if a.Err != nil && !errors.Is(a.Err, kerr.UnknownTopicOrPartition) {
-			return errors.Join(err, fmt.Errorf("deleting topic %s: %w", a.Topic, c.explain(a.Err)))
+			return errors.Join(err, fmt.Errorf("delete topic %s: %w", a.Topic, c.explain(a.Err)))
 		}
 	}
 	return err
@@ -218,7 +218,7 @@ func (c *cluster) delete(ctx context.Context, topics []system.Topic) (kadm.Delet
 	groupsErr := c.deleteGroups(ctx, groups)
 	answers, err := c.admin.DeleteTopics(ctx, names...)
 	if err != nil {
-		err = fmt.Errorf("deleting topics: %w", c.explain(err))
+		err = fmt.Errorf("delete topics: %w", c.explain(err))
 	}
 	return answers, errors.Join(groupsErr, err)
 }
@@ -233,7 +233,7 @@ func (c *cluster) deleteGroups(ctx context.Context, groups []string) error {
 		answers, err := c.admin.DeleteGroups(ctx, groups...)
 		for _, a := range answers {
 			if a.Err != nil && !errors.Is(a.Err, kerr.GroupIDNotFound) {
-				err = errors.Join(err, fmt.Errorf("deleting group %s: %w", a.Group, a.Err))
+				err = errors.Join(err, fmt.Errorf("delete group %s: %w", a.Group, a.Err))
 			}
 		}
 		return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET), err
@@ -253,7 +253,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 
 func leaderIn(m kadm.Metadata, topic string, partition int32) (string, error) {
 	if err := m.Topics[topic].Err; err != nil {
-		return "", fmt.Errorf("asking for topic %s: %w", topic, err)
+		return "", fmt.Errorf("ask for topic %s: %w", topic, err)
 	}
 	p, there := m.Topics[topic].Partitions[partition]
 	if !there {

@@ -45,7 +45,7 @@ var (
 
 func newTransactions(p *producer, interval time.Duration) (*transactions, error) {
 	if err := p.client.BeginTransaction(); err != nil {
-		return nil, fmt.Errorf("beginning a transaction: %w", err)
+		return nil, fmt.Errorf("begin a transaction: %w", err)
 	}
 	t := &transactions{
 		p: p, number: 1,
@@ -174,7 +174,7 @@ func (t *transactions) commit(ctx, patience context.Context) error {
 	if errors.Is(err, kerr.OperationNotAttempted) || errors.Is(err, kerr.TransactionAbortable) {
 		return fmt.Errorf("the transaction was aborted: its commit was refused: %w", err)
 	}
-	return fmt.Errorf("committing the transaction: %w: %w", err, system.ErrUnknown)
+	return fmt.Errorf("commit the transaction: %w: %w", err, system.ErrUnknown)
 }
 
 // abort aborts the current transaction, within transaction_timeout: after it the coordinator

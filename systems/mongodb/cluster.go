@@ -342,7 +342,7 @@ func (s *starter) initiate(ctx context.Context, c *driver.Cluster) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("making the servers a replica set: %w", err)
+			return fmt.Errorf("make the servers a replica set: %w", err)
 		}
 		return nil
 	})

@@ -105,7 +105,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		r.passed, err = newQuery(field, bson.D{{Key: "$lte", Value: done}}, true)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writing the consumer's query: %w", err)
+		return nil, fmt.Errorf("write the consumer's query: %w", err)
 	}
 	r.last = time.Now()
 	r.life, r.cancel = context.WithCancel(context.Background())
@@ -274,14 +274,14 @@ func (r *consumer) acknowledge(ctx context.Context) error {
 	if r.known > 1 {
 		mark := bson.D{{Key: "$set", Value: bson.D{{Key: leaseField(r.number), Value: done}}}}
 		if _, err := r.collection.UpdateMany(ctx, which, mark); err != nil {
-			return fmt.Errorf("acknowledging: %w", err)
+			return fmt.Errorf("acknowledge: %w", err)
 		}
 		for i := range r.known {
 			which = append(which, bson.E{Key: leaseField(i), Value: done})
 		}
 	}
 	if _, err := r.collection.DeleteMany(ctx, which); err != nil {
-		return fmt.Errorf("acknowledging: %w", err)
+		return fmt.Errorf("acknowledge: %w", err)
 	}
 	r.handled = r.handled[:0]
 	return nil

@@ -282,12 +282,12 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 			err = fmt.Errorf("a topic of the name exists: delete it, or choose another name: %w",
 				err)
 		}
-		return fmt.Errorf("creating the topic: %w", c.explain(err))
+		return fmt.Errorf("create the topic: %w", c.explain(err))
 	}
 	_, err := c.topics().ReplaceOne(ctx, byID(t.Name),
 		topicDocument{t.Name, t.Partitions, []string{}}, options.Replace().SetUpsert(true))
 	if err != nil {
-		return fmt.Errorf("creating the topic: %w", c.explain(err))
+		return fmt.Errorf("create the topic: %w", c.explain(err))
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		_, err = c.topics().DeleteOne(ctx, byID(t.Name))
 	}
 	if err != nil {
-		return fmt.Errorf("deleting the topic: %w", c.explain(err))
+		return fmt.Errorf("delete the topic: %w", c.explain(err))
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (c *cluster) readTopic(ctx context.Context, name string) (t topicDocument, 
 		return t, fmt.Errorf("%w %s", errNoTopic, name)
 	}
 	if err != nil {
-		return t, fmt.Errorf("reading the topic %s: %w", name, c.explain(err))
+		return t, fmt.Errorf("read the topic %s: %w", name, c.explain(err))
 	}
 	return t, nil
 }
@@ -332,7 +332,7 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 		return 0, fmt.Errorf("%w %s", errNoTopic, t.Name)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("making the subscription %s: %w", name, c.explain(err))
+		return 0, fmt.Errorf("make the subscription %s: %w", name, c.explain(err))
 	}
 	number := slices.Index(before.Subscriptions, name)
 	isNew := number < 0
@@ -343,7 +343,7 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 		Keys: bson.D{{Key: leaseField(number), Value: 1}, {Key: "_id", Value: 1}},
 	})
 	if err != nil {
-		return 0, fmt.Errorf("making the index of the subscription %s: %w", name, c.explain(err))
+		return 0, fmt.Errorf("make the index of the subscription %s: %w", name, c.explain(err))
 	}
 	if isNew && number > 0 && !clock.Sleep(ctx, viewFor) {
 		return 0, ctx.Err()

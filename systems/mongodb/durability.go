@@ -100,7 +100,7 @@ func (c *cluster) readConfiguration(ctx context.Context) (
 ) {
 	err = c.administer(func(client *mongo.Client) error {
 		if err := run(ctx, client, "replSetGetConfig", &set); err != nil {
-			return fmt.Errorf("reading rs.conf(), which needs the role clusterMonitor: %w",
+			return fmt.Errorf("read rs.conf(), which needs the role clusterMonitor: %w",
 				c.explain(err))
 		}
 		var all struct {
@@ -128,7 +128,7 @@ func (c *cluster) readMembers(ctx context.Context) ([]member, error) {
 		}
 		one, err := c.only(m.Host).readMember(ctx, m.Host)
 		if err != nil {
-			return nil, fmt.Errorf("asking the member %s, which must be reachable from here: %w",
+			return nil, fmt.Errorf("ask the member %s, which must be reachable from here: %w",
 				m.Host, err)
 		}
 		all = append(all, one)

@@ -143,8 +143,8 @@ func explainSelection(peer kit.Peer, err topology.ServerSelectionError) error {
 		return fmt.Errorf("%s cannot be used: %w", peer.At(), plain(s.LastError))
 	}
 	if len(err.Desc.Servers) == 0 {
-		return fmt.Errorf("none of %s is a member of a replica set: name one server, or "+
-			"the members of one set", peer.At())
+		return fmt.Errorf("%s: no endpoint is a member of a replica set: name one server, or the "+
+			"members of one set", peer.At())
 	}
 	return peer.Silent(err.Wrapped)
 }

@@ -52,12 +52,12 @@ func (c *cluster) PublishAcked(
 		w, answer = writeconcern.Majority(), "insert answered at w: majority"
 	case system.AckRefusal:
 		if err := c.insert(ctx, t, id, payload, w); err != nil {
-			return "", fmt.Errorf("publishing: %w", c.explain(err))
+			return "", fmt.Errorf("publish: %w", c.explain(err))
 		}
 		return refusal(c.insert(ctx, t, id, payload, w))
 	}
 	if err := c.insert(ctx, t, id, payload, w); err != nil {
-		return "", fmt.Errorf("publishing: %w", c.explain(err))
+		return "", fmt.Errorf("publish: %w", c.explain(err))
 	}
 	return answer, nil
 }
@@ -130,7 +130,7 @@ func (c *cluster) Transact(
 		return session.CommitTransaction(ctx)
 	})
 	if err != nil {
-		return "", fmt.Errorf("publishing in a transaction: %w", c.explain(err))
+		return "", fmt.Errorf("publish in a transaction: %w", c.explain(err))
 	}
 	return condition, nil
 }
@@ -143,7 +143,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 		"and deleted"
 	id, w := c.sequence.next(), concernOf(c.level)
 	if err = c.insert(ctx, t, id, payload, w); err != nil {
-		return "", "", fmt.Errorf("inserting the document: %w", c.explain(err))
+		return "", "", fmt.Errorf("insert the document: %w", c.explain(err))
 	}
 	answer, err = refusal(c.insert(ctx, t, id, payload, w))
 	return "the second time: " + answer, condition, err

@@ -61,10 +61,10 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	var err error
 	// Server processes run in their own folders, where a relative path would point elsewhere.
 	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
-		return nil, fmt.Errorf("finding the data directory: %w", err)
+		return nil, fmt.Errorf("find the data directory: %w", err)
 	}
 	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
-		return nil, fmt.Errorf("making the log directory: %w", err)
+		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
 	if cfg.server.maxFile == 0 {
 		if cfg.server.maxFile, err = fairShare(p.DataDir, p.Nodes); err != nil {
@@ -135,7 +135,7 @@ func freeDisk(dir string) (bytes int64, device uint64, err error) {
 		err = syscall.Statfs(dir, &fs)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("reading the free disk of the data directory: %w", err)
+		return 0, 0, fmt.Errorf("read the free disk of the data directory: %w", err)
 	}
 	return int64(fs.Bavail) * int64(fs.Bsize) / 10 * 9, uint64(file.Dev), nil
 }
@@ -187,13 +187,13 @@ func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
 	for i, name := range nodeNames(p.Nodes) {
 		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
 		if err := os.MkdirAll(n.dir, 0o700); err != nil {
-			return fmt.Errorf("making the data directory of %s: %w", name, err)
+			return fmt.Errorf("make the data directory of %s: %w", name, err)
 		}
 		e.nodes = append(e.nodes, n)
 		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i, cfg,
 			p.Durability.Synced()))
 		if err != nil {
-			return fmt.Errorf("making server %s: %w", name, err)
+			return fmt.Errorf("make server %s: %w", name, err)
 		}
 		if n.log, err = openServerLog(filepath.Join(p.LogDir, name+".log")); err != nil {
 			return err
@@ -302,7 +302,7 @@ func (e *embedded) Stop(ctx context.Context) error {
 	case <-e.stopped:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("stopping the cluster: %w", ctx.Err())
+		return fmt.Errorf("stop the cluster: %w", ctx.Err())
 	}
 }
 

@@ -67,7 +67,7 @@ func openConsumer(
 				"another name")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("creating the durable consumer: %w", err)
+		return nil, fmt.Errorf("create the durable consumer: %w", err)
 	}
 	r := &consumer{
 		link: k, conn: k.conn, clients: clients, Receiver: driver.Receiver{Options: o},
@@ -76,7 +76,7 @@ func openConsumer(
 	}
 	r.over.L = &r.mu
 	if err := r.start(); err != nil {
-		return nil, fmt.Errorf("consuming: %w", err)
+		return nil, fmt.Errorf("consume: %w", err)
 	}
 	return r, nil
 }
@@ -220,7 +220,7 @@ func (r *consumer) close(ctx context.Context) error {
 	defer r.link.leave(r)
 	_ = r.sub.Unsubscribe() // fails if the connection is closed
 	if err != nil {
-		return fmt.Errorf("closing the consumer: giving back what was fetched: %w", err)
+		return fmt.Errorf("close the consumer: give back what was fetched: %w", err)
 	}
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -231,7 +231,7 @@ func (r *consumer) close(ctx context.Context) error {
 		return nil // the connection is closed: nothing can be returned
 	}
 	if err := r.conn.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("closing the consumer: sending the last acknowledgements: %w", err)
+		return fmt.Errorf("close the consumer: send the last acknowledgements: %w", err)
 	}
 	return nil
 }

@@ -367,5 +367,5 @@ func checkJetStream(ctx context.Context, js jetstream.JetStream, endpoints []str
 		return fmt.Errorf("JetStream at %s does not answer: does the cluster have a leader? %w",
 			at, err)
 	}
-	return fmt.Errorf("asking %s about JetStream: %w", at, err)
+	return fmt.Errorf("ask %s about JetStream: %w", at, err)
 }

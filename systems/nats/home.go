@@ -107,7 +107,7 @@ func (s *sharing) take(ctx context.Context, h home) (*sharedStream, error) {
 	case <-of.turn:
 		return of, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("waiting for stream %s, which topics share: %w", h.stream, ctx.Err())
+		return nil, fmt.Errorf("wait for stream %s, which topics share: %w", h.stream, ctx.Err())
 	}
 }
 

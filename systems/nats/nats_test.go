@@ -62,8 +62,8 @@ func TestSingleCopy(t *testing.T) {
 		"embedded": workload.AsyncSync, valueProcesses: workload.AsyncAsync,
 	} {
 		t.Run(where, func(t *testing.T) {
-			systemtest.SingleCopy(t, New(), level, "1 server answers, which is in no cluster",
-				setServers, where)
+			systemtest.SingleCopy(t, New(), level,
+				"only 1 server answers, and it is in no cluster", setServers, where)
 		})
 	}
 }

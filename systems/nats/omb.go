@@ -44,7 +44,7 @@ func translateOMB(d *omb.DriverFile) {
 	if f.Replication > 0 {
 		d.Set("replicationFactor", "num_replicas", strconv.FormatInt(f.Replication, 10))
 	} else {
-		d.Note("replicationFactor %d is no number of copies: the default is asked for",
+		d.Note("replicationFactor %d is not a number of copies: the default is used",
 			f.Replication)
 	}
 	if f.Replication < 3 {

@@ -65,13 +65,13 @@ func newProducer(k *link, clients *driver.Clients, subjects []string, inFlight i
 	}
 	sub, err := k.conn.Subscribe(p.prefix+"*", p.answer)
 	if err != nil {
-		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
+		return nil, fmt.Errorf("subscribe to acknowledgements: %w", err)
 	}
 	p.sub = sub
 	// The slots bound what can be pending, so the library needs no bound, and
 	// must never drop an acknowledgement.
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
-		return nil, fmt.Errorf("subscribing to acknowledgements: %w", err)
+		return nil, fmt.Errorf("subscribe to acknowledgements: %w", err)
 	}
 	k.join(p)
 	return p, nil
@@ -205,7 +205,7 @@ func readPubAck(reply *nats.Msg) error {
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(reply.Data, &ack); err != nil {
-		return fmt.Errorf("reading the acknowledgement: %w", err)
+		return fmt.Errorf("read the acknowledgement: %w", err)
 	}
 	if ack.Error != nil {
 		return fmt.Errorf("the server refused the message: %s (error %d)", ack.Error.Description,

@@ -68,7 +68,7 @@ func newAsked(conn *nats.Conn, stream, durable string, pull pullConfig) asked {
 // more sends a request.
 func (a *asked) more() error {
 	if err := a.conn.PublishRequest(a.subject, a.inbox, a.request); err != nil {
-		return fmt.Errorf("asking for messages: %w", err)
+		return fmt.Errorf("ask for messages: %w", err)
 	}
 	a.left += a.unit
 	a.last = time.Now()

@@ -39,7 +39,7 @@ type serverLog struct {
 func openServerLog(path string) (*serverLog, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("opening a server's log: %w", err)
+		return nil, fmt.Errorf("open a server's log: %w", err)
 	}
 	return newServerLog(path, file), nil
 }

@@ -47,7 +47,7 @@ func (s serverReport) sync() string {
 func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 	conn, err := connectTo(parent, c.endpoints, 0, c.admin, "plimsoll admin", -1)
 	if err != nil {
-		return nil, fmt.Errorf("connecting as the admin user: %w", err)
+		return nil, fmt.Errorf("connect as the admin user: %w", err)
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(parent, askWithin)
@@ -55,10 +55,10 @@ func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
 	if err != nil {
-		return nil, fmt.Errorf("asking the servers: %w", err)
+		return nil, fmt.Errorf("ask the servers: %w", err)
 	}
 	if err := conn.PublishRequest(fromVarz, inbox, nil); err != nil {
-		return nil, fmt.Errorf("asking the servers: %w", err)
+		return nil, fmt.Errorf("ask the servers: %w", err)
 	}
 	var all []serverReport
 	for size := 1; len(all) < size; {
@@ -69,7 +69,7 @@ func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
 				// A user without the right to publish the request gets no answer at all.
 				return nil, errNotSystemAccount
 			}
-			return nil, fmt.Errorf("asking the servers: %d of %d answered: %w", len(all), size, err)
+			return nil, fmt.Errorf("ask the servers: %d of %d answered: %w", len(all), size, err)
 		}
 		if one.JetStream.Config == nil {
 			continue // a server without JetStream keeps no copies
@@ -98,7 +98,7 @@ func nextReport(ctx context.Context, sub *nats.Subscription) (serverReport, erro
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(m.Data, &answer); err != nil {
-		return serverReport{}, fmt.Errorf("reading a server's answer: %w", err)
+		return serverReport{}, fmt.Errorf("read a server's answer: %w", err)
 	}
 	if answer.Error != nil {
 		return serverReport{}, fmt.Errorf("a server refused to answer: %s",

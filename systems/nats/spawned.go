@@ -59,7 +59,7 @@ func (s spawning) buildAt(
 ) (system.Provisioned, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	var routes []string
 	for i, name := range nodeNames(len(addresses)) {
@@ -163,13 +163,13 @@ func ask(ctx context.Context, conn *nats.Conn, question string, into any) error 
 	answer, err := conn.RequestWithContext(ctx,
 		"$SYS.REQ.SERVER."+conn.ConnectedServerId()+"."+question, nil)
 	if err != nil {
-		return fmt.Errorf("asking for %s: %w", question, err)
+		return fmt.Errorf("ask for %s: %w", question, err)
 	}
 	told := struct {
 		Data any `json:"data"`
 	}{into}
 	if err := json.Unmarshal(answer.Data, &told); err != nil {
-		return fmt.Errorf("reading the answer to %s: %w", question, err)
+		return fmt.Errorf("read the answer to %s: %w", question, err)
 	}
 	return nil
 }
@@ -188,16 +188,16 @@ const maxConfig = 1 << 20
 func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 	text, err := io.ReadAll(io.LimitReader(config, maxConfig))
 	if err != nil {
-		return fmt.Errorf("reading the server's configuration: %w", err)
+		return fmt.Errorf("read the server's configuration: %w", err)
 	}
 	if len(text) == 0 {
 		return errors.New(
-			"no configuration came: plimsoll starts such servers itself, for a target of nats " +
-				"with the setting servers: processes")
+			"internal command: it expects its configuration on stdin; plimsoll runs it for a " +
+				"target of nats with the setting servers: processes")
 	}
 	s, err := newServer(string(text))
 	if err != nil {
-		return fmt.Errorf("making the server: %w", err)
+		return fmt.Errorf("make the server: %w", err)
 	}
 	l := newServerLog(log.Name(), log)
 	s.SetLoggerV2(l, false, false, false)

@@ -94,7 +94,8 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
 	if c.single {
-		err := copiesOf(c.settings, c.level).Enough(1, "1 server answers, which is in no cluster")
+		err := copiesOf(c.settings, c.level).Enough(1, "only 1 server answers, and it is in no "+
+			"cluster")
 		return []jetstream.StreamConfig{origin}, err
 	}
 	if c.level.Majority() || origin.Replicas == 1 {
@@ -107,8 +108,8 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	copies := origin.Replicas
 	if len(tags) < copies {
 		return nil, fmt.Errorf(
-			"level %d puts %d copies on servers of their own, and only %d servers have a tag "+
-				"that no other has: give each server its own server_tags", c.level, copies, len(
+			"level %d puts %d copies on servers of their own, but only %d servers have a tag of "+
+				"their own: give each server its own server_tags", c.level, copies, len(
 				tags))
 	}
 	first := firstServer(name, len(tags))
@@ -183,7 +184,7 @@ func (c *cluster) undo(ctx context.Context, plan []jetstream.StreamConfig) error
 	for _, stream := range slices.Backward(plan) {
 		if err := c.js.DeleteStream(ctx, stream.Name); err != nil &&
 			!errors.Is(err, jetstream.ErrStreamNotFound) {
-			errs = append(errs, fmt.Errorf("deleting stream %s again: %w", stream.Name, err))
+			errs = append(errs, fmt.Errorf("delete stream %s again: %w", stream.Name, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -216,7 +217,7 @@ func (c *cluster) settleStream(ctx context.Context, name string) (*jetstream.Str
 			err = notInPlace(info)
 		}
 		if err != nil {
-			return fmt.Errorf("waiting for stream %s: %w", name, err)
+			return fmt.Errorf("wait for stream %s: %w", name, err)
 		}
 		return nil
 	})
@@ -235,7 +236,7 @@ func (c *cluster) probe(ctx context.Context, endpoint int, subject string) error
 	m.Header.Set(jetstream.ExpectedLastSeqHeader, strconv.FormatUint(math.MaxInt64, 10))
 	return poll(ctx, func() error {
 		if _, err := conn.RequestMsgWithContext(ctx, m); err != nil {
-			return fmt.Errorf("waiting for subject %s at %s: %w", subject, conn.ConnectedAddr(),
+			return fmt.Errorf("wait for subject %s at %s: %w", subject, conn.ConnectedAddr(),
 				err)
 		}
 		return nil
@@ -365,7 +366,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, er
 	defer cancel()
 	info, err := c.streamInfo(ctx, c.cfg.homeOf(t.Name).stream)
 	if err != nil {
-		return "", fmt.Errorf("asking for the stream's leader: %w", err)
+		return "", fmt.Errorf("ask for the stream's leader: %w", err)
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {
 		return "", errors.New("the stream has no leader now")
@@ -413,7 +414,7 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	return "", fmt.Errorf("server %s leads, and it is at none of the endpoints", name)
+	return "", fmt.Errorf("server %s leads, but no endpoint is its address", name)
 }
 
 // maxName bounds stream and consumer names: they become directory names.

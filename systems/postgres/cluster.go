@@ -196,14 +196,14 @@ func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node)
 		}
 		copying := s.run("cp", "-a", primary.Path(dataFolder), n.Path(dataFolder))
 		copying.Path = "/bin/cp"
-		if err := c.Run(ctx, n, "copying the primary's folder", copying); err != nil {
+		if err := c.Run(ctx, n, "copy the primary's folder", copying); err != nil {
 			return err
 		}
 		signal := map[string]string{filepath.Join(dataFolder, "standby.signal"): ""}
 		if err := c.Furnish(n, signal); err != nil {
 			return err
 		}
-		return c.Run(ctx, n, "writing the copy to disk",
+		return c.Run(ctx, n, "write the copy to disk",
 			s.run("initdb", "--sync-only", "-D", n.Path(dataFolder)))
 	}
 	args := []string{"-D", n.Path(dataFolder), "-E", "UTF8", "--locale=C", "-U", superuser,

@@ -90,7 +90,7 @@ func (c *cluster) checkTables(ctx context.Context, r *driver.Reading, topics []s
 		rows, err := c.ask(ctx, "SELECT relpersistence FROM pg_class WHERE oid = to_regclass($1)",
 			quoted(t.Name))
 		if err != nil || len(rows) == 0 {
-			return fmt.Errorf("reading how the table %s is kept: %w", t.Name, err)
+			return fmt.Errorf("read how the table %s is kept: %w", t.Name, err)
 		}
 		if kept := rows[0][0]; kept != "p" {
 			return r.Contradicts("a permanent table (relpersistence p)", "%s has "+
@@ -106,7 +106,7 @@ func (c *cluster) checkTables(ctx context.Context, r *driver.Reading, topics []s
 func (c *cluster) checkSession(ctx context.Context, r *driver.Reading) error {
 	rows, err := c.ask(ctx, "SELECT current_setting('synchronous_commit')")
 	if err != nil {
-		return fmt.Errorf("reading synchronous_commit: %w", err)
+		return fmt.Errorf("read synchronous_commit: %w", err)
 	}
 	has, want := rows[0][0], synchronousCommit(c.level)
 	r.Add("producers", "synchronous_commit", has, "SHOW in a session like the producers'")
@@ -121,7 +121,7 @@ func (c *cluster) checkStandbys(ctx context.Context, r *driver.Reading) error {
 	rows, err := c.askOnce(ctx, c.primary, "SELECT current_setting('synchronous_standby_names'), "+
 		"NULL, NULL UNION ALL SELECT application_name, state, sync_state FROM pg_stat_replication")
 	if err != nil {
-		return fmt.Errorf("reading the standbys, which needs pg_monitor: %w", c.explain(err))
+		return fmt.Errorf("read the standbys, which needs pg_monitor: %w", c.explain(err))
 	}
 	names := rows[0][0]
 	r.Add(c.primary, "synchronous_standby_names", cmp.Or(names, "(empty)"), "SHOW")
@@ -173,7 +173,7 @@ func (c *cluster) checkServers(ctx context.Context, r *driver.Reading) error {
 	standbys := 0
 	for i, s := range servers {
 		if errs[i] != nil {
-			return fmt.Errorf("asking %s: %w", c.options.Endpoints[i], c.explain(errs[i]))
+			return fmt.Errorf("ask %s: %w", c.options.Endpoints[i], c.explain(errs[i]))
 		}
 		role := "primary"
 		if s.standby {
@@ -213,7 +213,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("%s %s %s", role, s.address, s.version))
 	}
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("asking %s: %w", c.options.Endpoints[i], c.explain(errs[i]))
+		return nil, fmt.Errorf("ask %s: %w", c.options.Endpoints[i], c.explain(errs[i]))
 	}
 	return lines, nil
 }

@@ -87,7 +87,7 @@ var keepalive = map[string]string{"tcp_keepalives_idle": "10", "tcp_keepalives_i
 func (l *link) config() (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig("host=localhost user=nobody sslmode=disable")
 	if err != nil {
-		return nil, fmt.Errorf("making a connection's configuration: %w", plain(err))
+		return nil, fmt.Errorf("make a connection's configuration: %w", plain(err))
 	}
 	host, port, err := net.SplitHostPort(cmp.Or(l.address, l.of.primary))
 	if err != nil {

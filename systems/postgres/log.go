@@ -51,7 +51,7 @@ const (
 func (c *cluster) newLog(ctx context.Context, t table, o system.ConsumerOptions, l *link,
 	b *batch,
 ) (*log, error) {
-	err := c.change(ctx, "creating the subscription", t.named(fmt.Sprintf(
+	err := c.change(ctx, "create the subscription", t.named(fmt.Sprintf(
 		`INSERT INTO READERS SELECT %s, part, '0', 0 FROM generate_series(0, %d) AS part
 		 ON CONFLICT DO NOTHING`, literal(o.Subscription), t.partitions-1)))
 	if err != nil {

@@ -19,7 +19,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 		return nil, "", &system.NotSupported{Condition: setShape + ": " + shapeLog,
 			Reason: "a queue's rows are deleted when they have been handled"}
 	}
-	err := c.change(ctx, "setting the positions", table{name: o.Topic.Name}.named(
+	err := c.change(ctx, "set the positions", table{name: o.Topic.Name}.named(
 		"UPDATE READERS SET tx = '0', id = 0 WHERE name = "+literal(o.Subscription)))
 	if err != nil {
 		return nil, "", err
@@ -61,12 +61,12 @@ func (c *cluster) PublishAcked(
 	case system.AckNone:
 		return "", system.Lacks("every statement is answered")
 	case system.AckRefusal:
-		err := c.change(ctx, "publishing", c.insertion(t.Name, "NULL"))
+		err := c.change(ctx, "publish", c.insertion(t.Name, "NULL"))
 		return driver.Refusal(state(err) != "", err)
 	case system.AckReplicas:
 		commit = "remote_write"
 	}
-	err := c.change(ctx, "publishing", "SET LOCAL synchronous_commit = "+commit+";"+
+	err := c.change(ctx, "publish", "SET LOCAL synchronous_commit = "+commit+";"+
 		c.insertion(t.Name, hex(payload)))
 	return "the commit was answered, synchronous_commit " + commit, err
 }
@@ -77,7 +77,7 @@ func (c *cluster) OpenRoutes(ctx context.Context, r system.Routing) (
 ) {
 	return c.OpenKeyRoutes(ctx, c, r,
 		func(ctx context.Context, topic string, payload []byte) error {
-			return c.change(ctx, "publishing", c.insertion(topic, hex(payload)))
+			return c.change(ctx, "publish", c.insertion(topic, hex(payload)))
 		})
 }
 
@@ -93,7 +93,7 @@ func (c *cluster) Transact(
 	if commit {
 		end = "COMMIT"
 	}
-	return "", c.change(ctx, "publishing in a transaction",
+	return "", c.change(ctx, "publish in a transaction",
 		strings.Join(append(statements, end), ";"))
 }
 
@@ -109,10 +109,10 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	}
 	insert := table{name: t.Name}.named("INSERT INTO MESSAGES (part, tx, id, payload) " +
 		"OVERRIDING SYSTEM VALUE VALUES (0, '1', 0, " + hex(payload) + ")")
-	if err := c.change(ctx, "publishing", insert); err != nil {
+	if err := c.change(ctx, "publish", insert); err != nil {
 		return "", "", err
 	}
-	err = c.change(ctx, "publishing again", insert)
+	err = c.change(ctx, "publish again", insert)
 	answer, err = driver.Refusal(state(err) != "", err)
 	return "the second time: " + answer, condition, err
 }

@@ -39,7 +39,7 @@ func subscribe(t table, name string) string {
 func (c *cluster) newQueue(ctx context.Context, t table, o system.ConsumerOptions, l *link,
 	b *batch,
 ) (*queue, error) {
-	if err := c.change(ctx, "creating the subscription", subscribe(t, o.Subscription)); err != nil {
+	if err := c.change(ctx, "create the subscription", subscribe(t, o.Subscription)); err != nil {
 		return nil, err
 	}
 	rows, err := c.ask(ctx, t.named("SELECT id::text FROM READERS WHERE name = $1"), o.Subscription)

@@ -61,7 +61,7 @@ func (c *cluster) tableOf(ctx context.Context, name string) (table, error) {
 	rows, err := c.ask(ctx, `SELECT coalesce(obj_description(to_regclass($1), 'pg_class'), ''),
 	 (to_regclass($1) IS NOT NULL)::text`, quoted(name))
 	if err != nil {
-		return table{}, fmt.Errorf("looking for topic %s: %w", name, err)
+		return table{}, fmt.Errorf("look for topic %s: %w", name, err)
 	}
 	t := table{name: name}
 	if rows[0][1] != "true" {
@@ -103,7 +103,7 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 		}
 		all = append(all, table{t.Name, c.Text(setShape), t.Partitions}.create())
 	}
-	return c.change(ctx, "creating the topics", strings.Join(all, ";\n"))
+	return c.change(ctx, "create the topics", strings.Join(all, ";\n"))
 }
 
 // DeleteTopic deletes the topic's tables.
@@ -117,7 +117,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	for _, t := range topics {
 		all = append(all, table{name: t.Name}.named("DROP TABLE IF EXISTS MESSAGES, READERS"))
 	}
-	return c.change(ctx, "deleting the topics", strings.Join(all, ";\n"))
+	return c.change(ctx, "delete the topics", strings.Join(all, ";\n"))
 }
 
 // change executes statements in one transaction.

@@ -247,7 +247,7 @@ func (s *starter) initialise(ctx context.Context) error {
 	// Without the optimising compiler: the process runs for only seconds.
 	options := s.config.javaOptions(s.java, n, memory{heap: 128 << 20})
 	command := s.java.Command(append(options, "-XX:TieredStopAtLevel=1"), initClass, args...)
-	return s.cluster.Run(ctx, n, "initialising the cluster", command)
+	return s.cluster.Run(ctx, n, "initialise the cluster", command)
 }
 
 func isBookieReady(ctx context.Context, n *driver.Node) error {

@@ -47,7 +47,7 @@ rootLogger.appenderRef.console.ref = Console
 func shippedConf(dir, name string) (*driver.Properties, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "conf", name))
 	if err != nil {
-		return nil, fmt.Errorf("reading the distribution's configuration: %w", err)
+		return nil, fmt.Errorf("read the distribution's configuration: %w", err)
 	}
 	p := &driver.Properties{}
 	for line := range strings.Lines(string(raw)) {

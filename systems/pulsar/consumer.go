@@ -114,7 +114,7 @@ func (r *consumer) run() {
 			}
 			several = r.gather(append(several[:0], m.Message))
 			if err := r.takeEarly(several); err != nil && r.polling.Err() == nil {
-				r.Fail(fmt.Errorf("acknowledging before handling: %w", r.of.explain(err)))
+				r.Fail(fmt.Errorf("acknowledge before handling: %w", r.of.explain(err)))
 				return
 			}
 			clear(several)

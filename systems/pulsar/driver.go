@@ -173,7 +173,7 @@ func closeClient(ctx context.Context, lib client.Client) error {
 // notOpened closes the library of a producer or consumer that was not opened, and returns the
 // reason.
 func (c *cluster) notOpened(ctx context.Context, what string, lib client.Client, err error) error {
-	err = fmt.Errorf("opening the %s: %w", what, c.explain(err))
+	err = fmt.Errorf("open the %s: %w", what, c.explain(err))
 	return errors.Join(err, closeClient(ctx, lib))
 }
 

@@ -93,7 +93,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 	var policy persistence
 	if err := c.admin.get(ctx, "/admin/v2/namespaces/"+c.namespace()+"/persistence",
 		&policy); err != nil {
-		return system.Evidence{}, fmt.Errorf("reading the persistence policy of %s: %w",
+		return system.Evidence{}, fmt.Errorf("read the persistence policy of %s: %w",
 			c.namespace(), c.explainAdmin(err))
 	}
 	if err := r.policy(c.namespace(), policy); err != nil {
@@ -308,7 +308,7 @@ func (c *cluster) askBookie(ctx context.Context, bookie, path string, into any) 
 		return fmt.Errorf("its HTTP server says %s", response.Status)
 	}
 	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
-		return fmt.Errorf("reading its answer: %w", err)
+		return fmt.Errorf("read its answer: %w", err)
 	}
 	return nil
 }

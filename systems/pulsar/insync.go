@@ -15,7 +15,7 @@ var _ system.SyncReader = (*cluster)(nil)
 func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	var active []string
 	if err := c.admin.get(ctx, "/admin/v2/brokers", &active); err != nil {
-		return fmt.Errorf("asking for the active brokers: %w", c.explainAdmin(err))
+		return fmt.Errorf("ask for the active brokers: %w", c.explainAdmin(err))
 	}
 	if have, want := len(active), len(c.options.Endpoints); have < want {
 		return fmt.Errorf("%d of %d brokers are active", have, want)

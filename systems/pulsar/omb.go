@@ -164,7 +164,7 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		if copies.n > 0 {
 			d.Set(copies.key, copies.name, strconv.FormatInt(copies.n, 10))
 		} else {
-			d.Note("%s %d is no number of copies: the default is asked for", copies.key, copies.n)
+			d.Note("%s %d is not a number of copies: the default is used", copies.key, copies.n)
 		}
 	}
 	level, unsynced := workload.AsyncSync, workload.AsyncAsync

@@ -277,7 +277,7 @@ func (p *producer) flush(ctx context.Context) error {
 	if ctx.Err() == nil {
 		if err := p.lib.FlushWithCtx(ctx); err != nil && ctx.Err() == nil &&
 			!errors.Is(err, client.ErrProducerClosed) {
-			return fmt.Errorf("closing the producer: waiting for acknowledgements: %w", err)
+			return fmt.Errorf("close the producer: wait for acknowledgements: %w", err)
 		}
 	}
 	return p.slots.Drain(ctx)

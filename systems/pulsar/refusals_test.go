@@ -144,7 +144,7 @@ func TestSecondExclusiveConsumer(t *testing.T) {
 	began := time.Now()
 	_, err := c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic, Subscription: "s",
 		Index: 1, Receive: func(system.Received) {}})
-	systemtest.Refused(t, began, err, "opening the consumer", setSubscriptionType)
+	systemtest.Refused(t, began, err, "open the consumer", setSubscriptionType)
 }
 
 // When brokers stop answering, messages end as unanswered in time, and none ends twice when the

@@ -115,11 +115,11 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		return fmt.Errorf("no tenant %s: create it, or set %s to another: %w", c.cfg.tenant,
 			setTenant, err)
 	case !driver.HasStatus(err, http.StatusConflict):
-		return fmt.Errorf("making namespace %s: %w", c.namespace(), c.explainAdmin(err))
+		return fmt.Errorf("make namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	var have policies
 	if err := c.admin.get(ctx, path, &have); err != nil {
-		return fmt.Errorf("reading namespace %s: %w", c.namespace(), c.explainAdmin(err))
+		return fmt.Errorf("read namespace %s: %w", c.namespace(), c.explainAdmin(err))
 	}
 	if err := c.compare(have); err != nil {
 		return fmt.Errorf("namespace %s exists and %w: delete it, or name another as %s",
@@ -227,7 +227,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		return busy, err
 	})
 	if err != nil {
-		return fmt.Errorf("deleting topic %s: %w", t.Name, c.explainAdmin(err))
+		return fmt.Errorf("delete topic %s: %w", t.Name, c.explainAdmin(err))
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func (o owner) address(encrypted bool) (string, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil {
-		return "", fmt.Errorf("reading the owner's address: %w", err)
+		return "", fmt.Errorf("read the owner's address: %w", err)
 	}
 	if u.Host == "" {
 		return "", errors.New("no broker owns the partition now")

@@ -102,7 +102,7 @@ func (r *reader) leave(ctx context.Context, partition int) error {
 	case <-t.ended:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("handing partition %d over to another consumer: %w", partition, ctx.Err())
+		return fmt.Errorf("hand partition %d over to another consumer: %w", partition, ctx.Err())
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *reader) awaitReady(ctx context.Context) error {
 		case <-r.failing:
 			return r.failure
 		case <-ctx.Done():
-			return fmt.Errorf("beginning to receive partition %d: %w", t.partition, ctx.Err())
+			return fmt.Errorf("begin to receive partition %d: %w", t.partition, ctx.Err())
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (r *reader) AwaitAssignment(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	if err := r.group.settle(ctx); err != nil {
-		return fmt.Errorf("sharing out the partitions: %w", err)
+		return fmt.Errorf("share out the partitions: %w", err)
 	}
 	return r.awaitReady(ctx)
 }
@@ -177,7 +177,7 @@ func (r *reader) stop(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-time.After(closeGrace):
-		return fmt.Errorf("closing the consumer: a message is still being handled: %w", ctx.Err())
+		return fmt.Errorf("close the consumer: a message is still being handled: %w", ctx.Err())
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,
 	subscription string) error {
 	if err := c.declareQueues(ctx, t, subscription); err != nil {
-		return fmt.Errorf("making the queues of subscription %s: %w", subscription, err)
+		return fmt.Errorf("make the queues of subscription %s: %w", subscription, err)
 	}
 	return c.deleteQueues(ctx, t, unread)
 }
@@ -292,7 +292,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 		if ch != nil {
 			_ = ch.Close() // its error adds nothing to err
 		}
-		return false, fmt.Errorf("receiving queue %s: %w", tag, err)
+		return false, fmt.Errorf("receive queue %s: %w", tag, err)
 	}
 	select {
 	case <-t.ready:

@@ -160,7 +160,7 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	defer cancel()
 	nodes, err := c.api.nodes(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading the servers' versions: %w", err)
+		return nil, fmt.Errorf("read the servers' versions: %w", err)
 	}
 	var lines []string
 	for _, n := range nodes {
@@ -340,7 +340,7 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 		deadline = least
 	}
 	if err := conn.CloseDeadline(deadline); err != nil && !errors.Is(err, amqp.ErrClosed) {
-		return fmt.Errorf("closing the connection: %w", err)
+		return fmt.Errorf("close the connection: %w", err)
 	}
 	return nil
 }
@@ -370,7 +370,7 @@ func (d dialer) explain(err error, at string) error {
 	case peer.Encrypted && strings.Contains(err.Error(), "EOF"), answered && !answer.Server:
 		return peer.HungUp(err)
 	}
-	return fmt.Errorf("connecting to %s: %w", at, err)
+	return fmt.Errorf("connect to %s: %w", at, err)
 }
 
 // tries paces the attempts to reach a server again. The pause between two doubles.

@@ -176,12 +176,12 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 	return driver.Until(ctx, settlePoll, func() (bool, error) {
 		nodes, err := c.api.nodes(ctx)
 		if err != nil {
-			return false, fmt.Errorf("reading the servers' configuration: %w", err)
+			return false, fmt.Errorf("read the servers' configuration: %w", err)
 		}
 		if slices.ContainsFunc(nodes, func(n nodeReport) bool {
 			return n.Running && n.ConfigFiles == nil
 		}) {
-			return true, errors.New("reading the servers' configuration: a server does not show " +
+			return true, errors.New("read the servers' configuration: a server does not show " +
 				"which files it has read: check whether it is still starting")
 		}
 		return false, r.raft(nodes)

@@ -22,15 +22,15 @@ var (
 // flight has a slot. The slot's name is the message's correlation id, by which a returned message
 // is recognised.
 type producer struct {
-	exchange string
-	routes   []route
-	mode     uint8
-	of       *cluster
-	lines    []*line
-	life     context.Context
-	cancel   context.CancelFunc // ends the lines
+	exchange   string
+	routes     []route
+	mode       uint8
+	of         *cluster
+	publishers []*publisher
+	life       context.Context
+	cancel     context.CancelFunc // ends the publishers
 
-	slots   *driver.Slots[slot] // their lock guards the lines too
+	slots   *driver.Slots[slot] // their lock guards the publishers too
 	closing driver.Closing
 }
 
@@ -39,7 +39,7 @@ type slot struct {
 	m        *system.Message
 	name     string
 	confirm  *amqp.DeferredConfirmation
-	since    uint32 // the line's time of the hand-over
+	since    uint32 // the publisher's time of the hand-over
 	returned error  // not nil: no queue took the message
 }
 
@@ -64,25 +64,25 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		p.mode = amqp.Persistent
 	}
 	for i := range c.cfg.connections {
-		l := newLine(p, o.Index*c.cfg.connections+i)
+		l := newPublisher(p, o.Index*c.cfg.connections+i)
 		if err := l.connect(ctx); err != nil {
 			return nil, errors.Join(err, p.Close(ctx))
 		}
-		p.lines = append(p.lines, l)
+		p.publishers = append(p.publishers, l)
 		go l.run()
 	}
 	return p, c.clients.Keep(ctx, p)
 }
 
 // laneOf returns the connection and the channel of a partition.
-func (p *producer) laneOf(partition int32) (l *line, channel int) {
-	n := len(p.lines)
-	return p.lines[int(partition)%n], int(partition) / n % p.of.cfg.channels
+func (p *producer) laneOf(partition int32) (l *publisher, channel int) {
+	n := len(p.publishers)
+	return p.publishers[int(partition)%n], int(partition) / n % p.of.cfg.channels
 }
 
 // Gather makes Send keep messages back until Flush, up to gatherBytes on each connection.
 func (p *producer) Gather() {
-	for _, l := range p.lines {
+	for _, l := range p.publishers {
 		l.wire.Load().gather()
 	}
 }
@@ -90,7 +90,7 @@ func (p *producer) Gather() {
 // Flush sends the messages that were kept back. Those of a connection that is lost have an unknown
 // outcome.
 func (p *producer) Flush() {
-	for _, l := range p.lines {
+	for _, l := range p.publishers {
 		l.wire.Load().flush()
 	}
 }
@@ -118,7 +118,7 @@ func (p *producer) Send(m *system.Message) {
 }
 
 // take waits for a free slot and a usable connection.
-func (p *producer) take(l *line, channel int, m *system.Message) (*slot, *lane, error) {
+func (p *producer) take(l *publisher, channel int, m *system.Message) (*slot, *lane, error) {
 	p.slots.Lock()
 	defer p.slots.Unlock()
 	s, err := p.slots.Take(func() (bool, error) { return l.ready(), l.given })
@@ -137,7 +137,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	if err == nil && !lane.dead {
 		lane.inFlight = append(lane.inFlight, s)
 		if confirmed(s) {
-			lane.line.poke() // run may have looked too early
+			lane.publisher.poke() // run may have looked too early
 		}
 		p.slots.Unlock()
 		return
@@ -145,12 +145,12 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	switch {
 	case err != nil:
 		// Bytes of the message may be on the wire.
-		err = fmt.Errorf("writing the message: %w: %w", err, system.ErrUnknown)
-		lane.line.poke()
+		err = fmt.Errorf("write the message: %w: %w", err, system.ErrUnknown)
+		lane.publisher.poke()
 	case confirmed(s):
 		err = lane.outcome(s)
 	default:
-		err = lane.line.lost
+		err = lane.publisher.lost
 	}
 	p.slots.Unlock()
 	p.end(s, err)
@@ -182,7 +182,7 @@ func (p *producer) Close(ctx context.Context) error {
 		p.Flush()
 		err := p.slots.Drain(ctx)
 		p.cancel()
-		for _, l := range p.lines {
+		for _, l := range p.publishers {
 			<-l.ended
 		}
 		// A Send may still be running, on a connection that is closed.

@@ -135,7 +135,7 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 		first = errors.New("the library cannot read the address")
 	}
 	return nil, fmt.Errorf(
-		"connecting to port %d by the stream protocol: enable it with: rabbitmq-plugins enable "+
+		"connect to port %d by the stream protocol: enable it with: rabbitmq-plugins enable "+
 			"rabbitmq_stream, or correct %s: %w", port, setStreamPort, first)
 }
 
@@ -185,7 +185,7 @@ func (c *cluster) streamCopies(ctx context.Context, queues []queueReport) error 
 		}
 		told, err := environment.StreamMetaData(queues[i].Name)
 		if err != nil {
-			return fmt.Errorf("asking for the copies of stream %s: %w", queues[i].Name, err)
+			return fmt.Errorf("ask for the copies of stream %s: %w", queues[i].Name, err)
 		}
 		if told.Leader == nil {
 			return fmt.Errorf("stream %s has no leader now", queues[i].Name)

@@ -67,7 +67,7 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 	}
 	from, err := r.position(environment, name, t.partition)
 	if err != nil {
-		return false, environment, fmt.Errorf("asking where subscription %s is in stream %s: %w",
+		return false, environment, fmt.Errorf("ask where subscription %s is in stream %s: %w",
 			r.Options.Subscription, name, err)
 	}
 	f := &streamFlow{r: r, partition: t.partition, store: func(offset int64) error {
@@ -78,7 +78,7 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName(
 		"plimsoll consumer of "+name))
 	if err != nil {
-		return false, environment, fmt.Errorf("receiving stream %s: %w", name, err)
+		return false, environment, fmt.Errorf("receive stream %s: %w", name, err)
 	}
 	closes := inner.NotifyClose()
 	select {
@@ -142,7 +142,7 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 	if r.early && offset >= f.claimed {
 		f.claimed = offset + int64(max(c.GetEntriesCount(), 1))
 		if err := f.store(f.claimed - 1); err != nil {
-			f.over, f.failed = true, fmt.Errorf("storing the position before handling: %w", err)
+			f.over, f.failed = true, fmt.Errorf("store the position before handling: %w", err)
 			return
 		}
 	}
@@ -186,7 +186,7 @@ func (r *streamConsumer) close(ctx context.Context) error {
 func (r *streamConsumer) storePositions() error {
 	environment, err := r.of.streamEnvironment(r.Options.Index)
 	if err != nil {
-		return fmt.Errorf("storing the subscription's position: %w", err)
+		return fmt.Errorf("store the subscription's position: %w", err)
 	}
 	defer func() { _ = environment.Close() }()
 	r.mu.Lock()
@@ -198,7 +198,7 @@ func (r *streamConsumer) storePositions() error {
 		}
 		name := queueName(r.Options.Topic, unread, partition)
 		if err := environment.StoreOffset(r.Options.Subscription, name, next-1); err != nil {
-			return fmt.Errorf("storing the subscription's position in stream %s: %w", name, err)
+			return fmt.Errorf("store the subscription's position in stream %s: %w", name, err)
 		}
 	}
 	return nil

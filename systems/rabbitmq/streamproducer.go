@@ -91,7 +91,7 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 		}
 		if err != nil {
 			part.finish()
-			return nil, errors.Join(fmt.Errorf("publishing to stream %s: %w", part.name, err),
+			return nil, errors.Join(fmt.Errorf("publish to stream %s: %w", part.name, err),
 				p.Close(ctx))
 		}
 		p.parts = append(p.parts, part)

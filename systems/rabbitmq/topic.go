@@ -116,7 +116,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		err := c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`\.`,
 			map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
 		if err != nil {
-			return fmt.Errorf("setting the policy that mirrors its queues: %w", err)
+			return fmt.Errorf("set the policy that mirrors its queues: %w", err)
 		}
 	}
 	if err := c.declareExchange(ctx, t); err != nil {
@@ -143,7 +143,7 @@ func (c *cluster) exchangeExists(ctx context.Context, name string) (bool, error)
 	case errors.As(err, &answer) && answer.Code == amqp.NotFound:
 		return false, nil
 	}
-	return false, fmt.Errorf("asking for exchange %s: %w", name, err)
+	return false, fmt.Errorf("ask for exchange %s: %w", name, err)
 }
 
 func (c *cluster) declareExchange(ctx context.Context, t system.Topic) error {
@@ -151,7 +151,7 @@ func (c *cluster) declareExchange(ctx context.Context, t system.Topic) error {
 		return ch.ExchangeDeclare(t.Name, c.cfg.exchange, true, false, false, false, nil)
 	})
 	if err != nil {
-		return fmt.Errorf("making exchange %s: %w", t.Name, c.explainDeclare(err))
+		return fmt.Errorf("make exchange %s: %w", t.Name, c.explainDeclare(err))
 	}
 	return nil
 }
@@ -163,11 +163,11 @@ func (c *cluster) declareQueues(ctx context.Context, t system.Topic, subscriptio
 	return c.eachEndpoint(ctx, t, func(ch *amqp.Channel, partition int) error {
 		name := queueName(t, subscription, partition)
 		if _, err := ch.QueueDeclare(name, true, false, false, false, arguments); err != nil {
-			return fmt.Errorf("making queue %s: %w", name, c.explainDeclare(err))
+			return fmt.Errorf("make queue %s: %w", name, c.explainDeclare(err))
 		}
 		key, headers := routes[partition].binding()
 		if err := ch.QueueBind(name, key, t.Name, false, headers); err != nil {
-			return fmt.Errorf("binding queue %s: %w", name, err)
+			return fmt.Errorf("bind queue %s: %w", name, err)
 		}
 		return nil
 	})
@@ -178,7 +178,7 @@ func (c *cluster) deleteQueues(ctx context.Context, t system.Topic, subscription
 	return c.eachEndpoint(ctx, t, func(ch *amqp.Channel, partition int) error {
 		name := queueName(t, subscription, partition)
 		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
-			return fmt.Errorf("deleting queue %s: %w", name, err)
+			return fmt.Errorf("delete queue %s: %w", name, err)
 		}
 		return nil
 	})
@@ -224,7 +224,7 @@ func (c *cluster) withChannel(ctx context.Context, number int,
 	defer stop()
 	ch, err := conn.Channel()
 	if err != nil {
-		return fmt.Errorf("opening a channel: %w", err)
+		return fmt.Errorf("open a channel: %w", err)
 	}
 	defer func() { _ = ch.Close() }() // its error adds nothing to do's
 	if err := do(ch); err != nil {
@@ -288,7 +288,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		errs = append(errs, c.api.deletePolicy(ctx, c.cfg.vhost, policyName(t)))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("deleting topic %s: %w", t.Name, err)
+		return fmt.Errorf("delete topic %s: %w", t.Name, err)
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 func (c *cluster) queueLeader(ctx context.Context, t system.Topic, partition int) (string, error) {
 	queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
 	if err != nil {
-		return "", fmt.Errorf("asking for the queues of exchange %s: %w", t.Name, err)
+		return "", fmt.Errorf("ask for the queues of exchange %s: %w", t.Name, err)
 	}
 	return leaderAmong(queues, t, partition)
 }
@@ -349,7 +349,7 @@ func (c *cluster) streamLeader(name string) (string, error) {
 	defer func() { _ = environment.Close() }() // it always returns nil
 	told, err := environment.StreamMetaData(name)
 	if err != nil {
-		return "", fmt.Errorf("asking for the leader of stream %s: %w", name, err)
+		return "", fmt.Errorf("ask for the leader of stream %s: %w", name, err)
 	}
 	if told.Leader == nil {
 		return "", fmt.Errorf("stream %s has no leader now", name)
@@ -368,5 +368,5 @@ func endpointOf(node string, endpoints []string) (string, error) {
 			return e, nil
 		}
 	}
-	return "", fmt.Errorf("%s leads, and none of the endpoints is at its host", node)
+	return "", fmt.Errorf("%s leads, but no endpoint is at its host", node)
 }

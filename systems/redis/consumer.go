@@ -92,7 +92,7 @@ func (c *cluster) createGroups(ctx context.Context, group string, keys []string)
 	execute(ctx, pipe)
 	for _, one := range made {
 		if err := one.Err(); err != nil && !goredis.HasErrorPrefix(err, "BUSYGROUP") {
-			return fmt.Errorf("creating the consumer groups: %w", c.explain(err))
+			return fmt.Errorf("create the consumer groups: %w", c.explain(err))
 		}
 	}
 	return c.waited(wait)

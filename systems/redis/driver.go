@@ -223,14 +223,14 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 			pipe.XGroupCreateMkStream(ctx, key, firstGroup, "$")
 		}
 	}
-	return c.change(ctx, "creating the topics", pipe)
+	return c.change(ctx, "create the topics", pipe)
 }
 
 // awaitable returns an error if the primary has fewer replicas than WAIT would wait for.
 func (c *cluster) awaitable(ctx context.Context) error {
 	have, err := readInfo(ctx, c.client)
 	if err != nil {
-		return fmt.Errorf("asking the primary for its replicas: %w", c.explain(err))
+		return fmt.Errorf("ask the primary for its replicas: %w", c.explain(err))
 	}
 	_, online := have.replicas()
 	if online >= c.replicasAwaited() {
@@ -275,7 +275,7 @@ func (c *cluster) DeleteTopics(ctx context.Context, topics []system.Topic) error
 	for _, t := range topics {
 		pipe.Unlink(ctx, streams(t)...)
 	}
-	return c.change(ctx, "deleting the topics", pipe)
+	return c.change(ctx, "delete the topics", pipe)
 }
 
 // Leader returns the primary, if it still is the primary and has the partition.

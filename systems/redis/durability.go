@@ -136,12 +136,12 @@ func (c *cluster) readServer(ctx context.Context, address, role string) (server,
 	s := server{address: address, role: role, config: map[string]string{}}
 	var err error
 	if s.info, err = readInfo(ctx, client); err != nil {
-		return s, fmt.Errorf("asking the %s: %w", role, admin.explain(err))
+		return s, fmt.Errorf("ask the %s: %w", role, admin.explain(err))
 	}
 	for _, pattern := range []string{"*append*", maxMemory} {
 		config, err := client.ConfigGet(ctx, pattern).Result()
 		if err != nil {
-			return s, fmt.Errorf("reading the configuration of the %s %s, which needs the right "+
+			return s, fmt.Errorf("read the configuration of the %s %s, which needs the right "+
 				"to CONFIG GET: %w", role, address, admin.explain(err))
 		}
 		maps.Copy(s.config, config)
@@ -184,7 +184,7 @@ func (c *cluster) checkStreams(ctx context.Context, topics []system.Topic) error
 	for _, t := range topics {
 		n, err := c.client.Exists(ctx, streams(t)...).Result()
 		if err != nil {
-			return fmt.Errorf("looking for the streams of %s: %w", t.Name, c.explain(err))
+			return fmt.Errorf("look for the streams of %s: %w", t.Name, c.explain(err))
 		}
 		if int(n) != t.Partitions {
 			return fmt.Errorf("topic %s: the primary has %d of %d streams", t.Name, n, t.Partitions)

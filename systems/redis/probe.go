@@ -19,7 +19,7 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 	for _, key := range streams(o.Topic) {
 		pipe.XGroupSetID(ctx, key, o.Subscription, start)
 	}
-	if err := c.change(ctx, "setting the group's position", pipe); err != nil {
+	if err := c.change(ctx, "set the group's position", pipe); err != nil {
 		return nil, "", err
 	}
 	r, err := c.OpenConsumer(ctx, o)
@@ -57,7 +57,7 @@ func (c *cluster) PublishAcked(
 		_ = pipe.Process(ctx, counted) // only adds to the pipeline
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return "", fmt.Errorf("publishing: %w", c.explain(err))
+		return "", fmt.Errorf("publish: %w", c.explain(err))
 	}
 	answer := "XADD answered " + added.Val()
 	if kind == system.AckReplicas {
@@ -98,7 +98,7 @@ func (c *cluster) Transact(
 		end = "exec"
 	}
 	pipe.Do(ctx, end)
-	return condition, c.change(ctx, "publishing in a transaction", pipe)
+	return condition, c.change(ctx, "publish in a transaction", pipe)
 }
 
 // PublishTwice adds an entry twice under an ID that the publisher chose.
@@ -109,7 +109,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 	condition = "the publisher chooses each entry's ID, and is the only one of the stream, " +
 		"because IDs must grow"
 	if _, err = c.add(ctx, t, id, payload); err != nil {
-		return "", "", fmt.Errorf("adding the entry: %w", c.explain(err))
+		return "", "", fmt.Errorf("add the entry: %w", c.explain(err))
 	}
 	_, err = c.add(ctx, t, id, payload)
 	answer, err = refusal(err)

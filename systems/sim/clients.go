@@ -26,19 +26,19 @@ type subscription struct {
 	next      int // the next consumer, if messages are shared
 	backlog   queue[*record]
 	again     queue[*record] // given back; delivered before the backlog
-	turnNs    float64        // earliest time of the next delivery, since the line began
+	turnNs    float64        // earliest time of the next delivery, since the simulator began
 	draining  bool           // the backlog is being delivered
 	first     int64          // number of the topic's first record that it gets
 }
 
-// producer sends to one topic. The line's lock guards the messages that it holds back.
+// producer sends to one topic. The simulator's lock guards the messages that it holds back.
 type producer struct {
-	line  *line
-	topic *topic
-	index int
-	held  []*record // by partition: a message to be delivered after its follower
-	sent  []int64   // messages that arrived, by partition
-	// batchNs is when its last batch leaves, since the line began.
+	simulator *simulator
+	topic     *topic
+	index     int
+	held      []*record // by partition: a message to be delivered after its follower
+	sent      []int64   // messages that arrived, by partition
+	// batchNs is when its last batch leaves, since the simulator began.
 	batchNs int64
 	// unanswered holds the messages that get no answer before Close; they are not pending.
 	unanswered []*system.Message
@@ -46,7 +46,7 @@ type producer struct {
 	transactional bool
 	transactions  uint32       // that it has begun; the inbox's lock guards it
 	current       *transaction // the one to which messages are added; the inbox's lock guards it
-	committedNs   int64        // when the last one ended, since the line began
+	committedNs   int64        // when the last one ended, since the simulator began
 
 	pending atomic.Int64
 	closed  atomic.Bool
@@ -58,7 +58,7 @@ func (p *producer) Send(m *system.Message) {
 		m.Done(errNoPartition)
 		return
 	}
-	if !p.line.take(p, m) {
+	if !p.simulator.take(p, m) {
 		m.Done(errClosed)
 	}
 }
@@ -73,17 +73,17 @@ func (p *producer) SendBatch(batch []*system.Message) {
 			return
 		}
 	}
-	if !p.line.take(p, batch...) {
+	if !p.simulator.take(p, batch...) {
 		for _, m := range batch {
 			m.Done(errClosed)
 		}
 	}
 }
 
-// sends returns when a message leaves that was handed over at a time, since the line began.
+// sends returns when a message leaves that was handed over at a time, since the simulator began.
 func (p *producer) sends(at int64) int64 {
 	if at >= p.batchNs {
-		p.batchNs = at + p.line.lingerNs
+		p.batchNs = at + p.simulator.lingerNs
 	}
 	return p.batchNs
 }
@@ -113,17 +113,17 @@ func (p *producer) Close(ctx context.Context) error {
 		}
 		break
 	}
-	p.line.Lock()
+	p.simulator.Lock()
 	for i, r := range p.held {
 		if r != nil {
-			p.line.plan(p.line.clock.Now()-p.line.startNs, r)
+			p.simulator.plan(p.simulator.clock.Now()-p.simulator.startNs, r)
 			p.held[i] = nil
-			p.line.wake()
+			p.simulator.wake()
 		}
 	}
 	unanswered := p.unanswered
 	p.unanswered = nil
-	p.line.Unlock()
+	p.simulator.Unlock()
 	for _, m := range unanswered {
 		m.Done(errClosed)
 	}
@@ -132,31 +132,32 @@ func (p *producer) Close(ctx context.Context) error {
 
 // drop answers every unanswered message with an error.
 func (p *producer) drop() {
-	p.line.Lock()
-	p.line.empty()
-	dropped := append(p.line.answers.drop(p), p.line.dropOpen(p)...)
-	p.line.Unlock()
+	p.simulator.Lock()
+	p.simulator.empty()
+	dropped := append(p.simulator.answers.drop(p), p.simulator.dropOpen(p)...)
+	p.simulator.Unlock()
 	for _, a := range dropped {
 		a.message.Done(errClosed)
 	}
 }
 
-// consumer receives on the line, under its lock, or, if messages are shared, on its own goroutine.
+// consumer receives on the simulator, under its lock, or, if messages are shared, on its own
+// goroutine.
 type consumer struct {
-	line    *line
-	of      *subscription
-	options system.ConsumerOptions
-	closed  atomic.Bool
+	simulator *simulator
+	of        *subscription
+	options   system.ConsumerOptions
+	closed    atomic.Bool
 
-	// Used if messages are shared; the line's lock guards room.
+	// Used if messages are shared; the simulator's lock guards room.
 	room  int          // messages that it may hold in addition
 	inbox chan *record // has room for all messages that it may hold
 	stop  chan struct{}
 	ended chan struct{}
 }
 
-func newConsumer(l *line, s *subscription, o system.ConsumerOptions) *consumer {
-	k := &consumer{line: l, of: s, options: o, ended: make(chan struct{})}
+func newConsumer(l *simulator, s *subscription, o system.ConsumerOptions) *consumer {
+	k := &consumer{simulator: l, of: s, options: o, ended: make(chan struct{})}
 	if s.shared {
 		k.room = l.prefetch
 		k.inbox, k.stop = make(chan *record, k.room), make(chan struct{})
@@ -165,7 +166,7 @@ func newConsumer(l *line, s *subscription, o system.ConsumerOptions) *consumer {
 	return k
 }
 
-// take delivers a record. The caller holds the line's lock.
+// take delivers a record. The caller holds the simulator's lock.
 func (k *consumer) take(r *record) {
 	if k.inbox == nil {
 		k.options.Receive(r.received())
@@ -196,7 +197,7 @@ func (k *consumer) work() {
 }
 
 func (k *consumer) finish(r *record, back bool) {
-	l := k.line
+	l := k.simulator
 	l.Lock()
 	k.room++
 	now := l.clock.Now() - l.startNs
@@ -218,9 +219,9 @@ func (k *consumer) Close(ctx context.Context) error {
 	}
 	if k.inbox == nil {
 		go func() {
-			// Under the line's lock, the line is between two messages.
-			k.line.Lock()
-			defer k.line.Unlock()
+			// Under the simulator's lock, the simulator is between two messages.
+			k.simulator.Lock()
+			defer k.simulator.Unlock()
 			close(k.ended)
 		}()
 	} else {
@@ -231,19 +232,19 @@ func (k *consumer) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close a consumer that is receiving: %w", ctx.Err())
 	}
-	k.line.Lock()
-	defer k.line.Unlock()
+	k.simulator.Lock()
+	defer k.simulator.Unlock()
 	for len(k.inbox) > 0 {
 		k.of.again.push(<-k.inbox)
 	}
-	k.of.rebalance(k.line)
-	k.line.drain(k.of, k.line.clock.Now()-k.line.startNs)
-	k.line.wake()
+	k.of.rebalance(k.simulator)
+	k.simulator.drain(k.of, k.simulator.clock.Now()-k.simulator.startNs)
+	k.simulator.wake()
 	return nil
 }
 
 // consumerOf returns the consumer of a partition or, if messages are shared, a consumer with room;
-// nil if there is none. The caller holds the line's lock.
+// nil if there is none. The caller holds the simulator's lock.
 func (s *subscription) consumerOf(partition int32) *consumer {
 	if s.shared {
 		return s.withRoom()
@@ -265,7 +266,7 @@ func (s *subscription) withRoom() *consumer {
 	for i := range s.consumers {
 		at := (s.next + i) % len(s.consumers)
 		if k := s.consumers[at]; k.room > 0 {
-			if !k.line.firstServed {
+			if !k.simulator.firstServed {
 				s.next = at + 1
 			}
 			return k
@@ -275,7 +276,7 @@ func (s *subscription) withRoom() *consumer {
 }
 
 // rebalance pauses the subscription, because its consumers have changed.
-func (s *subscription) rebalance(l *line) {
+func (s *subscription) rebalance(l *simulator) {
 	if l.rebalanceNs > 0 {
 		s.turnNs = max(s.turnNs, float64(l.clock.Now()-l.startNs+l.rebalanceNs))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // finish plans the delivery of the answered messages at the head of a partition.
-func (l *line) finish(t *topic, partition int32, nowNs int64) {
+func (l *simulator) finish(t *topic, partition int32, nowNs int64) {
 	arrivals := &t.partitions[partition]
 	for s, ok := arrivals.peek(); ok && s.answered; s, ok = arrivals.peek() {
 		arrivals.pop()
@@ -20,7 +20,7 @@ func (l *line) finish(t *topic, partition int32, nowNs int64) {
 }
 
 // dispatch plans the delivery of one message, with its planted fault.
-func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
+func (l *simulator) dispatch(s *slot, partition int32, nowNs int64) {
 	held := s.from.held[partition]
 	if s.what == swap && held == nil {
 		s.from.held[partition] = s.record
@@ -39,7 +39,7 @@ func (l *line) dispatch(s *slot, partition int32, nowNs int64) {
 	}
 }
 
-func (l *line) planCopy(ackedNs int64, r *record) {
+func (l *simulator) planCopy(ackedNs int64, r *record) {
 	if l.copyNs == 0 {
 		l.plan(ackedNs, r)
 		return
@@ -48,12 +48,12 @@ func (l *line) planCopy(ackedNs int64, r *record) {
 	l.copies.push(delivery{atNs: l.truth.afterStall(first + l.copyNs), record: r})
 }
 
-func (l *line) plan(ackedNs int64, r *record) {
+func (l *simulator) plan(ackedNs int64, r *record) {
 	l.deliveries.push(delivery{atNs: l.truth.afterStall(ackedNs + l.truth.delayNs), record: r})
 }
 
 // keep copies a message into a record.
-func (l *line) keep(m *system.Message, t *topic) *record {
+func (l *simulator) keep(m *system.Message, t *topic) *record {
 	var r *record
 	if n := len(l.free); n > 0 {
 		r, l.free = l.free[n-1], l.free[:n-1]
@@ -68,14 +68,14 @@ func (l *line) keep(m *system.Message, t *topic) *record {
 }
 
 // release drops one reference to a record.
-func (l *line) release(r *record) {
+func (l *simulator) release(r *record) {
 	if r.refs--; r.refs == 0 {
 		l.free = append(l.free, r)
 	}
 }
 
 // firstDelivery returns the queue whose head is due first.
-func (l *line) firstDelivery() *queue[delivery] {
+func (l *simulator) firstDelivery() *queue[delivery] {
 	again, ok := l.copies.peek()
 	if d, some := l.deliveries.peek(); ok && (!some || again.atNs < d.atNs) {
 		return &l.copies
@@ -83,7 +83,7 @@ func (l *line) firstDelivery() *queue[delivery] {
 	return &l.deliveries
 }
 
-func (l *line) deliverDue(now int64) bool {
+func (l *simulator) deliverDue(now int64) bool {
 	from := l.firstDelivery()
 	d, ok := from.peek()
 	if ok = ok && d.atNs <= now; ok {
@@ -93,9 +93,9 @@ func (l *line) deliverDue(now int64) bool {
 	return ok
 }
 
-// deliver gives a record, due at a time since the line began, to every subscription of its topic
-// that did not begin after it: at once, or behind waiting records.
-func (l *line) deliver(r *record, atNs int64) {
+// deliver gives a record, due at a time since the simulator began, to every subscription of its
+// topic that did not begin after it: at once, or behind waiting records.
+func (l *simulator) deliver(r *record, atNs int64) {
 	if l.retain {
 		r.refs++
 		l.buffered += int64(len(r.payload))
@@ -120,17 +120,18 @@ func (l *line) deliver(r *record, atNs int64) {
 }
 
 // hold puts a record at the end of a subscription's backlog.
-func (l *line) hold(s *subscription, r *record) {
+func (l *simulator) hold(s *subscription, r *record) {
 	r.refs++
 	l.buffered += int64(len(r.payload))
 	s.backlog.push(r)
 }
 
-// dueNs returns the earliest time of the subscription's next delivery, since the line began.
+// dueNs returns the earliest time of the subscription's next delivery, since the simulator began.
 func (s *subscription) dueNs() int64 { return int64(math.Ceil(s.turnNs)) }
 
-// drain makes the line deliver a subscription's backlog from a time on. The caller holds the lock.
-func (l *line) drain(s *subscription, nowNs int64) {
+// drain makes the simulator deliver a subscription's backlog from a time on. The caller holds the
+// lock.
+func (l *simulator) drain(s *subscription, nowNs int64) {
 	if s.draining || s.waiting() == 0 || len(s.consumers) == 0 {
 		return
 	}
@@ -140,7 +141,7 @@ func (l *line) drain(s *subscription, nowNs int64) {
 }
 
 // drainDue delivers backlogs that are due, and reports whether there were any.
-func (l *line) drainDue(nowNs int64) bool {
+func (l *simulator) drainDue(nowNs int64) bool {
 	worked := false
 	for i := len(l.draining) - 1; i >= 0; i-- {
 		s := l.draining[i]
@@ -157,7 +158,7 @@ func (l *line) drainDue(nowNs int64) bool {
 
 // deliverFirst delivers the first waiting message, and reports whether there is another and a
 // consumer for it.
-func (l *line) deliverFirst(s *subscription) bool {
+func (l *simulator) deliverFirst(s *subscription) bool {
 	from := &s.again
 	r, ok := from.peek()
 	if !ok {
@@ -186,7 +187,7 @@ func (l *line) deliverFirst(s *subscription) bool {
 }
 
 // forgets counts a message that was given back, and decides whether it is forgotten.
-func (l *line) forgets() bool {
+func (l *simulator) forgets() bool {
 	p := &l.faults.planted
 	p.GivenBack++
 	if int64(mix(l.truth.seed^uint64(p.GivenBack))%million) >= l.forgetShare {
@@ -197,7 +198,7 @@ func (l *line) forgets() bool {
 }
 
 // returnDue queues given-back messages for redelivery when they are due.
-func (l *line) returnDue(nowNs int64) bool {
+func (l *simulator) returnDue(nowNs int64) bool {
 	g, ok := l.returns.peek()
 	if ok = ok && g.atNs <= nowNs; ok {
 		l.returns.pop()
@@ -208,7 +209,7 @@ func (l *line) returnDue(nowNs int64) bool {
 }
 
 // rewind queues all retained messages again for an existing subscription.
-func (l *line) rewind(t *topic, s *subscription) {
+func (l *simulator) rewind(t *topic, s *subscription) {
 	l.forget(s)
 	for _, r := range t.retained {
 		l.hold(s, r)
@@ -216,7 +217,7 @@ func (l *line) rewind(t *topic, s *subscription) {
 }
 
 // forget drops a subscription's backlog.
-func (l *line) forget(s *subscription) {
+func (l *simulator) forget(s *subscription) {
 	for r, ok := s.backlog.peek(); ok; r, ok = s.backlog.peek() {
 		s.backlog.pop()
 		l.buffered -= int64(len(r.payload))

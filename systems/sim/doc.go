@@ -14,7 +14,7 @@
 // refused. Settings can plant aborted transactions that are delivered anyway, and transactions
 // that are delivered in part.
 //
-// The line knows when each answer and delivery was due, and reports its own lateness
+// The simulator knows when each answer and delivery was due, and reports its own lateness
 // (ReportLateness), which is plimsoll's error and not the system's latency.
 //
 // The settings that begin with fault_ determine the effect of an injected fault. For every
@@ -22,7 +22,7 @@
 // messages are refused. The last messages acknowledged before the fault are lost,
 // duplicated, reordered or left without an answer.
 //
-// One goroutine, the line, gives all answers and deliveries when they are due. It calls
-// the consumers, so a slow consumer delays the line. Only the consumers of a queue have their own
-// goroutines.
+// One goroutine, the simulator, gives all answers and deliveries when they are due. It calls
+// the consumers, so a slow consumer delays the simulator. Only the consumers of a queue have their
+// own goroutines.
 package sim

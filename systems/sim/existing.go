@@ -14,8 +14,8 @@ func (*System) RefuseExisting(system.Settings) string { return "" }
 
 // FindTopic returns a topic that this connection has created.
 func (c *cluster) FindTopic(_ context.Context, name string) (system.Topic, error) {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	t, err := c.topicOf("find", system.Topic{Name: name})
 	if err != nil {
 		return system.Topic{}, err
@@ -25,8 +25,8 @@ func (c *cluster) FindTopic(_ context.Context, name string) (system.Topic, error
 
 // DeleteSubscription drops a subscription and its backlog.
 func (c *cluster) DeleteSubscription(_ context.Context, t system.Topic, name string) error {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	of, err := c.topicOf("delete a subscription of", t)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *cluster) DeleteSubscription(_ context.Context, t system.Topic, name str
 	if s == nil {
 		return nil
 	}
-	c.line.forget(s)
+	c.simulator.forget(s)
 	delete(of.subscriptions, name)
 	of.ordered = slices.DeleteFunc(of.ordered, func(o *subscription) bool { return o == s })
 	return nil

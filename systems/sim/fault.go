@@ -30,7 +30,8 @@ type LostMessage struct {
 	Seq                 int64
 }
 
-// outage is the effect of a fault on the line and on arriving messages. The line's lock guards it.
+// outage is the effect of a fault on the simulator and on arriving messages. The simulator's lock
+// guards it.
 type outage struct {
 	per       [faultKinds]int64 // messages at each fault
 	refuses   bool              // arriving messages are refused; otherwise they wait
@@ -41,12 +42,12 @@ type outage struct {
 	machines  int64
 
 	under   bool  // a fault is under way
-	untilNs int64 // nothing is answered or delivered before; since the line began
+	untilNs int64 // nothing is answered or delivered before; since the simulator began
 	failing bool  // messages are answered with a refusal
 	slowed  bool
 	left    [faultKinds]int64 // messages still to plant
 	planted chan struct{}     // closed when all are planted
-	syncAt  int64             // when the machines are in sync, since the line began
+	syncAt  int64             // when the machines are in sync, since the simulator began
 	then    func()            // continues the fault when they are
 }
 
@@ -91,7 +92,7 @@ func (o *outage) begin() {
 // the kind of fault. So the planted messages are the last ones acknowledged before it. The
 // simulated system is one node.
 func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (system.Injected, error) {
-	l := c.line
+	l := c.simulator
 	l.Lock()
 	o := &l.outage
 	if o.under {
@@ -139,7 +140,7 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 
 // Heal ends the fault. Waiting messages continue after the recovery time.
 func (c *cluster) Heal(context.Context) error {
-	l := c.line
+	l := c.simulator
 	l.Lock()
 	defer l.Unlock()
 	o := &l.outage
@@ -159,7 +160,7 @@ func (c *cluster) Heal(context.Context) error {
 // Machines are only names: each stands for the whole system.
 func (c *cluster) Machines() []string {
 	var names []string
-	for i := range c.line.outage.machines {
+	for i := range c.simulator.outage.machines {
 		names = append(names, fmt.Sprintf("m%d", i+1))
 	}
 	return names
@@ -167,7 +168,7 @@ func (c *cluster) Machines() []string {
 
 // InSync returns nil when the configured time since the last heal has passed.
 func (c *cluster) InSync(context.Context, []system.Topic) error {
-	l := c.line
+	l := c.simulator
 	l.Lock()
 	defer l.Unlock()
 	if left := l.outage.syncAt - (l.clock.Now() - l.startNs); left > 0 {

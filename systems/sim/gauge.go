@@ -43,9 +43,10 @@ func (h store) bytes(ns int64) float64 {
 
 // ReadGauges returns the simulated memory.
 func (c *cluster) ReadGauges(context.Context, []system.Topic) ([]system.Gauge, error) {
-	if c.line.memory.base == 0 {
+	if c.simulator.memory.base == 0 {
 		return nil, nil
 	}
-	now := c.line.clock.Now() - c.line.startNs
-	return []system.Gauge{{Name: "memory", Unit: "bytes", Value: c.line.memory.bytes(now)}}, nil
+	now := c.simulator.clock.Now() - c.simulator.startNs
+	return []system.Gauge{
+		{Name: "memory", Unit: "bytes", Value: c.simulator.memory.bytes(now)}}, nil
 }

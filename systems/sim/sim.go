@@ -85,30 +85,30 @@ func (s *System) Connect(_ context.Context, o system.Options) (system.Cluster, e
 	if err := s.Check(system.Check{Settings: o.Settings}); err != nil {
 		return nil, err
 	}
-	c := &cluster{level: o.Durability, line: newLine(s.clock, o.Settings, s.birth),
+	c := &cluster{level: o.Durability, simulator: newSimulator(s.clock, o.Settings, s.birth),
 		topics: make(map[string]*topic), planted: s.planted}
 	started := make(chan struct{})
-	go c.line.run(started)
+	go c.simulator.run(started)
 	<-started
 	return c, nil
 }
 
 var errClosed = fmt.Errorf("closed before the message was answered: %w", system.ErrUnknown)
 
-// cluster is a simulated cluster. The line's lock guards its topics.
+// cluster is a simulated cluster. The simulator's lock guards its topics.
 type cluster struct {
-	level   workload.Level
-	line    *line
-	topics  map[string]*topic
-	planted func(Planted)
+	level     workload.Level
+	simulator *simulator
+	topics    map[string]*topic
+	planted   func(Planted)
 
 	producers []*producer
 	consumers []*consumer // that have goroutines
 }
 
 func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	if _, taken := c.topics[t.Name]; taken {
 		return fmt.Errorf("create topic %s: it exists already", t.Name)
 	}
@@ -118,8 +118,8 @@ func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
 }
 
 func (c *cluster) DeleteTopic(_ context.Context, t system.Topic) error {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	if _, err := c.topicOf("delete", t); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *cluster) DeleteTopic(_ context.Context, t system.Topic) error {
 	return nil
 }
 
-// topicOf returns a topic that exists. The caller holds the line's lock.
+// topicOf returns a topic that exists. The caller holds the simulator's lock.
 func (c *cluster) topicOf(doing string, t system.Topic) (*topic, error) {
 	found, exists := c.topics[t.Name]
 	if !exists {
@@ -138,15 +138,16 @@ func (c *cluster) topicOf(doing string, t system.Topic) (*topic, error) {
 
 func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	t, err := c.topicOf("open a producer of", o.Topic)
 	if err != nil {
 		return nil, err
 	}
 	p := &producer{
-		line: c.line, topic: t, index: o.Index, transactional: o.Delivery == workload.ExactlyOnce,
-		held: make([]*record, len(t.partitions)), sent: make([]int64, len(t.partitions)),
+		simulator: c.simulator, topic: t, index: o.Index,
+		transactional: o.Delivery == workload.ExactlyOnce,
+		held:          make([]*record, len(t.partitions)), sent: make([]int64, len(t.partitions)),
 		idle: make(chan struct{}, 1),
 	}
 	c.producers = append(c.producers, p)
@@ -155,56 +156,56 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 
 func (c *cluster) OpenConsumer(_ context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
-	c.line.Lock()
-	defer c.line.Unlock()
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
 	t, err := c.topicOf("open a consumer of", o.Topic)
 	if err != nil {
 		return nil, err
 	}
 	s := t.subscriptions[o.Subscription]
 	if s == nil {
-		s = &subscription{shared: c.line.shared}
+		s = &subscription{shared: c.simulator.shared}
 		t.subscriptions[o.Subscription] = s
 		t.ordered = append(t.ordered, s)
 		if o.AtEnd {
 			s.first = t.kept
 		} else {
-			c.line.rewind(t, s)
+			c.simulator.rewind(t, s)
 		}
 	}
 	if len(s.consumers) > 0 {
-		s.rebalance(c.line)
+		s.rebalance(c.simulator)
 	}
-	k := newConsumer(c.line, s, o)
+	k := newConsumer(c.simulator, s, o)
 	s.consumers = append(s.consumers, k)
 	if s.shared {
 		c.consumers = append(c.consumers, k)
 	}
-	c.line.drain(s, c.line.clock.Now()-c.line.startNs)
-	c.line.wake()
+	c.simulator.drain(s, c.simulator.clock.Now()-c.simulator.startNs)
+	c.simulator.wake()
 	return k, nil
 }
 
 // OpenReplay lets a subscription begin again, if messages are retained.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
-	if !c.line.retain {
+	if !c.simulator.retain {
 		return nil, "", &system.NotSupported{Reason: "delivered messages are not stored",
 			Condition: "setting retain"}
 	}
-	c.line.Lock()
+	c.simulator.Lock()
 	if t := c.topics[o.Topic.Name]; t != nil && t.subscriptions[o.Subscription] != nil {
-		c.line.rewind(t, t.subscriptions[o.Subscription])
+		c.simulator.rewind(t, t.subscriptions[o.Subscription])
 	}
-	c.line.Unlock()
+	c.simulator.Unlock()
 	k, err := c.OpenConsumer(ctx, o)
 	return k, "setting retain", err
 }
 
 func (c *cluster) Close(ctx context.Context) error {
-	c.line.Lock()
+	c.simulator.Lock()
 	producers, consumers := c.producers, c.consumers
-	c.line.Unlock()
+	c.simulator.Unlock()
 	for _, p := range producers {
 		if err := p.Close(ctx); err != nil {
 			return err
@@ -215,8 +216,8 @@ func (c *cluster) Close(ctx context.Context) error {
 			return err
 		}
 	}
-	if c.line.stop() && c.planted != nil {
-		c.planted(c.line.faults.planted)
+	if c.simulator.stop() && c.planted != nil {
+		c.planted(c.simulator.faults.planted)
 	}
 	return nil
 }
@@ -233,9 +234,9 @@ func (c *cluster) ReadDurability(_ context.Context, topics []system.Topic) (syst
 
 // ReportLateness calls add with the lateness of each answer and each delivery.
 func (c *cluster) ReportLateness(add func(lateNs int64)) {
-	c.line.Lock()
-	defer c.line.Unlock()
-	c.line.late = add
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
+	c.simulator.late = add
 }
 
 func (c *cluster) ServerVersions(context.Context) ([]string, error) {

@@ -1,11 +1,11 @@
 package sim
 
 // transaction holds messages of one producer that are acknowledged together or not at all. The
-// line's lock guards it, except for its number and its end, which do not change.
+// simulator's lock guards it, except for its number and its end, which do not change.
 type transaction struct {
 	from      *producer
 	number    uint32
-	endNs     int64 // end of adding messages, since the line began
+	endNs     int64 // end of adding messages, since the simulator began
 	turnNs    int64 // the latest turn of its messages
 	serviceNs int64 // that of its first message: how long the commit takes
 	waiting   []answer
@@ -17,13 +17,13 @@ func (p *producer) transaction(nowNs int64) *transaction {
 	if p.current == nil || nowNs >= p.current.endNs {
 		p.transactions++
 		p.current = &transaction{from: p, number: p.transactions, endNs: nowNs +
-			p.line.transactionNs}
+			p.simulator.transactionNs}
 	}
 	return p.current
 }
 
 // enlist adds a message to its transaction.
-func (l *line) enlist(t *transaction, a answer, turnNs, serviceNs int64) {
+func (l *simulator) enlist(t *transaction, a answer, turnNs, serviceNs int64) {
 	if len(t.waiting) == 0 {
 		t.serviceNs = serviceNs
 		l.open.push(t)
@@ -37,7 +37,7 @@ func (l *line) enlist(t *transaction, a answer, turnNs, serviceNs int64) {
 
 // commitDue ends the transaction whose time is over, and reports whether there was
 // one.
-func (l *line) commitDue(nowNs int64) bool {
+func (l *simulator) commitDue(nowNs int64) bool {
 	t, ok := l.open.peek()
 	if ok = ok && t.endNs <= nowNs; ok {
 		l.empty() // adds the messages that were sent before its end
@@ -48,7 +48,7 @@ func (l *line) commitDue(nowNs int64) bool {
 }
 
 // commit decides the result of a transaction and plans its answers.
-func (l *line) commit(t *transaction) {
+func (l *simulator) commit(t *transaction) {
 	ready := l.truth.afterStall(max(t.endNs, t.turnNs)) + t.serviceNs
 	atNs := max(l.truth.afterStall(ready), t.from.committedNs)
 	t.from.committedNs = atNs
@@ -64,7 +64,7 @@ func (l *line) commit(t *transaction) {
 
 // decide draws the result of a transaction and of its messages. A producer's first transaction is
 // always committed, because it proves that the partitions are ready.
-func (l *line) decide(t *transaction) {
+func (l *simulator) decide(t *transaction) {
 	draw := func(k uint64) float64 { return l.truth.ofTransaction(t.from.index, t.number, k) }
 	aborts := t.number > 1 && draw(0) < l.truth.abortShare || l.outage.failing || t.holds(fail)
 	partial := t.number > 1 && draw(1) < l.truth.partialShare && len(t.waiting) > 1
@@ -105,7 +105,7 @@ func (t *transaction) holds(what fault) bool {
 }
 
 // dropOpen removes a producer's messages from the open transactions.
-func (l *line) dropOpen(p *producer) (dropped []answer) {
+func (l *simulator) dropOpen(p *producer) (dropped []answer) {
 	var rest queue[*transaction]
 	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {
 		l.open.pop()

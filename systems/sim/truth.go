@@ -25,7 +25,7 @@ type truth struct {
 	abortShare, visibleShare, partialShare float64 // of transactions
 }
 
-// stretch is the end of each period, since the line began.
+// stretch is the end of each period, since the simulator began.
 type stretch struct{ everyNs, lengthNs int64 }
 
 // after returns ns, or the end of the stretch that it falls into.
@@ -67,8 +67,8 @@ func newTruth(s system.Settings) truth {
 	return t
 }
 
-// firstAnswered is the number of a line's first messages without planted faults. A run uses them
-// to prove that its partitions are ready, and they are in no account.
+// firstAnswered is the number of a simulator's first messages without planted faults. A run uses
+// them to prove that its partitions are ready, and they are in no account.
 const firstAnswered = 64
 
 // serviceNs returns the service time of the n-th message, and its fault if it would be slow.
@@ -106,7 +106,7 @@ func (t *truth) ofTransaction(producer int, number uint32, k uint64) float64 {
 }
 
 // afterStall returns ns, or the end of the stall that it falls into. Both are
-// times since the line began.
+// times since the simulator began.
 func (t *truth) afterStall(ns int64) int64 { return t.stall.after(ns) }
 
 // mix spreads its argument over 64 bits (the finalizer of SplitMix64, Steele,

@@ -62,7 +62,7 @@ func (s *System) Renew() { s.birth.atNs.Store(nil) }
 // CPUSeconds returns the simulated CPU time of the servers since this connection; known is false if
 // the settings give none.
 func (c *cluster) CPUSeconds() (seconds float64, known bool) {
-	c.line.Lock()
-	defer c.line.Unlock()
-	return c.line.cpuNs / 1e9, c.line.warmth.cpuNs > 0
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
+	return c.simulator.cpuNs / 1e9, c.simulator.warmth.cpuNs > 0
 }

@@ -129,7 +129,7 @@ func (a *api) credentials(ctx context.Context, given system.Credentials) (
 	}
 	chain, err := config.LoadDefaultConfig(ctx, config.WithRegion(a.region))
 	if err != nil {
-		return nil, fmt.Errorf("reading the AWS configuration, such as AWS_PROFILE and "+
+		return nil, fmt.Errorf("read the AWS configuration, such as AWS_PROFILE and "+
 			"~/.aws/config: %w", err)
 	}
 	return chain.Credentials, nil

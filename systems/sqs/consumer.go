@@ -55,7 +55,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	}
 	urls, err := c.createQueues(ctx, o.Topic, o.Subscription)
 	if err != nil {
-		return nil, fmt.Errorf("making subscription %s: %w", o.Subscription, err)
+		return nil, fmt.Errorf("make subscription %s: %w", o.Subscription, err)
 	}
 	c.queues.subscribe(topic, o.Subscription, urls)
 	r := newConsumer(c, o)

@@ -63,7 +63,7 @@ func (c *cluster) PublishAcked(
 	}
 	got, err := c.post(ctx, t, payload, nil)
 	if err != nil {
-		return "", fmt.Errorf("publishing: %w", c.explain(err))
+		return "", fmt.Errorf("publish: %w", c.explain(err))
 	}
 	return "SendMessage answered MessageId " + aws.ToString(got.MessageId), nil
 }
@@ -149,7 +149,7 @@ func (c *cluster) PublishTwice(ctx context.Context, t system.Topic, payload []by
 			m.MessageDeduplicationId = &id
 		})
 		if err != nil {
-			return "", "", fmt.Errorf("publishing: %w", c.explain(err))
+			return "", "", fmt.Errorf("publish: %w", c.explain(err))
 		}
 	}
 	return fmt.Sprintf("MessageId %s, and the second time %s", aws.ToString(got[0].MessageId),

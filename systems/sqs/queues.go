@@ -157,19 +157,19 @@ func (c *cluster) attributes() map[string]string {
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	name := c.queueName(t, t.Partitions-1, "")
 	if len(name) > maxName {
-		return fmt.Errorf("creating topic %s: a queue's name has at most %d characters, and %s "+
+		return fmt.Errorf("create topic %s: a queue's name has at most %d characters, and %s "+
 			"has %d: choose a shorter name", t.Name, maxName, name, len(name))
 	}
 	// CreateQueue succeeds if the queue exists with the same attributes.
 	if _, err := c.queueURL(ctx, c.queueName(t, 0, "")); err == nil {
-		return fmt.Errorf("creating topic %s: the queue %s exists: delete it, or choose another "+
+		return fmt.Errorf("create topic %s: the queue %s exists: delete it, or choose another "+
 			"name", t.Name, c.queueName(t, 0, ""))
 	} else if !isMissing(err) {
-		return fmt.Errorf("creating topic %s: %w", t.Name, c.explain(err))
+		return fmt.Errorf("create topic %s: %w", t.Name, c.explain(err))
 	}
 	own, err := c.createQueues(ctx, t, "")
 	if err != nil {
-		return fmt.Errorf("creating topic %s: %w", t.Name, err)
+		return fmt.Errorf("create topic %s: %w", t.Name, err)
 	}
 	c.queues.replace(t, own)
 	return nil
@@ -257,7 +257,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 				_, err = c.client.DeleteQueue(ctx, &awssqs.DeleteQueueInput{QueueUrl: &url})
 			}
 			if err != nil && !isMissing(err) {
-				return fmt.Errorf("deleting the queue %s: %w", name, c.explain(err))
+				return fmt.Errorf("delete the queue %s: %w", name, c.explain(err))
 			}
 			return nil
 		})

@@ -123,7 +123,7 @@ func TestDeletionThatFailsIsRepeated(t *testing.T) {
 	subscribed(t, c, topic)
 	s.change(func() { s.stuck = "t-1-s" })
 	if err := c.DeleteTopic(t.Context(), topic); err == nil ||
-		!strings.Contains(err.Error(), "deleting the queue t-1-s") {
+		!strings.Contains(err.Error(), "delete the queue t-1-s") {
 		t.Fatal(err)
 	}
 	s.change(func() { s.stuck = "" })

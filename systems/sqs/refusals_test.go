@@ -171,7 +171,7 @@ func TestUnknownRegion(t *testing.T) {
 	}
 	defer a.close()
 	dns := &net.DNSError{Name: "sqs.xx-nowhere-1.amazonaws.com", IsNotFound: true}
-	err = a.explain(fmt.Errorf("sending: %w", dns))
+	err = a.explain(fmt.Errorf("send: %w", dns))
 	systemtest.Refused(t, time.Now(), err, "correct the region (xx-nowhere-1)")
 }
 

@@ -92,7 +92,7 @@ func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, err
 		options.Credit = int32(r.o.Credit)
 		one, err := c.NewReceiver(ctx, s.Address, &options)
 		if err != nil {
-			return nil, fmt.Errorf("opening a link from %s: %w", s.Address, err)
+			return nil, fmt.Errorf("open a link from %s: %w", s.Address, err)
 		}
 		all = append(all, one)
 	}

@@ -124,7 +124,7 @@ func (p *Producer) attach(ctx context.Context, c *Conn) error {
 	for _, t := range p.o.Targets {
 		s, err := c.NewSender(ctx, t.Address, t.Options)
 		if err != nil {
-			return fmt.Errorf("opening a link to %s: %w", t.Address, err)
+			return fmt.Errorf("open a link to %s: %w", t.Address, err)
 		}
 		l.senders = append(l.senders, s)
 	}

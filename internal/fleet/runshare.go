@@ -16,15 +16,15 @@ import (
 // partLimit bounds the end of a worker's part of a run.
 const partLimit = 10 * time.Second
 
-// part is a worker's part of the present run, if there is one. One order at a time changes it.
-type part struct {
+// runShare is a worker's part of the present run, if there is one. One order at a time changes it.
+type runShare struct {
 	mu      sync.Mutex
 	local   *load.Local
 	cluster system.Cluster
-	undo    func() // of what the scheduler was told
+	undo    func() // restores GOMAXPROCS
 }
 
-// means are what a part works with.
+// means are what a share works with.
 type means struct {
 	systems *system.Registry
 	clock   clock.Clock
@@ -33,7 +33,7 @@ type means struct {
 }
 
 // begin connects to the target of an assignment.
-func (p *part) begin(ctx context.Context, a Assignment, m means) error {
+func (p *runShare) begin(ctx context.Context, a Assignment, m means) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local != nil {
@@ -43,11 +43,11 @@ func (p *part) begin(ctx context.Context, a Assignment, m means) error {
 	if err != nil {
 		return err
 	}
-	_, p.undo = load.MakeRoom(0)
+	_, p.undo = load.RaiseGOMAXPROCS(0)
 	cluster, err := of.Connect(ctx, options)
 	if err != nil {
 		p.undo()
-		return fmt.Errorf("connecting: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
 	if _, embedded := of.(system.Embedded); embedded {
 		// Each worker has a system of its own, whose topics nobody else makes.
@@ -100,7 +100,7 @@ func (a Assignment) read(systems *system.Registry) (plan load.Plan, o system.Opt
 }
 
 // worker returns the worker of the present run.
-func (p *part) worker() (load.Worker, error) {
+func (p *runShare) worker() (load.Worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local == nil {
@@ -109,14 +109,14 @@ func (p *part) worker() (load.Worker, error) {
 	return p.local, nil
 }
 
-func (p *part) idle() bool {
+func (p *runShare) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.local == nil
 }
 
-// finish ends the part: its load, its clients and its connection. It may be called again.
-func (p *part) finish() error {
+// finish ends the share: its load, its clients and its connection. It may be called again.
+func (p *runShare) finish() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.local == nil {
@@ -126,7 +126,7 @@ func (p *part) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), partLimit)
 	defer cancel()
 	if closing := p.cluster.Close(ctx); closing != nil {
-		err = errors.Join(err, fmt.Errorf("disconnecting: %w", closing))
+		err = errors.Join(err, fmt.Errorf("disconnect: %w", closing))
 	}
 	p.undo()
 	p.local, p.cluster = nil, nil

@@ -44,7 +44,7 @@ func hiddenPart(path string) bool {
 		strings.Contains(path, string(filepath.Separator)+"."))
 }
 
-// linksWithin refuses a directory of which a file that readers open is a link out of root.
+// linksWithin refuses a directory in which a file that readers open is a link out of root.
 func linksWithin(root, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -21,7 +21,7 @@ const (
 	dataName = "data"
 	lockPoll = 10 * time.Millisecond
 
-	// Further names in the room of a detached testbed.
+	// Further names in the folder of a detached testbed.
 	stateName   = "state.json"
 	targetName  = "target.yaml"
 	secretsName = "secrets"
@@ -32,35 +32,35 @@ const (
 // unnamed matches the directories of testbeds without a name.
 var unnamed = regexp.MustCompile(`^p\d+-\d+$`)
 
-// room is one testbed's directory. Its lock is held as long as the owner lives.
-type room struct {
+// folder is one testbed's directory. Its lock is held as long as the owner lives.
+type folder struct {
 	dir  string
 	lock *os.File
 }
 
-// openRoom makes a directory under base and locks it. Meanwhile no other process makes or
+// openFolder makes a directory under base and locks it. Meanwhile no other process makes or
 // removes a directory there. Without a name, the directory gets a unique one. The error is
 // os.ErrExist when the name is in use.
-func openRoom(ctx context.Context, base, name string) (*room, error) {
+func openFolder(ctx context.Context, base, name string) (*folder, error) {
 	root := filepath.Join(base, rootName)
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return nil, result.InFolder(base, "making the data directory", err)
+		return nil, result.InFolder(base, "make the data directory", err)
 	}
 	if absolute, err := filepath.Abs(base); err == nil {
 		leftover.Watch(Base, absolute)
 	}
 	gate, err := lockWithin(ctx, filepath.Join(root, lockName))
 	if err != nil {
-		return nil, fmt.Errorf("locking %s: %w", root, err)
+		return nil, fmt.Errorf("lock %s: %w", root, err)
 	}
 	defer gate.Close()
 	if _, err := removeDead(root); err != nil {
-		return nil, fmt.Errorf("removing what a dead testbed left: %w", err)
+		return nil, fmt.Errorf("remove what a dead testbed left: %w", err)
 	}
-	return makeRoom(root, name)
+	return makeFolder(root, name)
 }
 
-func makeRoom(root, name string) (*room, error) {
+func makeFolder(root, name string) (*folder, error) {
 	dir := filepath.Join(root, name)
 	var err error
 	if name == "" {
@@ -69,9 +69,9 @@ func makeRoom(root, name string) (*room, error) {
 		err = os.Mkdir(dir, 0o700)
 	}
 	if err != nil {
-		return nil, result.InFolder(root, "making the data directory", err)
+		return nil, result.InFolder(root, "make the data directory", err)
 	}
-	r := &room{dir: dir}
+	r := &folder{dir: dir}
 	r.lock, err = tryLock(filepath.Join(dir, lockName))
 	if err == nil {
 		// The lock file has content, so that a full disk shows here.
@@ -81,16 +81,16 @@ func makeRoom(root, name string) (*room, error) {
 		err = os.Mkdir(r.data(), 0o700)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making the data directory: %w", err), r.remove())
+		return nil, errors.Join(fmt.Errorf("make the data directory: %w", err), r.remove())
 	}
 	return r, nil
 }
 
-func (r *room) data() string { return filepath.Join(r.dir, dataName) }
+func (r *folder) data() string { return filepath.Join(r.dir, dataName) }
 
 // remove deletes the directory, and the lock last. If it is interrupted, the free lock still
 // shows that the owner is dead.
-func (r *room) remove() error {
+func (r *folder) remove() error {
 	err := removeDir(r.dir)
 	if r.lock != nil {
 		err = errors.Join(err, r.lock.Close())

@@ -9,9 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// part is an optional activity of a run beside its load: settling, following a backlog, auditing,
-// injecting faults. The run's goroutine calls the methods, in the order of their declaration.
-type part interface {
+// activity is something optional that a run does beside its load: settling, following a backlog,
+// auditing, injecting faults. The run's goroutine calls the methods, in the order of their
+// declaration.
+type activity interface {
 	// measured: the measured window begins.
 	measured(ctx context.Context)
 	// length returns the longest allowed interval that begins at a time; 0: no limit.
@@ -25,12 +26,12 @@ type part interface {
 	drain(d *draining)
 	// drained receives the outcome of the drain.
 	drained(settled bool, stillNs int64)
-	// prove adds what the part knows about messages that have not arrived.
+	// prove adds what the activity knows about messages that have not arrived.
 	prove(e *load.Evidence)
 	// end: load and drain are over, and the clients are about to close.
 	end() error
 	// account completes the accounts of the subscriptions (there are none if a worker was lost),
-	// and fills the part's own figures.
+	// and fills the activity's own figures.
 	account(of []result.SubscriptionLedger)
 }
 
@@ -50,7 +51,7 @@ type draining struct {
 	awaited  int   // subscriptions, those that read later being the last
 }
 
-// idle is a part that does nothing, for other parts to embed.
+// idle is an activity that does nothing, for others to embed.
 type idle struct{}
 
 func (idle) measured(context.Context)            {}
@@ -63,28 +64,28 @@ func (idle) prove(*load.Evidence)                {}
 func (idle) end() error                          { return nil }
 func (idle) account([]result.SubscriptionLedger) {}
 
-// partsOf returns the parts of a run's workload.
-func partsOf(r *run) (parts []part) {
+// activitiesOf returns the activities of a run's workload.
+func activitiesOf(r *run) (all []activity) {
 	w := r.job.Workload
 	if w.Settle {
-		parts = append(parts, newSettling(r))
+		all = append(all, newSettling(r))
 	}
 	if w.Backlog != nil {
-		parts = append(parts, newBacklog(r))
+		all = append(all, newBacklog(r))
 	}
 	var faults *faults
 	if len(w.Faults) > 0 {
 		faults = newFaults(r)
-		parts = append(parts, faults)
+		all = append(all, faults)
 	}
 	if spender, able := r.cluster.(system.Spender); able && r.run.Bill != nil {
-		parts = append(parts, &purse{run: r, spender: spender})
+		all = append(all, &costLimit{run: r, spender: spender})
 	}
 	if w.Audit {
-		parts = append(parts, &audit{run: r, faults: faults})
+		all = append(all, &audit{run: r, faults: faults})
 	}
 	if r.job.Target.Hooks != (target.Hooks{}) {
-		parts = append(parts, newHooks(r))
+		all = append(all, newHooks(r))
 	}
-	return parts
+	return all
 }

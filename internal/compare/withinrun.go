@@ -20,7 +20,7 @@ const (
 	// mostIntervals bounds the work for a long run: more intervals are first merged with their
 	// neighbours.
 	mostIntervals = 240
-	// mostEntries bounds the memory for values, of which each interval has its own.
+	// mostEntries bounds the memory for the values of all intervals.
 	mostEntries = 2_000_000
 	// resolution is the relative resolution of figures: that of the histograms.
 	resolution = 0.001
@@ -41,7 +41,7 @@ type Within struct {
 	ranks *ranks
 	// sequential is set for values that were looked at after each new one.
 	sequential bool
-	// sides is set for a ratio of which a side is sequential, and which has no pairs.
+	// sides is set for a ratio without pairs that has a sequential side.
 	sides *[2]Within
 }
 
@@ -97,7 +97,7 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 	case f.Name == "received":
 		each = ratesOf(s, func(i result.Interval) int64 { return i.Received })
 		draw = func(w []int32) float64 { return weighted(each, w) }
-	case f.Name == PerCore:
+	case f.Name == figure.PerCore:
 		each = perCore(s)
 		draw = func(w []int32) float64 { return weighted(each, w) }
 	}

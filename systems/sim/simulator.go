@@ -76,18 +76,18 @@ type arrival struct {
 	part    *transaction // nil: none
 }
 
-// inbox is where producers leave messages for the line.
+// inbox is where producers leave messages for the simulator.
 type inbox struct {
 	sync.Mutex
 	arrivals []arrival
 	closed   bool
-	wakeAtNs int64 // the line sleeps until this time; longAgo: it is awake
+	wakeAtNs int64 // the simulator sleeps until this time; longAgo: it is awake
 }
 
-// line is the simulated system's one worker and all its state. It holds its lock while it works,
-// and lets others open and close clients in between. The inbox has its own lock, so that a Send
-// never waits for work.
-type line struct {
+// simulator is the simulated system's one worker and all its state. It holds its lock while it
+// works, and lets others open and close clients in between. The inbox has its own lock, so that a
+// Send never waits for work.
+type simulator struct {
 	sync.Mutex
 	inbox   inbox
 	clock   clock.Clock
@@ -137,8 +137,8 @@ type line struct {
 	ended   sync.Once
 }
 
-func newLine(c clock.Clock, s system.Settings, born *birth) *line {
-	l := &line{
+func newSimulator(c clock.Clock, s system.Settings, born *birth) *simulator {
+	l := &simulator{
 		clock: c, truth: newTruth(s), faults: newFaults(s), outage: newOutage(s), startNs: c.Now(),
 		memory: newStore(s), drift: s.Number("service_drift"),
 		warmth:    newWarmth(s, born.at(c.Now())),
@@ -161,8 +161,8 @@ func newLine(c clock.Clock, s system.Settings, born *birth) *line {
 }
 
 // take leaves messages in the inbox, all at one moment. It reports false when
-// the line has ended, or the producer has been closed.
-func (l *line) take(from *producer, messages ...*system.Message) bool {
+// the simulator has ended, or the producer has been closed.
+func (l *simulator) take(from *producer, messages ...*system.Message) bool {
 	l.blockSend()
 	now := l.clock.Now()
 	l.inbox.Lock()
@@ -174,8 +174,8 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 	answerable := now + l.truth.leastNs
 	var part *transaction
 	if from.transactional {
-		// The time is read again under the lock, so that the line finds all messages of an ended
-		// transaction.
+		// The time is read again under the lock, so that the simulator finds all messages of an
+		// ended transaction.
 		now = l.clock.Now()
 		part = from.transaction(now - l.startNs)
 		answerable = l.startNs + part.endNs
@@ -200,7 +200,7 @@ func (l *line) take(from *producer, messages ...*system.Message) bool {
 
 // blockSend returns when a Send may continue. It uses Go's timers, because an alarm would change
 // the caller's thread.
-func (l *line) blockSend() {
+func (l *simulator) blockSend() {
 	for l.block.everyNs > 0 {
 		since := l.clock.Now() - l.startNs
 		wait := l.block.after(since) - since
@@ -212,7 +212,7 @@ func (l *line) blockSend() {
 }
 
 // empty empties the inbox, oldest first. The caller holds the lock.
-func (l *line) empty() {
+func (l *simulator) empty() {
 	l.inbox.Lock()
 	arrivals := l.inbox.arrivals
 	l.inbox.arrivals = l.spare[:0]
@@ -225,7 +225,7 @@ func (l *line) empty() {
 }
 
 // arrive assigns a message its place and the time of its answer.
-func (l *line) arrive(a arrival) {
+func (l *simulator) arrive(a arrival) {
 	turn := l.truth.afterStall(a.from.sends(a.atNs - l.startNs))
 	n := l.arrived
 	l.arrived++
@@ -261,7 +261,7 @@ func (l *line) arrive(a arrival) {
 	l.answers.push(one)
 }
 
-func (l *line) newSlot(from *producer, what fault) *slot {
+func (l *simulator) newSlot(from *producer, what fault) *slot {
 	var s *slot
 	if n := len(l.freeSlots); n > 0 {
 		s, l.freeSlots = l.freeSlots[n-1], l.freeSlots[:n-1]
@@ -272,8 +272,9 @@ func (l *line) newSlot(from *producer, what fault) *slot {
 	return s
 }
 
-// run does the work that is due until the line is stopped. The alarm belongs to this goroutine.
-func (l *line) run(started chan<- struct{}) {
+// run does the work that is due until the simulator is stopped. The alarm belongs to this
+// goroutine.
+func (l *simulator) run(started chan<- struct{}) {
 	l.alarm = l.clock.NewAlarm()
 	defer l.alarm.Close()
 	defer close(l.stopped)
@@ -296,8 +297,8 @@ func (l *line) run(started chan<- struct{}) {
 }
 
 // sleep waits until something is due or has arrived; it reports false when the
-// line has been stopped.
-func (l *line) sleep() bool {
+// simulator has been stopped.
+func (l *simulator) sleep() bool {
 	l.Lock()
 	until := l.nextNs()
 	l.Unlock()
@@ -314,8 +315,8 @@ func (l *line) sleep() bool {
 	return !closed
 }
 
-// wake makes the line look for work again.
-func (l *line) wake() {
+// wake makes the simulator look for work again.
+func (l *simulator) wake() {
 	l.inbox.Lock()
 	l.inbox.wakeAtNs = longAgo
 	l.inbox.Unlock()
@@ -323,7 +324,7 @@ func (l *line) wake() {
 }
 
 // nextNs returns the time of the next work, on the clock.
-func (l *line) nextNs() int64 {
+func (l *simulator) nextNs() int64 {
 	next := clock.Never
 	for _, s := range l.draining {
 		next = min(next, l.startNs+s.dueNs())
@@ -350,7 +351,7 @@ func (l *line) nextNs() int64 {
 const batch = 64
 
 // work does the work that is due, at most a batch, and reports whether there was any.
-func (l *line) work(now int64) bool {
+func (l *simulator) work(now int64) bool {
 	for n := range batch {
 		switch {
 		case now < l.outage.untilNs:
@@ -365,13 +366,13 @@ func (l *line) work(now int64) bool {
 }
 
 // tellLate reports how long ago something was due that no outage delayed.
-func (l *line) tellLate(dueNs int64) {
+func (l *simulator) tellLate(dueNs int64) {
 	if l.late != nil {
 		l.late(l.clock.Now() - l.startNs - max(dueNs, l.outage.untilNs))
 	}
 }
 
-func (l *line) answerDue(now int64) bool {
+func (l *simulator) answerDue(now int64) bool {
 	a, ok := l.answers.peek()
 	if ok = ok && a.atNs <= now; ok {
 		l.answers.pop()
@@ -381,7 +382,7 @@ func (l *line) answerDue(now int64) bool {
 }
 
 // answer acknowledges or refuses a message, and plans the deliveries that waited for it.
-func (l *line) answer(a answer) {
+func (l *simulator) answer(a answer) {
 	from, partition := a.slot.from, a.message.Partition
 	a.slot.what = l.outage.plant(a.slot.what, from.held[partition] == nil)
 	err := l.accept(a)
@@ -397,7 +398,7 @@ func (l *line) answer(a answer) {
 }
 
 // accept copies a message's content, so that the sender may reuse the message.
-func (l *line) accept(a answer) error {
+func (l *simulator) accept(a answer) error {
 	s, p := a.slot, &l.faults.planted
 	s.answered = true
 	switch {
@@ -439,15 +440,15 @@ func (l *line) accept(a answer) error {
 }
 
 // misplace makes a record appear to come from the neighbouring partition.
-func (l *line) misplace(r *record) {
+func (l *simulator) misplace(r *record) {
 	if n := int32(len(r.topic.partitions)); n > 1 {
 		l.faults.planted.Misplaced++
 		r.partition = (r.partition + 1) % n
 	}
 }
 
-// stop ends the line and reports whether this call did.
-func (l *line) stop() bool {
+// stop ends the simulator and reports whether this call did.
+func (l *simulator) stop() bool {
 	first := false
 	l.ended.Do(func() {
 		first = true
@@ -461,7 +462,7 @@ func (l *line) stop() bool {
 }
 
 // abandon answers all remaining messages with an error.
-func (l *line) abandon() {
+func (l *simulator) abandon() {
 	for t, ok := l.open.peek(); ok; t, ok = l.open.peek() {
 		l.open.pop()
 		for _, a := range t.waiting {

@@ -14,19 +14,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// apart returns the separate CPUs of servers and load, or the reason why they share all; nil: the
-// workload does not ask for separation.
-func (j *Job) apart() *result.Apart {
+// separateCPUs returns the separate CPUs of servers and load, or the reason why they share all;
+// nil: the workload does not ask for separation.
+func (j *Job) separateCPUs() *result.Apart {
 	if j.Workload.Isolate.CPUs != workload.CPUsSplit {
 		return nil
 	}
 	_, embedded := j.System.(system.Embedded)
 	switch {
 	case embedded:
-		return &result.Apart{Why: j.System.Describe().Name + " lives in plimsoll's own process"}
+		return &result.Apart{Why: j.System.Describe().Name + " runs in plimsoll's own process"}
 	case !j.starts() && len(j.Target.Processes) == 0:
-		return &result.Apart{Why: "plimsoll started no server, and the target names no process " +
-			"of one"}
+		return &result.Apart{Why: "plimsoll started no server, and the target names none under " +
+			"processes"}
 	case j.Crew != nil:
 		return &result.Apart{Why: "other processes offer the load"}
 	}
@@ -41,7 +41,7 @@ func (j *Job) apart() *result.Apart {
 // there is more than one core.
 func split(cpus []int, core func(cpu int) int) *result.Apart {
 	if len(cpus) < 2 {
-		return &result.Apart{Why: "plimsoll may use one CPU only"}
+		return &result.Apart{Why: "plimsoll may use only one CPU"}
 	}
 	all := slices.Clone(cpus)
 	slices.SortFunc(all, func(a, b int) int {
@@ -59,7 +59,7 @@ func split(cpus []int, core func(cpu int) int) *result.Apart {
 
 // separate gives the load its CPUs, and servers that are started from now on theirs.
 func (s *session) separate() error {
-	a := s.job.apart()
+	a := s.job.separateCPUs()
 	if s.run.Environment.Apart = a; a == nil {
 		return nil
 	}

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// sweeps is the number of times per confirm_timeout that a line looks for messages that waited
-	// too long. So a timeout is late by at most 1/sweeps of confirm_timeout.
+	// sweeps is the number of times per confirm_timeout that a publisher looks for messages that
+	// waited too long. So a timeout is late by at most 1/sweeps of confirm_timeout.
 	sweeps = 20
 	// renewEvery is the shortest time between two reopenings of channels on which messages were
 	// refused.
 	renewEvery = time.Second
 )
 
-// line is one connection of a producer, reopened when it is lost. Its goroutine, run, reads the
-// confirms; the lock of p.slots guards its fields.
+// publisher is one connection of a producer, reopened when it is lost. Its goroutine, run, reads
+// the confirms; the lock of p.slots guards its fields.
 //
 // The client library reports confirms in the order of publishing, so a slow queue would delay the
 // answers of all others. But it marks each message's own confirmation on arrival, and waits for
 // the server when it has processed everything received. Before that wait its own goroutine ends the
 // messages that were confirmed, which saves a switch of threads; run does what may take longer.
-type line struct {
+type publisher struct {
 	p      *producer
 	number int
 	conn   *amqp.Connection
@@ -52,33 +52,34 @@ type line struct {
 	now     uint32    // sweeps since the beginning
 }
 
-// lane is one channel of a line's connection.
+// lane is one channel of a publisher's connection.
 type lane struct {
-	line     *line
-	channel  *amqp.Channel
-	closes   chan *amqp.Error
-	returns  chan amqp.Return
-	inFlight []*slot // in the order of publishing
-	dead     bool    // the channel belongs to a lost connection
+	publisher *publisher
+	channel   *amqp.Channel
+	closes    chan *amqp.Error
+	returns   chan amqp.Return
+	inFlight  []*slot // in the order of publishing
+	dead      bool    // the channel belongs to a lost connection
 }
 
-func newLine(p *producer, number int) *line {
-	return &line{p: p, number: number, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+func newPublisher(p *producer, number int) *publisher {
+	return &publisher{p: p, number: number, wake: make(chan struct{}, 1),
+		ended: make(chan struct{})}
 }
 
 // ready reports whether messages can be published. The caller holds the slots' lock.
-func (l *line) ready() bool { return l.up && !l.blocked && !l.stale }
+func (l *publisher) ready() bool { return l.up && !l.blocked && !l.stale }
 
 // poke makes run look at the messages in flight soon.
-func (l *line) poke() {
+func (l *publisher) poke() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
 }
 
-// connect opens the connection and its channels, at the endpoint with the line's number.
-func (l *line) connect(ctx context.Context) error {
+// connect opens the connection and its channels, at the endpoint with the publisher's number.
+func (l *publisher) connect(ctx context.Context) error {
 	w := newWire(l.collector())
 	conn, err := l.p.of.dialer.dialOn(ctx, l.number, "plimsoll producer of "+l.p.exchange, w)
 	if err != nil {
@@ -93,7 +94,7 @@ func (l *line) connect(ctx context.Context) error {
 	for range l.p.of.cfg.channels {
 		one, err := l.openLane(conn)
 		if err != nil {
-			return errors.Join(fmt.Errorf("opening a channel to publish on: %w", err),
+			return errors.Join(fmt.Errorf("open a channel to publish on: %w", err),
 				hangUp(ctx, conn))
 		}
 		lanes = append(lanes, one)
@@ -107,7 +108,7 @@ func (l *line) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
+func (l *publisher) openLane(conn *amqp.Connection) (*lane, error) {
 	ch, err := conn.Channel()
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
 	if err := ch.Confirm(false); err != nil {
 		return nil, err
 	}
-	one := &lane{line: l, channel: ch, inFlight: make([]*slot, 0, l.p.slots.Most())}
+	one := &lane{publisher: l, channel: ch, inFlight: make([]*slot, 0, l.p.slots.Most())}
 	one.closes = ch.NotifyClose(make(chan *amqp.Error, 1))
 	// No more messages can be returned than are in flight.
 	one.returns = ch.NotifyReturn(make(chan amqp.Return, l.p.slots.Most()))
@@ -123,7 +124,7 @@ func (l *line) openLane(conn *amqp.Connection) (*lane, error) {
 }
 
 // run reads confirms, and reconnects when the connection is lost, until the producer closes.
-func (l *line) run() {
+func (l *publisher) run() {
 	defer close(l.ended)
 	ticker := time.NewTicker(max(l.p.of.cfg.confirmTimeout/sweeps, time.Millisecond))
 	defer ticker.Stop()
@@ -162,7 +163,7 @@ func (l *line) run() {
 }
 
 // hold stops the producer, or lets it continue, as the server requests.
-func (l *line) hold(blocked bool) {
+func (l *publisher) hold(blocked bool) {
 	l.p.slots.Lock()
 	l.blocked = blocked
 	l.p.slots.Unlock()
@@ -171,7 +172,7 @@ func (l *line) hold(blocked bool) {
 
 // collector returns the function that ends confirmed messages on the goroutine of the library that
 // reads a connection. That of a lost connection may still run beside its successor.
-func (l *line) collector() func() {
+func (l *publisher) collector() func() {
 	var spare []*slot
 	return func() {
 		var seen sight
@@ -183,7 +184,7 @@ func (l *line) collector() func() {
 
 // look ends the messages that were confirmed, returned or refused. The error says why the
 // connection cannot be used any more.
-func (l *line) look() error {
+func (l *publisher) look() error {
 	var seen sight
 	seen, l.spare = l.collect(l.spare)
 	switch {
@@ -202,7 +203,7 @@ type sight struct{ closed, late, stale bool }
 
 // collect ends the messages that were confirmed, returned or refused. The memory of spare, which it
 // returns, is the caller's.
-func (l *line) collect(spare []*slot) (sight, []*slot) {
+func (l *publisher) collect(spare []*slot) (sight, []*slot) {
 	var seen sight
 	l.p.slots.Lock()
 	ended := spare[:0]
@@ -247,7 +248,7 @@ func (l *line) collect(spare []*slot) (sight, []*slot) {
 // renew reopens the channels after messages were refused: a channel that was opened while a quorum
 // queue had no leader refuses all messages to that queue while it is open (RabbitMQ 3.10). renew
 // waits until nothing is in flight, so that messages stay in order.
-func (l *line) renew() error {
+func (l *publisher) renew() error {
 	l.p.slots.Lock()
 	due := true
 	for _, one := range l.lanes {
@@ -267,7 +268,7 @@ func (l *line) renew() error {
 			err = one.channel.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("opening a channel in place of one that refuses messages: %w", err)
+			return fmt.Errorf("open a channel in place of one that refuses messages: %w", err)
 		}
 		lanes[i] = fresh
 	}
@@ -296,7 +297,7 @@ func (one *lane) outcome(s *slot) error {
 		return nil
 	case one.channel.IsClosed():
 		// The library marks all open messages as refused when it closes.
-		return one.line.lost
+		return one.publisher.lost
 	}
 	return errNacked
 }
@@ -310,7 +311,7 @@ func (one *lane) takeReturns() {
 				one.returns = nil
 				return
 			}
-			all := one.line.p.slots.All()
+			all := one.publisher.p.slots.All()
 			i, err := strconv.ParseUint(r.CorrelationId, slotBase, 31)
 			if err == nil && int(i) < len(all) {
 				all[i].returned = fmt.Errorf(
@@ -324,7 +325,7 @@ func (one *lane) takeReturns() {
 }
 
 // reason returns why the connection or one of its channels was closed.
-func (l *line) reason() error {
+func (l *publisher) reason() error {
 	for _, one := range l.lanes {
 		select {
 		case err := <-one.closes:
@@ -346,7 +347,7 @@ func (l *line) reason() error {
 
 // lose gives up the connection: nothing is published on it any more, and messages in flight end
 // without an answer.
-func (l *line) lose(why error) {
+func (l *publisher) lose(why error) {
 	l.p.slots.Lock()
 	l.up, l.losses = false, l.losses+1
 	l.lost = fmt.Errorf(
@@ -361,13 +362,13 @@ func (l *line) lose(why error) {
 	l.endAll(l.lost)
 }
 
-func (l *line) endpoint() string {
+func (l *publisher) endpoint() string {
 	all := l.p.of.dialer.endpoints
 	return all[l.number%len(all)]
 }
 
 // endAll ends the messages in flight: with their answer if there is one, and otherwise with err.
-func (l *line) endAll(err error) {
+func (l *publisher) endAll(err error) {
 	l.p.slots.Lock()
 	var ended []*slot
 	var outcomes []error
@@ -391,7 +392,7 @@ func (l *line) endAll(err error) {
 
 // reconnect tries one endpoint after another until one answers. After reconnect_timeout, messages
 // are refused meanwhile. It returns false if the producer has closed.
-func (l *line) reconnect() bool {
+func (l *publisher) reconnect() bool {
 	tries := newTries(l.p.of.cfg.patience)
 	for {
 		l.number++
@@ -416,7 +417,7 @@ func (l *line) reconnect() bool {
 }
 
 // finish closes the connection and ends its messages in flight.
-func (l *line) finish() {
+func (l *publisher) finish() {
 	l.p.slots.Lock()
 	l.up = false
 	l.p.slots.Unlock()

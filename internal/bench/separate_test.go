@@ -16,7 +16,7 @@ func TestCPUsAreSplitByWholeCores(t *testing.T) {
 		core func(int) int
 		want result.Apart
 	}{
-		"one":   {[]int{3}, single, result.Apart{Why: "plimsoll may use one CPU only"}},
+		"one":   {[]int{3}, single, result.Apart{Why: "plimsoll may use only one CPU"}},
 		"two":   {[]int{0, 1}, single, result.Apart{Servers: []int{0}, Load: []int{1}}},
 		"three": {[]int{0, 1, 2}, single, result.Apart{Servers: []int{0, 1}, Load: []int{2}}},
 		"two threads of one core": {[]int{0, 1}, pairs(1),
