@@ -69,7 +69,7 @@ func standingAnswers(r StudyResult) (out []string) {
 		}
 		for _, at := range first.keys {
 			if all := first.of[at]; len(all) == 1 {
-				out = append(out, fmt.Sprintf("%s, %s: %s, is ahead of every other system.",
+				out = append(out, fmt.Sprintf("%s, %s: %s, is ahead of every other that is ranked.",
 					at, s.Figure, all[0]))
 			} else {
 				out = append(out, fmt.Sprintf("%s, %s: between %s no difference was shown.", at,

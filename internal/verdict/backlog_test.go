@@ -57,7 +57,7 @@ func TestUnreadIsNotLost(t *testing.T) {
 			func(v result.Verdict) bool { return v.Name == verdict.Loss })]
 	}
 	if v := loss(); v.Outcome != result.Unknown ||
-		!strings.HasSuffix(v.Sentence, "had not read 60 acknowledged messages") {
+		!strings.HasSuffix(v.Sentence, "had not read 60 acknowledged messages when the run ended") {
 		t.Errorf("%+v", v)
 	}
 	r.Ledger.Subscriptions[0].Lost = 1

@@ -24,7 +24,7 @@ func TestOrderBetweenWorkers(t *testing.T) {
 		"surely overtaken": {true, result.SubscriptionLedger{BetweenWorkers: 40, Overtaken: 1},
 			result.Broken, "after another consumer"},
 		"late or copies": {false, result.SubscriptionLedger{BetweenWorkers: 40,
-			ReorderedOrCopies: 2}, result.Unknown, "2 messages came after a later one"},
+			ReorderedOrCopies: 2}, result.Unknown, "2 messages came out of order at one worker"},
 	} {
 		r := good()
 		l := &r.Ledger.Subscriptions[0]

@@ -126,14 +126,14 @@ var bases = []string{
 	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
 	"{load: {rate: 1k/s}, handling: {time: 1ms, fails: 1%}}",
 	"scaling: [{at: 5s, consumers: 1}]", "isolate: {cpus: split}", "existing_topics: [orders]",
-	"clients: throughput",
+	"clients: throughput", "objectives: [publish.p99 < 20ms]",
 }
 
 // otherValues are values of which at least one changes any key.
 var otherValues = []string{
 	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s",
 	"3k/s", "21s", "500us", "11m", "auto",
-	"exactly_once", "latency", "shared", "[others]", "true", "false", "replay", "1..9", "other",
+	"exactly_once", "latency", "shared", "[others]", "[lost < 1]", "true", "false", "replay", "1..9", "other",
 	"[{at: 6s, consumers: 1}]", "[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
 }
 
@@ -173,7 +173,8 @@ func runOf(w *workload.Workload) *result.Run {
 // declares. The same holds for an older run without the resolved workload, except for keys that
 // are not in its figures.
 func TestEveryKeyOfAWorkloadIsCompared(t *testing.T) {
-	notInFigures := []string{"description", "drain", "faults", "isolate.cpus", "scaling"}
+	notInFigures := []string{"description", "drain", "faults", "isolate.cpus", "objectives",
+		"scaling"}
 	for _, f := range workload.Fields() {
 		before, after := with(t, f)
 		if before == nil {

@@ -108,7 +108,7 @@ func TestSecondaryWithoutPrimary(t *testing.T) {
 		"login refused": {description.Topology{Servers: []description.Server{{
 			Addr: "a:27017", LastError: mongo.CommandError{Code: codeLoginFailed}}}},
 			[]string{"refuses the user or password", setAuthSource}},
-		"no replica set": {description.Topology{}, []string{"none of b:27017 is a member",
+		"no replica set": {description.Topology{}, []string{"no endpoint is a member",
 			"name one server"}},
 		"silence": {description.Topology{Servers: []description.Server{{Addr: "a:27017"}}},
 			[]string{"does not answer"}},
