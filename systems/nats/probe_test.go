@@ -9,6 +9,22 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// known are the capabilities that JetStream is known to have.
+var known = map[string]probe.Answer{
+	"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
+	"order in a partition": probe.Yes, "global order": probe.Yes,
+	"order on redelivery": probe.No,
+	"at most once":        probe.Yes, "at least once": probe.Yes,
+	"exactly once": probe.Conditional,
+	"redelivery":   probe.Yes,
+	"replay":       probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
+	"routing: pattern": probe.Yes,
+	"routing: fanout":  probe.Yes, "routing: headers": probe.No,
+	"message TTL": probe.Conditional, "priorities": probe.No,
+	"delayed delivery": probe.Conditional, "flow control": probe.Conditional,
+	"transactions": probe.Conditional,
+}
+
 // The probes find the capabilities that JetStream is known to have.
 func TestProbes(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
@@ -16,26 +32,21 @@ func TestProbes(t *testing.T) {
 	s := settings(t, target.Setting{Name: setAckWait, Value: "2s"})
 	servers := provision(t, workload.SyncAsync, s)
 	began := time.Now()
-	column, err := probe.On(t.Context(), probe.Subject{Name: "nats", System: New(),
-		Options: optionsOf(servers, workload.SyncAsync, s)}, nil)
-	if err != nil {
-		t.Fatal(err)
+	differences := func() []string {
+		column, err := probe.On(t.Context(), probe.Subject{Name: "nats", System: New(),
+			Options: optionsOf(servers, workload.SyncAsync, s)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return column.Differences(known)
 	}
-	for _, wrong := range column.Differences(map[string]probe.Answer{
-		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
-		"order in a partition": probe.Yes, "global order": probe.Yes,
-		"order on redelivery": probe.No,
-		"at most once":        probe.Yes, "at least once": probe.Yes,
-		"exactly once": probe.Conditional,
-		"redelivery":   probe.Yes,
-		"replay":       probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
-		"routing: pattern": probe.Yes,
-		"routing: fanout":  probe.Yes, "routing: headers": probe.No,
-		"message TTL": probe.Conditional, "priorities": probe.No,
-		"delayed delivery": probe.Conditional, "flow control": probe.Conditional,
-		"transactions": probe.Conditional,
-	}) {
-		t.Error(wrong)
+	wrong := differences()
+	if len(wrong) > 0 { // a machine full of other tests can keep a message for 15 s
+		t.Log("again, because of: ", wrong)
+		wrong = differences()
+	}
+	for _, one := range wrong {
+		t.Error(one)
 	}
 	c, err := New().Connect(t.Context(), optionsOf(servers, workload.SyncAsync, s))
 	if err != nil {

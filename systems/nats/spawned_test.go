@@ -162,8 +162,8 @@ func TestProcessThatCannotStart(t *testing.T) {
 	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}
-	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout), "expects its configuration on stdin",
-		"servers: processes")
+	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout),
+		"expects its configuration on stdin", "servers: processes")
 	mustSay(t, ServeNode(t.Context(), strings.NewReader("password: geheim }"), os.Stdout),
 		"does not accept the configuration")
 	ctx, cancel := context.WithCancel(t.Context())
