@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -69,54 +72,50 @@ func (c *chooseCommand) next(runs []*result.Saved) string {
 		}
 	}
 	slices.SortStableFunc(fit,
-		func(a, b *result.Saved) int { return cmp.Compare(tail(a), tail(b)) })
-	var targets []string
+		func(a, b *result.Saved) int { return cmp.Compare(publishP99(a), publishP99(b)) })
+	var targets, load []string
 	for _, s := range fit {
-		flag := " -t " + word(cmp.Or(c.named[s.Run.Name], s.Run.Name))
-		if !slices.Contains(targets, flag) && len(targets) < mostNext {
-			targets = append(targets, flag)
+		target := cmp.Or(c.named[s.Run.Name], s.Run.Name)
+		if !slices.Contains(targets, target) && len(targets) < mostNext {
+			targets, load = append(targets, target), append(load, "-t", target)
 		}
 	}
 	if len(targets) == 0 {
 		return "next: no run can be ranked, and its report says why: lower --rate, or measure " +
 			"servers longer (--warm auto --duration 60s)"
 	}
-	load := strings.Join(targets, "") + c.loadFlags()
-	return "next: does what was acknowledged survive a killed server?  plimsoll verify" + load +
-		"\nnext: how much do they carry?  plimsoll peak" + load
+	load = append(load, c.loadFlags()...)
+	command := func(name string) string {
+		return report.CommandLine(append([]string{"plimsoll", name}, load...))
+	}
+	return "next: does what was acknowledged survive a killed server?  " + command("verify") +
+		"\nnext: how much do they carry?  " + command("peak")
 }
 
-// tail is the publish p99 of a run; infinite: it has none.
-func tail(s *result.Saved) float64 {
-	p, known := s.Run.Summary.Series(result.Publish).Point(99)
-	if !known || p.Bound != result.Exact {
-		return math.Inf(1)
+// publishP99 is the publish p99 of a run in ns; infinite: it has no exact one.
+func publishP99(s *result.Saved) float64 {
+	if f, err := figure.Find("publish.p99"); err == nil {
+		if v, known := f.Value(&s.Run); known {
+			return v
+		}
 	}
-	return float64(p.LatencyNs)
+	return math.Inf(1)
 }
 
 // loadFlags repeats the flags for the load.
-func (in *inputs) loadFlags() (out string) {
+func (in *inputs) loadFlags() (out []string) {
 	if in.Workload != "default" {
-		out += " -w " + word(in.Workload)
+		out = append(out, "-w", in.Workload)
 	}
 	if in.Durability != nil {
-		out += fmt.Sprintf(" --durability %d", *in.Durability)
+		out = append(out, "--durability", strconv.Itoa(*in.Durability))
 	}
 	if in.Rate != nil {
-		out += " --rate " + word(*in.Rate)
+		out = append(out, "--rate", *in.Rate)
 	}
 	for _, s := range in.settings() {
 		name, value, _ := strings.Cut(s.flag, " ")
-		out += " " + name + " " + word(value)
+		out = append(out, name, value)
 	}
 	return out
-}
-
-// word quotes a word for a shell.
-func word(text string) string {
-	if !strings.ContainsAny(text, " \t\n'\"\\$`*?[]{}()<>|&;#~!") && text != "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -41,12 +41,3 @@ func TestTheNextCommandsNameTheBestTargets(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-func TestWordsAreQuotedForAShell(t *testing.T) {
-	for text, want := range map[string]string{"5k/s": "5k/s", "": "''", "a b": "'a b'",
-		"it's": `'it'\''s'`, "80% 1KB + 20% 2KB": "'80% 1KB + 20% 2KB'"} {
-		if got := word(text); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
-	}
-}

@@ -84,7 +84,7 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 	var rank *ranks
 	p := &parts{}
 	switch {
-	case f.Series != "":
+	case f.Percentile > 0:
 		p = partsOf(s, f.Series)
 		if each = p.each(f.Percentile); len(each) >= fewestIntervals {
 			rank = ranksOf(p, f.Percentile)

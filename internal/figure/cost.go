@@ -62,7 +62,7 @@ func Embedded(o result.Observation) bool {
 	return len(o.Servers) == 1 && o.Servers[0] == result.Self
 }
 
-// Observed reports whether any resource use is known. The system's own gauges are none.
+// Observed reports whether the use of any process is known. Gauges of the system do not count.
 func (c Cost) Observed() bool { return c.Seconds > 0 && len(c.Run.Observation.Processes) > 0 }
 
 // Nodes is the number of servers among which the cost is divided.

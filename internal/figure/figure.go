@@ -21,7 +21,8 @@ type Figure struct {
 	Zero bool
 	// Means explains the figure in a few words.
 	Means string
-	// Series and Percentile are those of a percentile of a latency.
+	// Series is that of a latency, and Percentile that of its histogram; 0: the figure is another
+	// one of the latency, such as its greatest value.
 	Series     result.Series
 	Percentile float64
 
@@ -43,7 +44,8 @@ func (f Figure) Span(r *result.Run) (Span, bool) {
 	return f.of(r)
 }
 
-// IsLatency reports whether the figure is a percentile of a latency.
+// IsLatency reports whether the figure is a latency of messages, which an overload or messages
+// without a latency make incomparable.
 func (f Figure) IsLatency() bool { return f.Series != "" }
 
 // OfSearch reports whether the figure is of a search for a peak, and not of runs.
@@ -57,7 +59,7 @@ func (f Figure) Better(a, b float64) bool {
 	return a < b
 }
 
-// known makes a figure of runs whose value has no bounds.
+// known makes a figure of runs whose value is exact.
 func known(f Figure, of func(*result.Run) (float64, bool)) Figure {
 	f.of = func(r *result.Run) (Span, bool) {
 		v, ok := of(r)
@@ -83,7 +85,7 @@ func Find(name string) (Figure, error) {
 			return f, nil
 		}
 		names = append(names, f.Name)
-		if !f.IsLatency() {
+		if f.Percentile == 0 {
 			plain = append(plain, f.Name)
 		}
 	}
@@ -122,7 +124,7 @@ var SeriesNames = []struct {
 	{"send", result.Send, "send", "a send"},
 }
 
-// latencies are percentiles, and the greatest values, which have no bounds.
+// latencies are percentiles, and the greatest values.
 func latencies() (out []Figure) {
 	means := map[result.Series]string{
 		result.Publish:  "from the moment a message was due to its acknowledgement",
@@ -139,13 +141,15 @@ func latencies() (out []Figure) {
 					return SpanOf(point), ok
 				}})
 		}
-		out = append(out, known(Figure{Name: s.Name + ".max",
+		out = append(out, Figure{Name: s.Name + ".max",
 			Title: "greatest " + s.Title + " latency", Unit: Nanoseconds,
-			Means: means[s.Series] + ", of messages that have a latency"},
-			func(r *result.Run) (float64, bool) {
+			Means: means[s.Series], Series: s.Series,
+			of: func(r *result.Run) (Span, bool) {
 				l := r.Summary.Series(s.Series)
-				return float64(l.MaxNs), l.Count > 0
-			}))
+				ns, bound := l.Worst()
+				return SpanOf(result.Percentile{LatencyNs: ns, Bound: bound}),
+					l.Count+l.Missing.Total() > 0
+			}})
 	}
 	return out
 }

@@ -60,6 +60,33 @@ func TestUnitsReadWhatTheyPrint(t *testing.T) {
 	}
 }
 
+// Latencies are told from other times, and messages without a latency leave a greatest value open.
+func TestLatenciesKnowTheirBounds(t *testing.T) {
+	for name, latency := range map[string]bool{"publish.p99": true, "e2e.max": true,
+		"e2e.p95_minutes": true, "catch_up.publish.p99": true, "start": false, "cpu": false} {
+		f, err := Find(name)
+		if err != nil || f.IsLatency() != latency {
+			t.Errorf("%s: %v, %v", name, f.IsLatency(), err)
+		}
+	}
+	f, err := Find("publish.max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &result.Run{}
+	r.Summary.Latency = []result.Latency{{Series: result.Publish, Count: 10, MaxNs: 5e6}}
+	if v, known := f.Value(r); !known || v != 5e6 {
+		t.Errorf("the greatest is %v, %v", v, known)
+	}
+	r.Summary.Latency[0].Missing.Refused = 1
+	if _, known := f.Value(r); known {
+		t.Error("a refused message does not open the greatest latency")
+	}
+	if span, has := f.Span(r); !has || !span.NotReached() {
+		t.Errorf("%+v, %v", span, has)
+	}
+}
+
 func TestGreaterRatesAndLesserLatenciesAreBetter(t *testing.T) {
 	for name, more := range map[string]bool{"rate": true, "peak": true, "per_core": true,
 		"catch_up": true, "publish.p99": false, "servers_cpu": false, "lost": false} {

@@ -32,7 +32,7 @@ func rates() []Figure {
 		known(Figure{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond,
 			More: true, Means: "bytes of a backlog that were read, from the start of its readers"},
 			catchUpBytes),
-		known(Figure{Name: "catch_up.publish.p99", Unit: Nanoseconds,
+		known(Figure{Name: "catch_up.publish.p99", Unit: Nanoseconds, Series: result.Publish,
 			Title: "publish p99 while a second reader catches up",
 			Means: "publish latency in that time"}, catchUpPublish),
 	}
@@ -112,12 +112,14 @@ func counter(recorded string, of func(result.Counters) int64) func(*result.Run) 
 func minutes() []Figure {
 	return []Figure{
 		known(Figure{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows",
-			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop"},
+			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop",
+			Series: result.EndToEnd},
 			func(r *result.Run) (float64, bool) {
 				return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
 			}),
 		known(Figure{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows",
-			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop"},
+			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop",
+			Series: result.SendCall},
 			func(r *result.Run) (float64, bool) {
 				return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
 			}),

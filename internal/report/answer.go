@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -177,7 +178,8 @@ func lostIn(side compare.Side) (n int64) {
 	return n
 }
 
-// splitRanked parts the targets whose runs may all be ranked from the others, of which it says why.
+// splitRanked separates the targets whose runs may all be ranked from the others, and says why
+// those may not.
 func splitRanked(sides []compare.Side) (ranked []compare.Side, refused []string) {
 	var whys grouped[string, string]
 	for _, side := range sides {
@@ -237,8 +239,7 @@ func middleOf(side compare.Side, f figure.Figure) (v float64, known bool) {
 		}
 		all = append(all, v)
 	}
-	slices.Sort(all)
-	return all[len(all)/2], len(all) > 0
+	return stats.Median(all), len(all) > 0
 }
 
 // pairsOf compares each target with the next slower one.

@@ -173,7 +173,7 @@ func toneOf(outcome string) document.Tone {
 func repetition(a result.Asked, whole result.Resolved, of result.Build) []block {
 	var folded []block
 	for _, c := range []document.Code{
-		{Title: "Command", Words: commandLine(a.Command)},
+		{Title: "Command", Words: CommandLine(a.Command)},
 		{Title: "Workload, with every default", Words: whole.Workload},
 		{Title: "Target, with every default", Words: whole.Target},
 		{Title: "Workload, as it was given", Words: a.Workload},
@@ -190,7 +190,7 @@ func repetition(a result.Asked, whole result.Resolved, of result.Build) []block 
 		out = append(out, paragraph("", "Measured with plimsoll "+version+"."))
 	}
 	if len(a.Command) > 0 {
-		out = append(out, block{Code: &document.Code{Words: commandLine(a.Command)}})
+		out = append(out, block{Code: &document.Code{Words: CommandLine(a.Command)}})
 		folded = folded[1:]
 	}
 	if len(folded) > 0 {
@@ -210,8 +210,8 @@ func misleading(texts ...[2]string) block {
 	return to(document.OnPage, heading(2, "How this could mislead"), block{Row: all})
 }
 
-// commandLine is a command as a shell reads it.
-func commandLine(words []string) string {
+// CommandLine is a command as a shell reads it.
+func CommandLine(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w

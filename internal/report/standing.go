@@ -192,7 +192,7 @@ func absences(s study.Standing, told map[string]bool) []string {
 	var places grouped[string, string]
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
-			if (p.Rounds == 0 || p.Unranked) && p.Remark != "" && !told[p.Remark] {
+			if (p.Rounds == 0 || p.Unranked || p.LeftOut > 0) && p.Remark != "" && !told[p.Remark] {
 				places.add(p.Remark, p.At)
 			}
 		}

@@ -224,7 +224,7 @@ func repeatSentence(s *verify.Saved) string {
 	out := fmt.Sprintf("to repeat round %d, run the same command with --rounds 1 --seed %d",
 		again.Number, again.Seed)
 	if len(s.Asked.Command) > 0 {
-		out += "; it was " + commandLine(s.Asked.Command)
+		out += "; it was " + CommandLine(s.Asked.Command)
 	}
 	return out
 }

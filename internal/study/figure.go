@@ -2,7 +2,6 @@ package study
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -31,11 +30,6 @@ func (f Figure) Value(m Measured) (value float64, known bool) {
 		value, known = span.Least, known && (span.Exact() || f.Zero)
 	}
 	return value, known && (value > 0 || f.Zero && value == 0)
-}
-
-// latency reports whether the figure is a latency of messages, whose name begins with a series.
-func (f Figure) latency() bool {
-	return f.Unit == figure.Nanoseconds && strings.Contains(f.Name, ".")
 }
 
 // searched reports whether the figure is of a search.

@@ -89,7 +89,19 @@ func (m Measured) unrankable(f Figure) string {
 	}
 	ranked, why := verdict.RankingOf(&m.Run.Run)
 	if m.Run.Run.Summary.Generator.Limited || why.Code == verdict.Steady ||
-		ranked == verdict.RatesRanked && f.latency() {
+		ranked == verdict.RatesRanked && f.IsLatency() {
+		return why.Sentence
+	}
+	return ""
+}
+
+// unsteady says in a word how the servers of a run were still changing; empty: they were not, or
+// the cell has no run.
+func (m Measured) unsteady() string {
+	if m.Run == nil {
+		return ""
+	}
+	if _, why := verdict.RankingOf(&m.Run.Run); why.Code == verdict.Steady {
 		return why.Sentence
 	}
 	return ""

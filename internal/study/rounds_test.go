@@ -351,6 +351,41 @@ func TestFiguresOfWhatServersSpent(t *testing.T) {
 	}
 }
 
+// A round in which servers were still changing gives no figure, and the others keep their rank.
+func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
+	s, p := roundedPlan(t, Smoke)
+	measured := make([]Measured, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Table != "knee" {
+			continue
+		}
+		c.State = experiment.Done
+		ns := int64(1000 + i)
+		if strings.HasPrefix(c.At, "one") {
+			ns += 8000
+		}
+		r := result.Run{State: result.Complete, Summary: result.Summary{WindowNs: 1e9,
+			Latency: []result.Latency{{Series: result.EndToEnd, Count: 1000,
+				Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: ns}}}}}}
+		if c.Round == 1 && strings.HasPrefix(c.At, "one") {
+			r.Summary.Latency[0].Percentiles[0].LatencyNs = 1 // what a cold server must not show
+			r.Verdicts = []result.Verdict{{Name: verdict.Steady, Outcome: result.Broken,
+				Sentence: "cold: end-to-end p99 fell"}}
+		}
+		measured[i].Run = &result.Saved{Run: r}
+	}
+	f, err := FindFigure("e2e.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := s.Table("knee").standing(f, p, measured).Rows[0].Places[0]
+	if one.Rounds != 2 || one.LeftOut != 1 || one.Low < 9000 || one.First != 2 ||
+		one.Remark != "1 round is left out, because its servers were cold" {
+		t.Errorf("%+v", one)
+	}
+}
+
 // A latency of an overloaded round has no rank, nor has a figure of a round that plimsoll limited.
 func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 	s, p := roundedPlan(t, Smoke)

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 )
 
 // Standing is one figure of a table of a study with rounds: a row for each place on all axes but
@@ -32,6 +34,8 @@ type Stand struct {
 	At     string `json:"at"`
 	Level  int    `json:"durability_level,omitempty"`
 	Rounds int    `json:"rounds"` // with the figure
+	// LeftOut counts the rounds in which the servers were still changing: they give no figure.
+	LeftOut int `json:"rounds_left_out,omitempty"`
 	// Value is the median of the rounds, or the greatest if one is 0. Of searches it is Low.
 	Value float64 `json:"value"`
 	// Low and High are the least and the greatest of two or more rounds; 0: not known. Of searches
@@ -87,11 +91,16 @@ type round struct {
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 	out := Stand{At: at, Known: f.precision(t, at, p, measured)}
 	var all []round
+	changing := ""
 	for i, c := range p.Cells {
 		if c.Table != t.Name || c.At != at {
 			continue
 		}
 		out.Level = c.level()
+		if word := measured[i].unsteady(); word != "" {
+			out.LeftOut, changing = out.LeftOut+1, word
+			continue
+		}
 		v, known := f.Value(measured[i])
 		known = known && c.State == experiment.Done
 		remark, ofLoad := c.remark(measured[i], known)
@@ -111,6 +120,11 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		if out.Remark = cmp.Or(out.Remark, remark); out.Run == "" {
 			out.Run = c.Run
 		}
+	}
+	if out.LeftOut > 0 {
+		left := quantity.Plural(out.LeftOut, "round is", "rounds are") +
+			" left out, because its servers were " + changing
+		out.Remark = strings.TrimPrefix(out.Remark+"; "+left, "; ")
 	}
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
