@@ -116,7 +116,7 @@ func TestTruthASlowConsumerIsSeen(t *testing.T) {
 	}
 	rising := false
 	for _, warning := range s.Run.Warnings {
-		rising = rising || warning.Code == "trend"
+		rising = rising || warning.Code == verdict.Steady
 	}
 	if !rising {
 		t.Errorf("nothing is said of a rising end-to-end latency: %v", s.Run.Warnings)

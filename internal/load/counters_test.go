@@ -37,6 +37,8 @@ type post struct {
 }
 
 func (p *post) OpenProducer(_ context.Context, o system.ProducerOptions) (system.Producer, error) {
+	p.Lock()
+	defer p.Unlock()
 	p.asked = o.Answered
 	return p, nil
 }

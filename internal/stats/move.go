@@ -18,6 +18,9 @@ const (
 	// farAway is the distance from the median, in standard deviations of normal noise, at which a
 	// value is replaced by a closer one: single spikes would hide a move, or look like one.
 	farAway = 4
+	// signShare is the share of the probability of a false move that is left to the signs of
+	// differences: few for a test that only a steady course needs.
+	signShare = 0.1
 )
 
 // Move is the greatest change of the level of a series in order of time: between its mean before a
@@ -35,7 +38,9 @@ type Move struct {
 // those that it leaves (Hawkins, "Testing a Sequence of Observations for a Shift in Location",
 // Journal of the American Statistical Association 72, 1977). Hawkins's distribution holds for
 // independent values, so it is drawn here from first-order autoregressions with the correlation of
-// the series. ok is false when there are too few values. The same series has the same P.
+// the series. A course without noise is as like its neighbours as they get, and no step: the signs
+// of its differences show it. ok is false when there are too few values. The same series has the
+// same P.
 func MoveOf(series []float64) (m Move, ok bool) {
 	n := len(series)
 	if n < fewestForMove {
@@ -61,7 +66,26 @@ func MoveOf(series []float64) (m Move, ok bool) {
 		}
 	}
 	m.P = float64(reached) / (moveTries + 1)
+	m.P = min(m.P/(1-signShare), oneWay(series)/signShare, 1)
 	return m, true
+}
+
+// oneWay is the probability that as many differences of neighbours have one sign by chance (Moore
+// and Wallis, "Time Series Significance Tests Based on Signs of Differences", Journal of the
+// American Statistical Association 38, 1943). It takes the signs for independent. In a first-order
+// autoregression they rather alternate, so the true probability is less.
+func oneWay(series []float64) float64 {
+	up, n := 0, 0
+	for i := range len(series) - 1 {
+		switch d := series[i+1] - series[i]; {
+		case d > 0:
+			up, n = up+1, n+1
+		case d < 0:
+			n++
+		}
+	}
+	coin := moremath.BinomialDist{N: n, P: 0.5}
+	return min(2*coin.CDF(float64(min(up, n-up))), 1)
 }
 
 // nearMedian returns a series whose values far away from the median are replaced by the farthest

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -88,6 +89,17 @@ func TestMoveOfPlainSeries(t *testing.T) {
 	stepped := []float64{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 5}
 	if m, _ := MoveOf(stepped); m.At != 10 || m.Before != 3 || m.After != 5 || m.P > 0.01 {
 		t.Errorf("a step: %+v", m)
+	}
+	ramp := make([]float64, 15) // the logarithms of a queue that grows evenly
+	for i := range ramp {
+		ramp[i] = math.Log(float64(i) + 0.5)
+	}
+	if m, _ := MoveOf(ramp); m.P > 0.01 {
+		t.Errorf("a ramp: %+v", m)
+	}
+	slices.Reverse(ramp)
+	if m, _ := MoveOf(ramp); m.P > 0.01 {
+		t.Errorf("a ramp that falls: %+v", m)
 	}
 	if a, b := mustMove(noisy(1, 20, 0, 0, math.Exp)), mustMove(noisy(1, 20, 0, 0, math.Exp)); a != b {
 		t.Errorf("%+v, then %+v", a, b)
