@@ -57,7 +57,10 @@ type ProcessUse struct {
 	Name       string  `json:"name"` // plimsoll, or the node's
 	PID        int     `json:"pid"`
 	CPUSeconds float64 `json:"cpu_seconds"`
-	RSSBytes   int64   `json:"rss_bytes"`
+	// CompileNs is the part of the CPU time that the process spent on compiling its own hot code.
+	// Nil: it has no threads that do so, as native programs have none.
+	CompileNs *int64 `json:"compile_ns,omitempty"`
+	RSSBytes  int64  `json:"rss_bytes"`
 	// ReadBytes and WriteBytes are the bytes that the process caused to be read from disks and
 	// written to them, at once or when the page cache is written back.
 	ReadBytes  *int64 `json:"read_bytes,omitempty"`
@@ -194,6 +197,7 @@ func (d *DiskUse) add(n DiskUse, weight float64) {
 func (p *ProcessUse) add(n ProcessUse) {
 	p.PID = n.PID
 	p.CPUSeconds += n.CPUSeconds
+	p.CompileNs = total(p.CompileNs, n.CompileNs)
 	p.RSSBytes = max(p.RSSBytes, n.RSSBytes)
 	p.ReadBytes = total(p.ReadBytes, n.ReadBytes)
 	p.WriteBytes = total(p.WriteBytes, n.WriteBytes)

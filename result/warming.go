@@ -20,12 +20,16 @@ type Warming struct {
 	// Steady is set when the servers had levelled off. Why says why not, or why that is not known.
 	Steady bool   `json:"steady"`
 	Why    string `json:"why,omitempty"`
-	// CPU time of all servers per acknowledged message, and the publish latency, in the first
-	// second and at the end. 0: not known.
+	// CPU time of all servers per acknowledged message, and publish p50 from the call of the
+	// client, in the first second and at the end. 0: not known.
 	CPUFirstNs float64 `json:"cpu_first_ns_per_msg,omitempty"`
 	CPULastNs  float64 `json:"cpu_last_ns_per_msg,omitempty"`
 	P50FirstNs float64 `json:"publish_p50_first_ns,omitempty"`
 	P50LastNs  float64 `json:"publish_p50_last_ns,omitempty"`
+	// The share of the servers' CPU time that they spent on compiling their own code, in the first
+	// second and at the end. Nil: they have no compilers, or it is not known.
+	CompileFirst *float64 `json:"compile_first_share,omitempty"`
+	CompileLast  *float64 `json:"compile_last_share,omitempty"`
 	// Shared is set when the warm-up was one for several runs on the same servers.
 	Shared bool `json:"shared,omitempty"`
 }

@@ -20,8 +20,9 @@ import (
 // chooseCommand is run with other defaults.
 type chooseCommand struct{ runCommand }
 
-// chooseWarm is the longest warm-up of a target, so that four take less than ten minutes.
-const chooseWarm = time.Minute
+// chooseWarm is the longest warm-up of a target, which servers on a virtual machine need on two
+// cores.
+const chooseWarm = 3 * time.Minute
 
 // mostNext is the number of targets that the next commands name.
 const mostNext = 2
@@ -30,8 +31,8 @@ const mostNext = 2
 func (*chooseCommand) Help() string {
 	return "The flags are those of plimsoll run. Without -t, every target is measured whose " +
 		"servers plimsoll can start on this machine. Targets that lack software, or that cannot " +
-		"give the durability level, are left out and named. Servers are warmed up for at most a " +
-		"minute each, unless --warm says otherwise."
+		"give the durability level, are left out and named. Servers are warmed up for at most " +
+		"three minutes each, unless --warm says otherwise."
 }
 
 // Run measures the targets and says what to run next.

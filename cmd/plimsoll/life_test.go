@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -47,14 +48,15 @@ func TestRealSystems(t *testing.T) {
 		needs                  func() error
 		member                 func(*testing.T, *bench.Job) error // nil: the victim is a member
 		fine                   bool                               // latencies are well below a second
+		compiles               bool                               // servers compile their own code
 	}{
 		// Messages that the killed server had delivered are redelivered after ack_wait.
 		{"nats", "{servers: processes, ack_wait: 3s}", "n2", func() error { return nil },
-			allCurrent, false},
-		{"kafka", "{security: sasl_ssl, linger: 2ms}", "n2", maven.Available, allInSync, false},
-		{"rabbitmq", "{}", "n2", rabbitmq.Installed, allOnline, true},
+			allCurrent, false, false},
+		{"kafka", "{security: sasl_ssl, linger: 2ms}", "n2", maven.Available, allInSync, false, true},
+		{"rabbitmq", "{}", "n2", rabbitmq.Installed, allOnline, true, false},
 		// With three bookies all writes wait until the killed one is back.
-		{"pulsar", "{bookies: 4}", "bookie-2", maven.Available, allWritable, false},
+		{"pulsar", "{bookies: 4}", "bookie-2", maven.Available, allWritable, false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() {
@@ -79,6 +81,12 @@ func TestRealSystems(t *testing.T) {
 			checkSurvived(t, saved, first, second)
 			if c.fine {
 				checkFine(t, saved)
+			}
+			if o := saved.Run.Observation; runtime.GOOS == "linux" && c.compiles !=
+				slices.ContainsFunc(o.Processes, func(p result.ProcessUse) bool {
+					return p.CompileNs != nil && *p.CompileNs > 0
+				}) {
+				t.Errorf("compiling: %+v", o.Processes)
 			}
 			awaitMember(t, func() error { return c.member(t, job) })
 			killOwner(t, dir)

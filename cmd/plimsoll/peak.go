@@ -189,6 +189,7 @@ func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 		return nil, err
 	}
 	trial.Workload = &w
+	trial.WarmUp.Fastest = trial.WarmUp != bench.WarmUp{}
 	return &trial, trial.Check()
 }
 

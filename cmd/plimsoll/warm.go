@@ -9,7 +9,7 @@ import (
 
 // warmed are the flags of a command that measures servers which it may have started itself.
 type warmed struct {
-	Warm *string `placeholder:"auto|LENGTH" help:"How servers are put under load before they are measured: auto, until they have levelled off, at most 3 minutes, or auto 1m; or for a length; 0s: not at all. Default: auto for servers that plimsoll starts, 0s for others."`
+	Warm *string `placeholder:"auto|LENGTH" help:"How servers are put under load before they are measured: auto, until they have levelled off, at most 5 minutes, or auto 1m; or for a length; 0s: not at all. Default: auto for servers that plimsoll starts, 0s for others."`
 
 	usual bench.WarmUp // without the flag, of servers that plimsoll starts; the zero WarmUp: auto
 }

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -25,7 +24,7 @@ const (
 	warmDrain = 10 * time.Second
 	// MostWarm bounds a warm-up of a given length, mostAuto one that ends by itself.
 	MostWarm = time.Hour
-	mostAuto = 3 * time.Minute
+	mostAuto = 5 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
 	// mostWarmBytes bounds what a warm-up that ends by itself publishes, and warmShare the share of
@@ -33,26 +32,19 @@ const (
 	mostWarmBytes = 4e9
 	warmShare     = 0.25
 	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
-	// would be a heavier load, and compiling takes as long under a light one
-	// (docs/design/steady.md).
+	// would be a heavier load, which leaves compilers less of the cores (docs/design/steady.md).
 	warmInFlight = 256
-
-	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
-	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
-	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
-	// middle half of the readings spans no more than a factor of levelSpan.
-	levelBound  = 0.10
-	levelAlpha  = 0.05
-	levelSpan   = 1.35
-	levelShare  = 0.5
-	levelFewest = 24
-	levelMost   = 60 // more readings are replaced by means of neighbours
+	// leastWarmRate is the least rate of a warm-up, in messages per second.
+	leastWarmRate = 1000
 )
 
 // WarmUp says how servers that were just started are put under load before they are measured. The
 // zero WarmUp does not do so.
 type WarmUp struct {
 	Auto bool // until they have levelled off
+	// Fastest offers as much as the servers carry, also where the workload has a rate, as before a
+	// search for the peak.
+	Fastest bool
 	// Length is that of a warm-up that is not Auto, and the longest one of one that is; 0: the
 	// usual limit.
 	Length time.Duration
@@ -161,42 +153,58 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	watch.Phase(result.PhaseConnect, j.warmSentence())
 	began := j.Clock.Now()
 	warm, w := *j, *j.Workload
-	closed := w.Load.Closed
-	if closed == nil {
-		closed = &workload.Closed{Batch: workload.Batch{Least: 1, Most: 1},
-			InFlight: min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)}
-	}
 	uneventful(&w)
-	w.Load, w.MaxInFlight, w.Duration = workload.Load{Closed: closed}, closed.InFlight,
-		j.WarmUp.most()
+	j.heatLoad(&w)
 	w.Isolate = workload.Isolate{} // the run itself isolates
 	warm.Workload, warm.Interval, warm.WarmUp, warm.passing = &w, warmEvery, WarmUp{}, true
 	if bed != nil {
 		warm.Cluster = &Cluster{testbed: bed}
+		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
-	within, end := context.WithCancel(ctx)
-	defer end()
-	h := &heat{end: end, auto: j.WarmUp.Auto, mostBytes: j.mostWarmBytes(),
+	h := &heat{auto: j.WarmUp.Auto, most: w.Duration, mostBytes: j.mostWarmBytes(),
 		messageBytes: w.Message.Mean()}
-	run, err := passing(within, &warm, h)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("warm the servers up: %w", ctx.Err())
-	}
-	if err == nil {
-		err = endedIn(&run.Run)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("warm the servers up: %w", err)
+	for left := w.Duration; left >= warmEvery && !h.over(); left = w.Duration - h.length() {
+		if err := h.pass(ctx, warm, left); err != nil {
+			return nil, fmt.Errorf("warm the servers up: %w", err)
+		}
 	}
 	out := h.result()
-	out.Asked, out.Ns = j.WarmUp.String(), run.Run.Summary.WindowNs
-	out.Acked = run.Run.Counters.Acked
+	out.Asked = j.WarmUp.String()
 	watch.Phase(result.PhaseConnect, "waiting until the servers are at rest after the warm-up")
+	var err error
 	if out.PauseNs, err = j.calm(ctx, bed); err != nil {
 		return nil, fmt.Errorf("wait after the warm-up: %w", err)
 	}
 	out.TookNs = j.Clock.Now() - began
 	return out, nil
+}
+
+// heatLoad gives a workload the load of a warm-up: a closed loop as it is, and a constant rate too,
+// because other code is hot at another rate. A low rate would take too long, and a system that
+// cannot carry the rate yet has a bounded number of messages in flight. For other loads the
+// warm-up is a closed loop.
+func (j *Job) heatLoad(w *workload.Workload) {
+	w.Duration = j.WarmUp.most()
+	each := min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)
+	switch s := w.Load.Segments; {
+	case w.Load.Closed != nil:
+		each = w.Load.Closed.InFlight
+	case len(s) == 1 && s[0].From == s[0].To && !j.WarmUp.Fastest:
+		w.SetRate(max(s[0].From, leastWarmRate))
+	default:
+		w.Load = workload.Load{Closed: &workload.Closed{InFlight: each,
+			Batch: workload.Batch{Least: 1, Most: 1}}}
+	}
+	w.MaxInFlight = each
+}
+
+func pidsOf(all []target.Process) (pids []int) {
+	for _, p := range all {
+		if p.PID != os.Getpid() {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
 }
 
 func (j *Job) warmSentence() string {
@@ -234,129 +242,6 @@ func endedIn(r *result.Run) error {
 func uneventful(w *workload.Workload) {
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
 	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false
-}
-
-// heat watches a warm-up, and ends it when the servers have levelled off.
-type heat struct {
-	unwatched
-	end                     context.CancelFunc
-	auto                    bool
-	mostBytes, messageBytes float64
-
-	p50, cpu []float64 // ns; of a message. NaN: not known
-	acked    []int64
-	bytes    float64
-	steady   bool
-	why      string
-}
-
-// Interval takes a reading of the load.
-func (h *heat) Interval(i result.Interval) {
-	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.steady {
-		return
-	}
-	if h.auto && h.why == "" {
-		h.judge() // all earlier readings, whose resources are known
-	}
-	p50, known := result.Summary{Latency: i.Latency}.Series(result.Publish).At(50)
-	v := math.NaN()
-	if known && p50 > 0 {
-		v = float64(p50)
-	}
-	h.p50, h.cpu = append(h.p50, v), append(h.cpu, math.NaN())
-	h.acked = append(h.acked, i.Acked)
-	h.bytes += float64(i.Acked) * h.messageBytes
-}
-
-// Resources takes the servers' use of the latest reading.
-func (h *heat) Resources(r result.Resources, servers []string) {
-	last := len(h.cpu) - 1
-	if last < 0 || h.steady || r.Phase != result.PhaseMeasure ||
-		slices.Contains(servers, result.Self) {
-		return
-	}
-	if n, used := h.acked[last], cpuSecondsOf(r, servers)*1e9; n > 0 && used > 0 {
-		h.cpu[last] = used / float64(n)
-	}
-}
-
-// judge ends a warm-up that has levelled off, or that has published enough.
-func (h *heat) judge() {
-	from := h.later()
-	if len(h.p50)-from < levelFewest {
-		return
-	}
-	switch {
-	case level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:])):
-		h.steady = true
-	case h.bytes > h.mostBytes:
-		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
-			quantity.Bytes(int64(h.bytes)))
-	default:
-		return
-	}
-	h.end()
-}
-
-// later returns the index of the first reading that counts.
-func (h *heat) later() int {
-	n := len(h.p50)
-	return n - min(max(int(levelShare*float64(n)), levelFewest), n)
-}
-
-func (h *heat) knowsCPU() bool {
-	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
-}
-
-// level reports whether a positive figure keeps its level.
-func level(values []float64) bool {
-	each := (len(values) + levelMost - 1) / levelMost
-	var logs []float64
-	for i := 0; i+each <= len(values); i += each {
-		logs = append(logs, math.Log(mean(values[i:i+each])))
-	}
-	if slices.ContainsFunc(logs, math.IsNaN) {
-		return false
-	}
-	n := len(logs)
-	sorted := slices.Sorted(slices.Values(logs))
-	m, ok := stats.MoveOf(logs)
-	bound := math.Log1p(levelBound)
-	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
-		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
-		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// result returns what the warm-up was like.
-func (h *heat) result() *result.Warming {
-	w := &result.Warming{Steady: h.steady, Why: h.why}
-	second := int(time.Second / warmEvery)
-	ends := func(values []float64) (first, last float64) {
-		known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-		if len(known) < 2*second {
-			return 0, 0
-		}
-		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
-	}
-	w.P50FirstNs, w.P50LastNs = ends(h.p50)
-	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
-	switch {
-	case w.Steady || w.Why != "":
-	case !h.auto:
-		w.Why = "its length was given, and whether the servers had levelled off was not judged"
-	default:
-		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
-			quantity.ExactDuration(mostAuto))
-	}
-	return w
 }
 
 // gaugeInFlight is the number of messages in flight of each producer of a gauge.

@@ -28,6 +28,7 @@ type process struct {
 	// descendants are the processes that descend from it, as last looked up. The use of ended ones
 	// is in its own account, as long as it has waited for them.
 	descendants []procfs.Proc
+	compilers   compilers
 
 	// The counts since the last reading, which syncs and network add to.
 	syncs, mapSyncs, received, sent tally
@@ -59,6 +60,9 @@ func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	use := result.ProcessUse{Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(cpu, p.cpu)),
 		RSSBytes: memory}
 	p.cpu = max(cpu, p.cpu) // less: a descendant ended while they were read
+	if p.Name != result.Self {
+		use.CompileNs = p.compilers.read(append([]procfs.Proc{p.proc}, p.descendants...)...)
+	}
 	if ioErr != nil {
 		notes.add("The disk reads and writes of %s are not known, because /proc/%d/io cannot be "+
 			"read: run as root or as its user.", p.Name, p.PID)

@@ -119,7 +119,7 @@ var resourcesHead = []string{
 	"rss_bytes", "read_bytes", "write_bytes", "syncs", "map_syncs", "net_received_bytes",
 	"net_sent_bytes", "iowait_seconds", "steal_seconds", "pressure_cpu", "pressure_io",
 	"pressure_memory", "page_cache_bytes", "dirty_bytes", "loopback_bytes", "reads", "writes",
-	"utilization",
+	"utilization", "compile_ns",
 }
 
 // ResourcesCSV writes one row per run, second and process, and one for the host
@@ -153,7 +153,8 @@ func resourceCells(run *result.Run, r result.Resources) []map[string]string {
 			"server":      strconv.FormatBool(slices.Contains(run.Observation.Servers, p.Name)),
 			"cpu_seconds": exact(p.CPUSeconds), "rss_bytes": integer(p.RSSBytes),
 			"read_bytes": maybeInteger(p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
-			"syncs": maybeInteger(p.Syncs), "map_syncs": maybeInteger(p.MapSyncs),
+			"compile_ns": maybeInteger(p.CompileNs),
+			"syncs":      maybeInteger(p.Syncs), "map_syncs": maybeInteger(p.MapSyncs),
 			"net_received_bytes": maybeInteger(p.NetReceivedBytes),
 			"net_sent_bytes":     maybeInteger(p.NetSentBytes),
 		})

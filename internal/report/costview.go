@@ -165,10 +165,11 @@ func limitCard(r *result.Run) card {
 // processTable is the resource use of each process.
 func processTable(c figure.Cost) document.Table {
 	t := document.Table{ID: "processes", Title: "Each process",
-		Note: "Over the measured window. Memory is the greatest value; a figure that the kernel " +
-			"did not report is left out (–).",
-		Head: heads("cores", "CPU per message", "memory", "written", "read", "fsyncs", "msyncs",
-			"sent", "received"), Empty: "No process was observed."}
+		Note: "Over the measured window. Compiling is the share of the CPU time that a " +
+			"virtual machine took for compiling hot code. Memory is the greatest value; a " +
+			"figure that the kernel did not report is left out (–).",
+		Head: heads("cores", "CPU per message", "compiling", "memory", "written", "read",
+			"fsyncs", "msyncs", "sent", "received"), Empty: "No process was observed."}
 	for _, p := range c.Run.Observation.Processes {
 		name := clean(p.Name)
 		switch {
@@ -189,8 +190,12 @@ func processTable(c figure.Cost) document.Table {
 			return printed(float64(*v) / c.Seconds)
 		}
 		count := func(v float64) string { return rounded(v) + "/s" }
+		compiling := none
+		if p.CompileNs != nil && p.CPUSeconds > 0 {
+			compiling = share(float64(*p.CompileNs)/1e9/p.CPUSeconds, 1)
+		}
 		each := known(p.CPUSeconds*1e9/max(c.Messages, 1e-9), c.Messages > 0, nanoseconds)
-		t.Add(name, rounded(p.CPUSeconds/c.Seconds), each, quantity.Bytes(p.RSSBytes),
+		t.Add(name, rounded(p.CPUSeconds/c.Seconds), each, compiling, quantity.Bytes(p.RSSBytes),
 			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond),
 			per(p.Syncs, count), per(p.MapSyncs, count),
 			per(p.NetSentBytes, bytesPerSecond), per(p.NetReceivedBytes, bytesPerSecond))

@@ -76,6 +76,10 @@ func warmingSentence(r *result.Run) string {
 		out += fmt.Sprintf(": publish p50 under this load went from %s to %s",
 			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
 	}
+	if w.CompileFirst != nil && w.CompileLast != nil {
+		out += fmt.Sprintf("; compiling their own code took %s of their CPU time, %s at the end",
+			share(*w.CompileFirst, 1), share(*w.CompileLast, 1))
+	}
 	if w.PauseNs > 0 {
 		out += fmt.Sprintf("; then a pause of %s", quantity.Duration(w.PauseNs))
 	}

@@ -136,7 +136,7 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 
 func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 	if system.Starts(job.System, job.Target) {
-		job.WarmUp = bench.WarmUp{Auto: true}
+		job.WarmUp = bench.WarmUp{Auto: true, Fastest: c.Measure == MeasurePeak}
 	}
 	m := &experiment.Measurement{Job: job, Servers: clusterOf(job), Do: r.Do}
 	if c.Measure == MeasurePeak && r.Do == nil {

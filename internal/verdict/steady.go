@@ -17,6 +17,12 @@ const (
 	// steadyBound is the least move that matters, as a share of the lower level. A slope by 20%
 	// over the window is a move by 10% between its halves.
 	steadyBound = 0.07
+	// compileBound is the share of their CPU time from which on servers that compile their own code
+	// are cold. It is more than the share at which a warm-up ends, because the run opens topics and
+	// clients of its own. Less than leastCompiling of a core is never cold: servers with little to
+	// do compile a method from time to time.
+	compileBound   = 0.25
+	leastCompiling = 0.1
 	// mostForSteady bounds the values of a figure: more intervals are replaced by means of
 	// neighbours.
 	mostForSteady = 60
@@ -56,8 +62,14 @@ func steady(s *result.Saved) result.Verdict {
 			word = drifting
 		}
 	}
+	if share, much := compiling(&s.Run); much {
+		word = cold
+		moved = append([]string{fmt.Sprintf("the servers spent %.0f%% of their CPU time on "+
+			"compiling their own code, more than the bound of %.0f%%", share*100,
+			compileBound*100)}, moved...)
+	}
 	switch {
-	case len(figures) == 0:
+	case len(figures) == 0 && len(moved) == 0:
 		return say(Steady, result.Unknown, "the window has too few intervals with "+
 			"latencies to tell")
 	case len(moved) > 0:
@@ -67,6 +79,24 @@ func steady(s *result.Saved) result.Verdict {
 	return say(Steady, result.Holds,
 		"no measurable change by more than %.0f%% within the window in %s", steadyBound*100,
 		strings.Join(names, ", "))
+}
+
+// compiling returns the share of the servers' CPU time in the window that their virtual machines
+// spent on compiling hot code, and whether it is so much that they were cold.
+func compiling(r *result.Run) (share float64, much bool) {
+	o := &r.Observation
+	used, compiled := 0.0, 0.0
+	for _, p := range o.Processes {
+		if !slices.Contains(o.Servers, p.Name) {
+			continue
+		}
+		used += p.CPUSeconds * 1e9
+		if p.CompileNs != nil {
+			compiled += float64(*p.CompileNs)
+		}
+	}
+	share = compiled / max(used, 1)
+	return share, share > compileBound && compiled > leastCompiling*float64(o.WindowNs)
 }
 
 // whyNotSteady says why the window is not judged; empty: it is judged.

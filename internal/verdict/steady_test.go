@@ -175,6 +175,35 @@ func TestSteadyIsUnknown(t *testing.T) {
 	}
 }
 
+// Servers that spend much of their time on compiling their code are cold, also where nothing moves
+// within the window.
+func TestServersThatCompileAreCold(t *testing.T) {
+	for name, c := range map[string]struct {
+		share, cores float64
+		cold         bool
+	}{
+		"much":            {0.4, 1, true},
+		"little":          {0.2, 1, false},
+		"servers at rest": {0.4, 0.1, false},
+	} {
+		s := moving(1, 30, func(float64) float64 { return 1 })
+		const window = 30e9
+		ns := int64(c.share * c.cores * window)
+		s.Run.Observation.WindowNs = window
+		s.Run.Observation.Processes = []result.ProcessUse{
+			{Name: "n1", CPUSeconds: c.cores * window / 1e9 / 2, CompileNs: &ns},
+			{Name: "n2", CPUSeconds: c.cores * window / 1e9 / 2},
+			{Name: result.Self, CPUSeconds: 30}}
+		v := steadyOf(s)
+		if (v.Outcome == result.Broken) != c.cold {
+			t.Errorf("%s: %+v", name, v)
+		}
+		if of, why := RankingOf(&s.Run); c.cold && (of != Unranked || why.Sentence != cold) {
+			t.Errorf("%s: %v, %+v", name, of, why)
+		}
+	}
+}
+
 // A run that was overloaded moves because its queues grow: its rates are ranked.
 func TestOverloadIsNotCalledCold(t *testing.T) {
 	s := moving(1, 30, func(at float64) float64 { return 1 + 20*at })
