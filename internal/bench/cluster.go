@@ -21,6 +21,12 @@ type Cluster struct {
 	warmed  *result.Warming // nil: it was not warmed up
 }
 
+// Held returns a testbed of the caller, for runs that leave it up.
+func Held(bed *testbed.Testbed) *Cluster { return &Cluster{testbed: bed} }
+
+// Warmed says how Warm warmed the cluster up; nil: it did not.
+func (c *Cluster) Warmed() *result.Warming { return c.warmed }
+
 // OpenCluster starts the cluster that the job's runs need, with the servers'
 // logs in a directory. It returns nil if they need none: the target names a cluster, or the system
 // runs in this process.
