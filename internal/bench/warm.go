@@ -127,30 +127,57 @@ func (j *Job) checkWarmUp() error {
 	return nil
 }
 
-// Warm puts the job's cluster under load, as its WarmUp says, and keeps no run. A cluster that
-// plimsoll started is warmed once; the runs on it record that. Servers on a virtual machine that
+// Warmth is how servers that serve several runs were warmed up. Its zero value: not yet.
+type Warmth struct{ warmed *result.Warming }
+
+// keep records a warm-up for the runs that follow.
+func (w *Warmth) keep(done *result.Warming) {
+	shared := *done
+	shared.Shared = true
+	w.warmed = &shared
+}
+
+// warmth returns that of the servers that the job's run shares with others; nil: it shares none.
+func (j *Job) warmth() *Warmth {
+	if j.Cluster != nil {
+		return &j.Cluster.warmth
+	}
+	return j.Warmth
+}
+
+// Warm puts servers that serve several runs under load, as the job's WarmUp says, and keeps no run.
+// They are warmed once, and the runs on them record that. Servers on a virtual machine that
 // compiles code while it runs first carry only a fraction of their later rate, at many times the
 // CPU time per message.
 func Warm(ctx context.Context, job *Job, watch Watch) error {
-	c := job.Cluster
-	if c == nil || c.warmed != nil || job.WarmUp == (WarmUp{}) {
+	shared := job.warmth()
+	if shared == nil || shared.warmed != nil || job.WarmUp == (WarmUp{}) {
 		return nil
 	}
-	warmed, err := job.warm(ctx, c.testbed, watch)
+	var bed *testbed.Testbed
+	if job.Cluster != nil {
+		bed = job.Cluster.testbed
+	}
+	done, err := job.warm(ctx, bed, watch)
 	if err == nil {
-		warmed.Shared = true
-		c.warmed = warmed
+		shared.keep(done)
 	}
 	return err
 }
 
-// warm warms up the servers of a run.
+// warm warms up the servers of a run, unless an earlier run did, or the caller.
 func (s *session) warm(ctx context.Context) (err error) {
-	switch {
-	case s.held:
-		s.run.Warming = s.job.Cluster.warmed
-	case s.job.WarmUp != WarmUp{}:
-		s.run.Warming, err = s.job.warm(ctx, s.testbed, s.watch)
+	shared := s.job.warmth()
+	if shared != nil && shared.warmed != nil {
+		s.run.Warming = shared.warmed
+		return nil
+	}
+	if s.held || s.job.WarmUp == (WarmUp{}) {
+		return nil
+	}
+	s.run.Warming, err = s.job.warm(ctx, s.testbed, s.watch)
+	if err == nil && shared != nil {
+		shared.keep(s.run.Warming)
 	}
 	return err
 }
