@@ -13,7 +13,8 @@ import (
 type warmed struct {
 	Warm *string `placeholder:"auto|LENGTH" help:"How servers are put under load before they are measured: auto, until they have levelled off, at most 3 minutes, or auto 1m; or for a length; 0s: not at all. Servers that serve several runs are warmed up once. Default: auto for servers that plimsoll starts, 0s for others."`
 
-	usual bench.WarmUp // without the flag, of servers that plimsoll starts; the zero WarmUp: auto
+	// usual is that of servers that plimsoll starts, without the flag; its zero value: auto.
+	usual bench.WarmUp
 	there map[string]*bench.Warmth // of servers that run already, by their endpoints
 }
 

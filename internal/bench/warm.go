@@ -1,18 +1,16 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -28,25 +26,10 @@ const (
 	mostAuto = 3 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
-	// mostWarmBytes bounds what a warm-up that ends by itself publishes, and warmShare the share of
-	// the free disk that all copies of it take.
-	mostWarmBytes = 4e9
-	warmShare     = 0.25
 	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
 	// would be a heavier load, and compiling takes as long under a light one
 	// (docs/design/steady.md).
 	warmInFlight = 256
-
-	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
-	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
-	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
-	// middle half of the readings spans no more than a factor of levelSpan.
-	levelBound  = 0.10
-	levelAlpha  = 0.05
-	levelSpan   = 1.35
-	levelShare  = 0.5
-	levelFewest = 24
-	levelMost   = 60 // more readings are replaced by means of neighbours
 )
 
 // WarmUp says how servers that were just started are put under load before they are measured. The
@@ -203,16 +186,14 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	}
 	within, end := context.WithCancel(ctx)
 	defer end()
-	h := &heat{end: end, auto: j.WarmUp.Auto, mostBytes: j.mostWarmBytes(),
-		messageBytes: w.Message.Mean()}
+	h := &heat{end: end, up: j.WarmUp, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
 	run, err := passing(within, &warm, h)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("warm the servers up: %w", ctx.Err())
-	}
-	if err == nil {
-		err = endedIn(&run.Run)
-	}
-	if err != nil {
+	err = cmp.Or(ctx.Err(), h.failure(bed, run), err)
+	switch {
+	case err != nil && bed == nil && ctx.Err() == nil:
+		return nil, fmt.Errorf("warm the servers up: %w: leave --warm out, and use the "+
+			"workload's own warmup", err)
+	case err != nil:
 		return nil, fmt.Errorf("warm the servers up: %w", err)
 	}
 	out := h.result()
@@ -235,155 +216,10 @@ func (j *Job) warmSentence() string {
 		quantity.ExactDuration(j.WarmUp.Length))
 }
 
-// mostWarmBytes returns the most bytes that a warm-up which ends by itself publishes.
-func (j *Job) mostWarmBytes() float64 {
-	dir := j.dataDir()
-	if dir == "" {
-		return mostWarmBytes
-	}
-	free, err := testbed.FreeBytes(dir)
-	if err != nil {
-		return mostWarmBytes // the start of the servers has checked the disk
-	}
-	copies := diskOverhead * float64(max(j.Target.Testbed.Nodes, 1))
-	return min(mostWarmBytes, warmShare*float64(free)/copies)
-}
-
-// endedIn returns an error if a server ended by itself during a run.
-func endedIn(r *result.Run) error {
-	if len(r.Ended) == 0 {
-		return nil
-	}
-	return fmt.Errorf("node %s ended by itself: its log says why", r.Ended[0].Node)
-}
-
 // uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload.
 func uneventful(w *workload.Workload) {
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
 	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false
-}
-
-// heat watches a warm-up, and ends it when the servers have levelled off.
-type heat struct {
-	unwatched
-	end                     context.CancelFunc
-	auto                    bool
-	mostBytes, messageBytes float64
-
-	p50, cpu []float64 // ns; of a message. NaN: not known
-	acked    []int64
-	bytes    float64
-	steady   bool
-	why      string
-}
-
-// Interval takes a reading of the load.
-func (h *heat) Interval(i result.Interval) {
-	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.steady {
-		return
-	}
-	if h.auto && h.why == "" {
-		h.judge() // all earlier readings, whose resources are known
-	}
-	p50, known := result.Summary{Latency: i.Latency}.Series(result.Publish).At(50)
-	v := math.NaN()
-	if known && p50 > 0 {
-		v = float64(p50)
-	}
-	h.p50, h.cpu = append(h.p50, v), append(h.cpu, math.NaN())
-	h.acked = append(h.acked, i.Acked)
-	h.bytes += float64(i.Acked) * h.messageBytes
-}
-
-// Resources takes the servers' use of the latest reading.
-func (h *heat) Resources(r result.Resources, servers []string) {
-	last := len(h.cpu) - 1
-	if last < 0 || h.steady || r.Phase != result.PhaseMeasure ||
-		slices.Contains(servers, result.Self) {
-		return
-	}
-	if n, used := h.acked[last], cpuSecondsOf(r, servers)*1e9; n > 0 && used > 0 {
-		h.cpu[last] = used / float64(n)
-	}
-}
-
-// judge ends a warm-up that has levelled off, or that has published enough.
-func (h *heat) judge() {
-	from := h.later()
-	if len(h.p50)-from < levelFewest {
-		return
-	}
-	switch {
-	case level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:])):
-		h.steady = true
-	case h.bytes > h.mostBytes:
-		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
-			quantity.Bytes(int64(h.bytes)))
-	default:
-		return
-	}
-	h.end()
-}
-
-// later returns the index of the first reading that counts.
-func (h *heat) later() int {
-	n := len(h.p50)
-	return n - min(max(int(levelShare*float64(n)), levelFewest), n)
-}
-
-func (h *heat) knowsCPU() bool {
-	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
-}
-
-// level reports whether a positive figure keeps its level.
-func level(values []float64) bool {
-	each := (len(values) + levelMost - 1) / levelMost
-	var logs []float64
-	for i := 0; i+each <= len(values); i += each {
-		logs = append(logs, math.Log(mean(values[i:i+each])))
-	}
-	if slices.ContainsFunc(logs, math.IsNaN) {
-		return false
-	}
-	n := len(logs)
-	sorted := slices.Sorted(slices.Values(logs))
-	m, ok := stats.MoveOf(logs)
-	bound := math.Log1p(levelBound)
-	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
-		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
-		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-// result returns what the warm-up was like.
-func (h *heat) result() *result.Warming {
-	w := &result.Warming{Steady: h.steady, Why: h.why}
-	second := int(time.Second / warmEvery)
-	ends := func(values []float64) (first, last float64) {
-		known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-		if len(known) < 2*second {
-			return 0, 0
-		}
-		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
-	}
-	w.P50FirstNs, w.P50LastNs = ends(h.p50)
-	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
-	switch {
-	case w.Steady || w.Why != "":
-	case !h.auto:
-		w.Why = "its length was given, and whether the servers had levelled off was not judged"
-	default:
-		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
-			quantity.ExactDuration(mostAuto))
-	}
-	return w
 }
 
 // gaugeInFlight is the number of messages in flight of each producer of a gauge.
@@ -412,7 +248,7 @@ func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (fl
 	return r.Run.Summary.AchievedRate, nil
 }
 
-// passing measures a job whose run directory is not kept.
+// passing measures a job whose run directory is not kept. It also returns a run that failed.
 func passing(ctx context.Context, job *Job, watch Watch) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
@@ -424,10 +260,11 @@ func passing(ctx context.Context, job *Job, watch Watch) (*result.Saved, error) 
 	defer func() { _ = made.Remove() }()
 	job.Runs, job.Late, job.Idle, job.Began = made.Path, warmLate, warmLate, nil
 	kept, err := Run(ctx, job, watch)
-	if err != nil {
+	if kept == "" {
 		return nil, err
 	}
-	return result.Read(kept)
+	run, unread := result.Read(kept)
+	return run, cmp.Or(err, unread)
 }
 
 // unwatched is a Watch that ignores a run's progress.

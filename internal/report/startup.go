@@ -62,7 +62,7 @@ func WarmingSentence(w *result.Warming) string {
 	switch {
 	case w.Steady:
 		out += " until steady"
-	case strings.HasPrefix(w.Asked, result.WarmedAuto):
+	case w.Why != "":
 		out += ", and not steady (" + w.Why + ")"
 	}
 	switch {

@@ -1,0 +1,259 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const (
+	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
+	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
+	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
+	// middle half of the readings spans no more than a factor of levelSpan.
+	levelBound  = 0.10
+	levelAlpha  = 0.05
+	levelSpan   = 1.35
+	levelShare  = 0.5
+	levelFewest = 24
+	levelMost   = 60 // more readings are replaced by means of neighbours
+
+	// mostWarmBytes bounds what a warm-up that ends by itself publishes. diskShare is the share of
+	// the free disk that all copies take at most, memoryShare the share of the available memory by
+	// which the servers may grow.
+	mostWarmBytes = 4e9
+	diskShare     = 0.25
+	memoryShare   = 0.5
+	// mostSilent is how long the servers may acknowledge nothing. The load is a closed loop, so
+	// they have messages to acknowledge at any time.
+	mostSilent = 15 * time.Second
+)
+
+// room is what a warm-up may take, in bytes.
+type room struct {
+	published float64
+	memory    float64 // by which the servers grow
+}
+
+// roomFor returns the room for a job's warm-up; +Inf: no bound is known.
+func (j *Job) roomFor(bed *testbed.Testbed) room {
+	r := room{math.Inf(1), math.Inf(1)}
+	if j.WarmUp.Auto {
+		r.published = mostWarmBytes
+	}
+	within := func(dir string, copies int) {
+		// A disk that cannot be read was checked by the start of the servers.
+		if free, err := testbed.FreeBytes(dir); err == nil {
+			r.published = min(r.published,
+				diskShare*float64(free)/(diskOverhead*float64(max(copies, 1))))
+		}
+	}
+	if dir := j.dataDir(); dir != "" {
+		within(dir, max(j.Target.Testbed.Nodes, len(j.Target.Processes)))
+	}
+	if bed != nil {
+		for _, n := range bed.Cluster().Nodes() {
+			if bed.Disk(n.Name) != nil {
+				within(filepath.Join(bed.DataDir(), n.Name), 1)
+			}
+		}
+	}
+	if free := memoryOfMachine().available; free > 0 {
+		r.memory = memoryShare * float64(free)
+	}
+	return r
+}
+
+// heat watches a warm-up, and ends it when the servers have levelled off, or cannot go on.
+type heat struct {
+	unwatched
+	end          context.CancelFunc
+	up           WarmUp
+	room         room
+	messageBytes float64
+
+	p50, cpu []float64 // ns; of a message. NaN: not known
+	acked    []int64
+	bytes    float64
+	silentNs int64   // without an acknowledgement, until the latest reading
+	memory   float64 // of all servers, in bytes, at the first reading; 0: not known
+	grown    float64 // by as much at the latest reading
+	lost     string  // a server that ended by itself; empty: none
+	steady   bool
+	why      string
+}
+
+// Interval takes a reading of the load.
+func (h *heat) Interval(i result.Interval) {
+	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.over() {
+		return
+	}
+	h.judge() // all earlier readings, whose resources are known
+	p50, known := result.Summary{Latency: i.Latency}.Series(result.Publish).At(50)
+	v := math.NaN()
+	if known && p50 > 0 {
+		v = float64(p50)
+	}
+	h.p50, h.cpu = append(h.p50, v), append(h.cpu, math.NaN())
+	h.acked = append(h.acked, i.Acked)
+	h.bytes += float64(i.Acked) * h.messageBytes
+	if h.silentNs += i.EndNs - i.StartNs; i.Acked > 0 {
+		h.silentNs = 0
+	}
+	if h.silent() {
+		h.end()
+	}
+}
+
+// Resources takes the servers' use of the latest reading.
+func (h *heat) Resources(r result.Resources, servers []string) {
+	memory := 0.0
+	alive := map[string]bool{}
+	for _, p := range r.Processes {
+		if alive[p.Name] = true; slices.Contains(servers, p.Name) {
+			memory += float64(p.RSSBytes)
+		}
+	}
+	for _, name := range servers {
+		if !alive[name] && h.lost == "" {
+			h.lost = name
+			h.end()
+		}
+	}
+	if h.memory == 0 {
+		h.memory = memory
+	}
+	h.grown = memory - h.memory
+	last := len(h.cpu) - 1
+	if last < 0 || h.over() || r.Phase != result.PhaseMeasure ||
+		slices.Contains(servers, result.Self) {
+		return
+	}
+	if n, used := h.acked[last], cpuSecondsOf(r, servers)*1e9; n > 0 && used > 0 {
+		h.cpu[last] = used / float64(n)
+	}
+}
+
+// over reports whether the warm-up was ended.
+func (h *heat) over() bool { return h.steady || h.why != "" || h.lost != "" || h.silent() }
+
+func (h *heat) silent() bool { return h.silentNs >= int64(mostSilent) }
+
+// judge ends a warm-up that has levelled off, or that has taken its room.
+func (h *heat) judge() {
+	switch {
+	case h.up.Auto && h.levelled():
+		h.steady = true
+	case h.bytes > h.room.published:
+		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
+			quantity.Bytes(int64(h.bytes)))
+	case h.grown > h.room.memory:
+		h.why = "stopped when the memory of the servers had grown by " +
+			quantity.Bytes(int64(h.grown)) + ", before they had levelled off"
+	}
+	if h.over() {
+		h.end()
+	}
+}
+
+// failure returns an error if the servers could not go on. run is nil if there is none.
+func (h *heat) failure(bed *testbed.Testbed, run *result.Saved) error {
+	switch {
+	case h.lost != "":
+		return endOf(bed, h.lost)
+	case !h.silent():
+		return nil
+	case run != nil && len(run.Run.Errors) > 0:
+		return fmt.Errorf("the servers acknowledged no message for %s: %s", mostSilent,
+			run.Run.Errors[0].Message)
+	}
+	return fmt.Errorf("the servers acknowledged no message for %s", mostSilent)
+}
+
+// endOf returns the error of a server that ended by itself. It quotes the server's log, which is
+// deleted with the servers' data.
+func endOf(bed *testbed.Testbed, node string) error {
+	said := ""
+	if bed != nil {
+		for _, n := range bed.Cluster().Nodes() {
+			if n.Name != node {
+				continue
+			}
+			for line := range process.TailLines(n.Log) {
+				said = line
+			}
+		}
+	}
+	if said == "" {
+		return fmt.Errorf("node %s ended by itself", node)
+	}
+	return fmt.Errorf("node %s ended by itself, and its log ends with: %s", node,
+		process.Said(said))
+}
+
+// levelled reports whether the figures of the later part keep their levels.
+func (h *heat) levelled() bool {
+	n := len(h.p50)
+	from := n - max(int(levelShare*float64(n)), levelFewest)
+	return from >= 0 && level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:]))
+}
+
+func (h *heat) knowsCPU() bool {
+	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
+}
+
+// level reports whether a positive figure keeps its level.
+func level(values []float64) bool {
+	each := (len(values) + levelMost - 1) / levelMost
+	var logs []float64
+	for i := 0; i+each <= len(values); i += each {
+		logs = append(logs, math.Log(mean(values[i:i+each])))
+	}
+	if slices.ContainsFunc(logs, math.IsNaN) {
+		return false
+	}
+	n := len(logs)
+	sorted := slices.Sorted(slices.Values(logs))
+	m, ok := stats.MoveOf(logs)
+	bound := math.Log1p(levelBound)
+	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
+		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
+		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// result returns what the warm-up was like.
+func (h *heat) result() *result.Warming {
+	w := &result.Warming{Steady: h.steady, Why: h.why}
+	second := int(time.Second / warmEvery)
+	ends := func(values []float64) (first, last float64) {
+		known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+		if len(known) < 2*second {
+			return 0, 0
+		}
+		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
+	}
+	w.P50FirstNs, w.P50LastNs = ends(h.p50)
+	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
+	if h.up.Auto && !w.Steady && w.Why == "" {
+		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
+			quantity.ExactDuration(h.up.most()))
+	}
+	return w
+}
