@@ -10,22 +10,15 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 const (
 	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
-	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
-	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
-	// middle half of the readings spans no more than a factor of levelSpan.
-	levelBound  = 0.10
-	levelAlpha  = 0.05
-	levelSpan   = 1.35
-	levelShare  = 0.5
-	levelFewest = 24
-	levelMost   = 60 // more readings are replaced by means of neighbours
+	// in the later part of it: laterShare of all readings, and at least laterFewest.
+	laterShare  = 0.5
+	laterFewest = 24
 
 	// mostWarmBytes bounds what a warm-up that ends by itself publishes. diskShare is the share of
 	// the free disk that all copies take at most, memoryShare the share of the available memory by
@@ -37,6 +30,9 @@ const (
 	// they have messages to acknowledge at any time.
 	mostSilent = 15 * time.Second
 )
+
+// warmLevel is the level of the figures of warm servers.
+var warmLevel = level{halves: 0.10, alpha: 0.05, move: 0.10, span: 1.35}
 
 // room is what a warm-up may take, in bytes.
 type room struct {
@@ -203,39 +199,13 @@ func endOf(bed *testbed.Testbed, node string) error {
 // levelled reports whether the figures of the later part keep their levels.
 func (h *heat) levelled() bool {
 	n := len(h.p50)
-	from := n - max(int(levelShare*float64(n)), levelFewest)
-	return from >= 0 && level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:]))
+	from := n - max(int(laterShare*float64(n)), laterFewest)
+	return from >= 0 && warmLevel.holds(h.p50[from:]) &&
+		(!h.knowsCPU() || warmLevel.holds(h.cpu[from:]))
 }
 
 func (h *heat) knowsCPU() bool {
 	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
-}
-
-// level reports whether a positive figure keeps its level.
-func level(values []float64) bool {
-	each := (len(values) + levelMost - 1) / levelMost
-	var logs []float64
-	for i := 0; i+each <= len(values); i += each {
-		logs = append(logs, math.Log(mean(values[i:i+each])))
-	}
-	if slices.ContainsFunc(logs, math.IsNaN) {
-		return false
-	}
-	n := len(logs)
-	sorted := slices.Sorted(slices.Values(logs))
-	m, ok := stats.MoveOf(logs)
-	bound := math.Log1p(levelBound)
-	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
-		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
-		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
 
 // result returns what the warm-up was like.
@@ -247,7 +217,7 @@ func (h *heat) result() *result.Warming {
 		if len(known) < 2*second {
 			return 0, 0
 		}
-		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
+		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-laterFewest):])
 	}
 	w.P50FirstNs, w.P50LastNs = ends(h.p50)
 	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)

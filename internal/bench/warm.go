@@ -76,7 +76,7 @@ func (w WarmUp) most() time.Duration {
 }
 
 // leastAuto is the shortest warm-up that ends by itself.
-const leastAuto = levelFewest / levelShare * warmEvery
+const leastAuto = laterFewest / laterShare * warmEvery
 
 // Takes returns how long the job's run takes with its warm-up: the shortest time, and the longest
 // one of a system that answers. The start of servers comes on top.
