@@ -17,7 +17,8 @@ type Warming struct {
 	PauseNs int64  `json:"pause_ns"` // until what the load left was done
 	TookNs  int64  `json:"took_ns"`  // all of it, topics and clients included
 	Acked   int64  `json:"acked_msgs"`
-	// Steady is set when the servers had levelled off. Why says why not, or why that is not known.
+	// Steady is set when the servers had levelled off. Why says why not; without a reason it is not
+	// known, because the length was given.
 	Steady bool   `json:"steady"`
 	Why    string `json:"why,omitempty"`
 	// CPU time of all servers per acknowledged message, and publish p50 from the call of the

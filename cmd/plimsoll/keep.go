@@ -64,7 +64,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 	}
 	there.DataDir = baseOf(job.Target, job.Runs)
 	there.Asked, there.Began, there.WarmUp = job.Asked, job.Began, job.WarmUp
-	there.Asked.Target = source
+	there.Asked.Target, there.Warmth = source, &bench.Warmth{}
 	return there, nil
 }
 

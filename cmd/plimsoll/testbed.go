@@ -10,9 +10,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -36,6 +39,7 @@ type testbedUpCommand struct {
 	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same as system|file, like the flag of plimsoll run."`
 	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
 	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
+	Warm       string `default:"0s" placeholder:"auto|LENGTH" help:"Put the servers under load before the cluster is up, on topics that are then deleted: auto, until they have levelled off, at most 3 minutes, or auto 1m; or for a length; 0s: not at all."`
 	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
 	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
 }
@@ -69,7 +73,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	ctx, stop := untilTold()
 	defer stop()
 	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
-		Breakable: c.Breakable}, t, c.Runs,
+		Breakable: c.Breakable, Warm: c.Warm}, t, c.Runs,
 		func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	if ctx.Err() != nil {
 		fmt.Fprintln(con.err, "stopped before the cluster was up; all of its data is removed")
@@ -88,6 +92,9 @@ func (c *testbedUpCommand) Run(con console) error {
 	if err := show(con.out, listing(state.Name, nodes)); err != nil {
 		return err
 	}
+	if warmed := report.WarmingSentence(state.Warmed); warmed != "" {
+		fmt.Fprintf(con.out, "servers: %s\n", warmed)
+	}
 	fmt.Fprintf(con.out, "use it:  %s\nend it:  %s\n", useOf(state), endOf(state))
 	return nil
 }
@@ -98,6 +105,7 @@ type testbedRequest struct {
 	Durability int    `json:"durability"`
 	NeedBytes  int64  `json:"need_bytes"`
 	Breakable  bool   `json:"breakable"`
+	Warm       string `json:"warm,omitempty"` // as bench.ParseWarmUp reads it; empty: not at all
 }
 
 // bringUp starts a cluster in its own process, which outlives this one.
@@ -108,6 +116,13 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
 		err = breakable(ctx, o, baseOf(t, runs))
+	}
+	var longer time.Duration
+	if err == nil && r.Warm != "" {
+		var job *bench.Job
+		if job, err = r.warmJob(t, runs); err == nil {
+			_, longer = job.Takes()
+		}
 	}
 	if err != nil {
 		return testbed.State{}, inputError{fmt.Errorf("target %s: %w", t.Name, err)}
@@ -122,7 +137,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	}
 	state, err := testbed.Detach(ctx, testbed.Detached{
 		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed",
-			"own"}, Request: raw, Progress: progress,
+			"own"}, Request: raw, Progress: progress, Longer: longer,
 	})
 	var is *testbed.IsUpError
 	if errors.As(err, &is) && is.State.Phase == testbed.PhaseUp {
@@ -144,6 +159,9 @@ func (r testbedRequest) order() (testbed.Order, error) {
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
 		o.Prepare = testbed.Preparation{Disks: true, Groups: true}
+	}
+	if err == nil {
+		o.Warm = r.warming(t)
 	}
 	return o, err
 }

@@ -2,15 +2,19 @@ package main
 
 import (
 	"bufio"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 )
 
 // allGone waits until all of the processes have ended.
@@ -91,6 +95,88 @@ func TestTestbedInterruptedAtStart(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "runs", ".testbed", "*", "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// A testbed that is interrupted while its servers are warmed up, or that loses one of them, leaves
+// nothing but one sentence.
+func TestTestbedEndsWhileItIsWarmedUp(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skipf("%s looks for servers in /proc", t.Name())
+	}
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(t *testing.T, up *exec.Cmd, owner int)
+		code int
+		last string
+	}{
+		"an interrupt": {func(t *testing.T, up *exec.Cmd, _ int) {
+			signalTo(t, up, syscall.SIGINT)
+		}, exitInterrupted, "stopped before the cluster was up; all of its data is removed"},
+		"a server that ends": {func(t *testing.T, _ *exec.Cmd, owner int) {
+			servers := childrenOf(t, owner)
+			if len(servers) != 3 {
+				t.Fatalf("the servers are %v", servers)
+			}
+			if err := syscall.Kill(servers[0], syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}, exitFailed, "plimsoll: start bed: warm the servers up: node n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := inDir(t, map[string]string{
+				"bed.yaml": "name: bed\nsystem: nats\nsettings: {servers: processes}\n"})
+			cmd := self(t, dir, "testbed", "up", "bed.yaml", "--warm", "1m")
+			talk, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			start(t, cmd)
+			var said []string
+			for lines := bufio.NewScanner(talk); lines.Scan(); {
+				said = append(said, lines.Text())
+				if !strings.HasPrefix(lines.Text(), "warming bed up") {
+					continue
+				}
+				time.Sleep(time.Second) // under load
+				all, _, err := testbed.List(t.Context(), filepath.Join(dir, "runs"))
+				if err != nil || len(all) != 1 || all[0].Phase != testbed.PhaseStarting {
+					t.Fatalf("%+v, %v", all, err)
+				}
+				c.do(t, cmd, all[0].PID)
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != c.code ||
+				!strings.HasPrefix(said[len(said)-1], c.last) {
+				t.Errorf("exit code %d: %q", code, said)
+			}
+			left, _ := filepath.Glob(filepath.Join(dir, "runs", ".testbed", "*", "*"))
+			more, _ := filepath.Glob(filepath.Join(dir, "runs", "*"))
+			if len(left) > 0 || len(more) > 1 { // the folder of testbeds
+				t.Errorf("left behind: %v, %v", left, more)
+			}
+		})
+	}
+}
+
+// childrenOf returns the child processes of a process.
+func childrenOf(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range strings.Fields(string(raw)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, child)
+		}
+	}
+	return all
 }
 
 // interruptAtStart interrupts a testbed up as soon as it starts servers.

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -49,7 +48,7 @@ func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, e
 		}
 		use, ended, _ := observer.Read()
 		if len(ended) > 0 {
-			return 0, fmt.Errorf("node %s ended by itself: its log says why", ended[0].Name)
+			return 0, endOf(bed, ended[0].Name)
 		}
 		now := j.Clock.Now()
 		cores = append(cores, cpuSecondsOf(use, observer.Servers())*1e9/float64(now-last))

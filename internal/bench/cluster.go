@@ -17,9 +17,15 @@ import (
 // runs. Each run connects separately and uses its own topics, which it deletes.
 type Cluster struct {
 	testbed *testbed.Testbed
-	startNs int64           // how long the start took
-	warmed  *result.Warming // nil: it was not warmed up
+	startNs int64 // how long the start took
+	warmth  Warmth
 }
+
+// Held returns a testbed of the caller, for runs that leave it up.
+func Held(bed *testbed.Testbed) *Cluster { return &Cluster{testbed: bed} }
+
+// Warmed says how Warm warmed the cluster up; nil: it did not.
+func (c *Cluster) Warmed() *result.Warming { return c.warmth.warmed }
 
 // OpenCluster starts the cluster that the job's runs need, with the servers'
 // logs in a directory. It returns nil if they need none: the target names a cluster, or the system

@@ -1,23 +1,26 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 const (
 	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
-	// in the later part of it, levelShare of all readings and at least levelFewest: their halves
-	// differ by at most levelBound, no greater move is shown at an error of levelAlpha, and the
-	// middle half of the readings spans no more than a factor of levelSpan.
-	//
+	// in the later part of it: laterShare of all readings, and at least laterFewest.
+	laterShare  = 0.5
+	laterFewest = 24
+
 	// Servers whose virtual machine compiles hot code are warm when they have little left to
 	// compile: it takes at most compileBound of their CPU time in a pass of passReadings, but for
 	// the opening. The readings of that pass are to be level.
@@ -25,45 +28,89 @@ const (
 	passReadings = 60
 	passOpening  = 8
 
-	levelBound  = 0.10
-	levelAlpha  = 0.05
-	levelSpan   = 1.35
-	levelShare  = 0.5
-	levelFewest = 24
-	levelMost   = 60 // more readings are replaced by means of neighbours
+	// mostWarmBytes bounds what a warm-up that ends by itself publishes. diskShare is the share of
+	// the free disk that all copies take at most, memoryShare the share of the available memory by
+	// which the servers may grow.
+	mostWarmBytes = 4e9
+	diskShare     = 0.25
+	memoryShare   = 0.5
+	// mostSilent is how long the servers may acknowledge nothing. They have messages to acknowledge
+	// at any time.
+	mostSilent = 15 * time.Second
 )
 
-// heat watches a warm-up, and ends it when the servers have levelled off.
+// warmLevel is the level of the figures of warm servers.
+var warmLevel = level{halves: 0.10, alpha: 0.05, move: 0.10, span: 1.35}
+
+// room is what a warm-up may take, in bytes.
+type room struct {
+	published float64
+	memory    float64 // by which the servers grow
+}
+
+// roomFor returns the room for a job's warm-up; +Inf: no bound is known.
+func (j *Job) roomFor(bed *testbed.Testbed) room {
+	r := room{math.Inf(1), math.Inf(1)}
+	if j.WarmUp.Auto {
+		r.published = mostWarmBytes
+	}
+	within := func(dir string, copies int) {
+		// A disk that cannot be read was checked by the start of the servers.
+		if free, err := testbed.FreeBytes(dir); err == nil {
+			r.published = min(r.published,
+				diskShare*float64(free)/(diskOverhead*float64(max(copies, 1))))
+		}
+	}
+	if dir := j.dataDir(); dir != "" {
+		within(dir, max(j.Target.Testbed.Nodes, len(j.Target.Processes)))
+	}
+	if bed != nil {
+		for _, n := range bed.Cluster().Nodes() {
+			if bed.Disk(n.Name) != nil {
+				within(filepath.Join(bed.DataDir(), n.Name), 1)
+			}
+		}
+	}
+	if free := memoryOfMachine().available; free > 0 {
+		r.memory = memoryShare * float64(free)
+	}
+	return r
+}
+
+// heat watches a warm-up, and ends it when the servers have levelled off, or cannot go on.
 //
 // Servers that compile their code are warmed in passes, each with topics and clients of its own:
 // new ones take paths through the code that were not taken before, for which parts of it are
 // compiled once more. A single pass would leave that to the measured run.
 type heat struct {
 	unwatched
-	end                     context.CancelFunc // of the pass
-	began                   int                // the first reading of the pass
-	ns, sent                int64              // of all passes: under load; acknowledged
-	auto                    bool
-	most                    time.Duration // under load
-	mostBytes, messageBytes float64
+	end          context.CancelFunc // of the pass
+	began        int                // the first reading of the pass
+	ns, sent     int64              // of all passes: under load; acknowledged
+	up           WarmUp
+	room         room
+	messageBytes float64
 
 	p50, cpu []float64 // ns; of a message. NaN: not known
 	acked    []int64
-	// used and compiled are the servers' CPU time, and that of their compilers, of each reading.
+	// used and compiled are the servers' CPU time in ns, and that of their compilers.
 	used, compiled []float64
 	compiles       bool // some server has compilers
-	bytes          float64
-	steady         bool
-	why            string
+
+	bytes    float64
+	silentNs int64   // without an acknowledgement, until the latest reading
+	memory   float64 // of all servers, in bytes, at the first reading; 0: not known
+	grown    float64 // by as much at the latest reading
+	lost     string  // a server that ended by itself; empty: none
+	steady   bool
+	why      string
 }
 
-// over reports whether the warm-up has ended.
-func (h *heat) over() bool { return h.steady || h.why != "" }
-
+// length returns the time under load.
 func (h *heat) length() time.Duration { return time.Duration(h.ns) }
 
 // pass runs one pass of a warm-up, which takes at most the time that is left.
-func (h *heat) pass(ctx context.Context, job Job, left time.Duration) error {
+func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left time.Duration) error {
 	within, end := context.WithCancel(ctx)
 	defer end()
 	w := *job.Workload
@@ -73,25 +120,20 @@ func (h *heat) pass(ctx context.Context, job Job, left time.Duration) error {
 	}
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(ctx.Err(), h.failure(bed, run), err); err != nil {
 		return err
 	}
 	h.ns += max(run.Run.Summary.WindowNs, int64(warmEvery))
 	h.sent += run.Run.Counters.Acked
-	return endedIn(&run.Run)
+	return nil
 }
 
 // Interval takes a reading of the load.
 func (h *heat) Interval(i result.Interval) {
-	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.steady {
+	if i.Phase != result.PhaseMeasure || i.EndNs-i.StartNs < int64(warmEvery)/2 || h.over() {
 		return
 	}
-	if h.auto && h.why == "" {
-		h.judge() // all earlier readings, whose resources are known
-	}
+	h.judge() // all earlier readings, whose resources are known
 	// From the call: the time before it grows for ever under more load than the servers carry.
 	p50, known := result.Summary{Latency: i.Latency}.Series(result.Send).At(50)
 	v := math.NaN()
@@ -99,26 +141,44 @@ func (h *heat) Interval(i result.Interval) {
 		v = float64(p50)
 	}
 	h.p50, h.cpu = append(h.p50, v), append(h.cpu, math.NaN())
-	h.used, h.compiled = append(h.used, 0), append(h.compiled, 0)
-	h.acked = append(h.acked, i.Acked)
+	h.acked, h.used, h.compiled = append(h.acked, i.Acked), append(h.used, 0), append(h.compiled, 0)
 	h.bytes += float64(i.Acked) * h.messageBytes
-	if h.compiles && len(h.p50)-h.began > passReadings {
+	if h.silentNs += i.EndNs - i.StartNs; i.Acked > 0 {
+		h.silentNs = 0
+	}
+	if h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
 }
 
 // Resources takes the servers' use of the latest reading.
 func (h *heat) Resources(r result.Resources, servers []string) {
+	memory := 0.0
+	alive := map[string]bool{}
+	for _, p := range r.Processes {
+		if alive[p.Name] = true; slices.Contains(servers, p.Name) {
+			memory += float64(p.RSSBytes)
+		}
+	}
+	for _, name := range servers {
+		if !alive[name] && h.lost == "" {
+			h.lost = name
+			h.end()
+		}
+	}
+	if h.memory == 0 {
+		h.memory = memory
+	}
+	h.grown = memory - h.memory
 	last := len(h.cpu) - 1
-	if last < 0 || h.steady || r.Phase != result.PhaseMeasure ||
+	if last < 0 || h.over() || r.Phase != result.PhaseMeasure ||
 		slices.Contains(servers, result.Self) {
 		return
 	}
-	used := cpuSecondsOf(r, servers) * 1e9
-	if n := h.acked[last]; n > 0 && used > 0 {
-		h.cpu[last] = used / float64(n)
+	h.used[last] = cpuSecondsOf(r, servers) * 1e9
+	if n := h.acked[last]; n > 0 && h.used[last] > 0 {
+		h.cpu[last] = h.used[last] / float64(n)
 	}
-	h.used[last] = used
 	for _, p := range r.Processes {
 		if p.CompileNs != nil && slices.Contains(servers, p.Name) {
 			h.compiled[last], h.compiles = h.compiled[last]+float64(*p.CompileNs), true
@@ -126,79 +186,88 @@ func (h *heat) Resources(r result.Resources, servers []string) {
 	}
 }
 
-// judge ends a warm-up that has levelled off, or that has published enough.
+// over reports whether the warm-up was ended.
+func (h *heat) over() bool { return h.steady || h.why != "" || h.lost != "" || h.silent() }
+
+func (h *heat) silent() bool { return h.silentNs >= int64(mostSilent) }
+
+// judge ends a warm-up that has levelled off, or that has taken its room.
 func (h *heat) judge() {
-	from, ok := h.later()
-	if !ok {
-		return
-	}
 	switch {
-	case !h.compiling(from) && level(h.p50[from:]) && (!h.knowsCPU() || level(h.cpu[from:])):
+	case h.up.Auto && h.levelled():
 		h.steady = true
-	case h.bytes > h.mostBytes:
+	case h.bytes > h.room.published:
 		h.why = fmt.Sprintf("stopped after %s, before the servers had levelled off",
 			quantity.Bytes(int64(h.bytes)))
-	default:
-		return
+	case h.grown > h.room.memory:
+		h.why = "stopped when the memory of the servers had grown by " +
+			quantity.Bytes(int64(h.grown)) + ", before they had levelled off"
 	}
-	h.end()
+	if h.over() {
+		h.end()
+	}
 }
 
-// later returns the index of the first reading that counts. It is false when there are too few.
-func (h *heat) later() (from int, ok bool) {
-	n := len(h.p50) - h.began
-	span := max(int(levelShare*float64(n)), levelFewest)
-	if h.compiles { // the first pass decides nothing
-		return h.began + passOpening, h.began > 0 && n >= passReadings
+// failure returns an error if the servers could not go on. run is nil if there is none.
+func (h *heat) failure(bed *testbed.Testbed, run *result.Saved) error {
+	switch {
+	case h.lost != "":
+		return endOf(bed, h.lost)
+	case !h.silent():
+		return nil
+	case run != nil && len(run.Run.Errors) > 0:
+		return fmt.Errorf("the servers acknowledged no message for %s: %s", mostSilent,
+			run.Run.Errors[0].Message)
 	}
-	return h.began + n - span, n >= span
+	return fmt.Errorf("the servers acknowledged no message for %s", mostSilent)
 }
 
-// compiling reports whether the servers still compiled much of their code from a reading on.
-func (h *heat) compiling(from int) bool {
-	share, known := h.compileShare(from, len(h.used))
-	return known && share > compileBound
+// endOf returns the error of a server that ended by itself. It quotes the server's log, which is
+// deleted with the servers' data.
+func endOf(bed *testbed.Testbed, node string) error {
+	said := ""
+	if bed != nil {
+		for _, n := range bed.Cluster().Nodes() {
+			if n.Name != node {
+				continue
+			}
+			for line := range process.TailLines(n.Log) {
+				said = line
+			}
+		}
+	}
+	if said == "" {
+		return fmt.Errorf("node %s ended by itself", node)
+	}
+	return fmt.Errorf("node %s ended by itself, and its log ends with: %s", node,
+		process.Said(said))
+}
+
+// levelled reports whether the figures of the later part, or of the pass, keep their levels.
+func (h *heat) levelled() bool {
+	n := len(h.p50)
+	from := n - max(int(laterShare*float64(n)), laterFewest)
+	if h.compiles {
+		if h.began == 0 || n-h.began < passReadings { // the first pass decides nothing
+			return false
+		}
+		from = h.began + passOpening
+		if share, known := h.compileShare(from); known && share > compileBound {
+			return false
+		}
+	}
+	return from >= 0 && warmLevel.holds(h.p50[from:]) &&
+		(!h.knowsCPU() || warmLevel.holds(h.cpu[from:]))
 }
 
 // compileShare returns the share of the servers' CPU time that they spent on compiling their code,
-// of the readings from one to another. It is false for servers without compilers.
-func (h *heat) compileShare(from, to int) (share float64, known bool) {
-	used, compiled := 0.0, 0.0
-	for i := from; i < to; i++ {
-		used, compiled = used+h.used[i], compiled+h.compiled[i]
-	}
-	return compiled / max(used, 1), h.compiles && used > 0
+// from a reading on. It is false for servers without compilers.
+func (h *heat) compileShare(from int) (share float64, known bool) {
+	return total(h.compiled[from:]) / max(total(h.used[from:]), 1), h.compiles
 }
 
 func (h *heat) knowsCPU() bool {
 	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
-}
-
-// level reports whether a positive figure keeps its level.
-func level(values []float64) bool {
-	each := (len(values) + levelMost - 1) / levelMost
-	var logs []float64
-	for i := 0; i+each <= len(values); i += each {
-		logs = append(logs, math.Log(mean(values[i:i+each])))
-	}
-	if slices.ContainsFunc(logs, math.IsNaN) {
-		return false
-	}
-	n := len(logs)
-	sorted := slices.Sorted(slices.Values(logs))
-	m, ok := stats.MoveOf(logs)
-	bound := math.Log1p(levelBound)
-	return ok && sorted[n*3/4]-sorted[n/4] <= math.Log(levelSpan) &&
-		math.Abs(mean(logs[n/2:])-mean(logs[:n/2])) <= bound &&
-		(m.P > levelAlpha || math.Abs(m.After-m.Before) <= bound)
-}
-
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
 }
 
 // result returns what the warm-up was like.
@@ -210,23 +279,18 @@ func (h *heat) result() *result.Warming {
 		if len(known) < 2*second {
 			return 0, 0
 		}
-		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-levelFewest):])
+		return mean(known[:second]), mean(known[max(len(known)/2, len(known)-laterFewest):])
 	}
 	w.P50FirstNs, w.P50LastNs = ends(h.p50)
 	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
-	if n := len(h.used); n >= 2*second {
-		if first, known := h.compileShare(0, second); known {
-			last, _ := h.compileShare(max(n/2, h.began+passOpening), n)
-			w.CompileFirst, w.CompileLast = &first, &last
-		}
+	if n := len(h.used); h.compiles && n >= 2*second {
+		first := total(h.compiled[:second]) / max(total(h.used[:second]), 1)
+		last, _ := h.compileShare(min(h.began+passOpening, n-second))
+		w.CompileFirst, w.CompileLast = &first, &last
 	}
-	switch {
-	case w.Steady || w.Why != "":
-	case !h.auto:
-		w.Why = "its length was given, and whether the servers had levelled off was not judged"
-	default:
+	if h.up.Auto && !w.Steady && w.Why == "" {
 		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
-			quantity.ExactDuration(h.most))
+			quantity.ExactDuration(h.up.most()))
 	}
 	return w
 }

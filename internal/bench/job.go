@@ -50,6 +50,9 @@ type Job struct {
 	// WarmUp says how the servers are warmed up before the run. The cluster of the caller is not
 	// warmed by a run, but by Warm.
 	WarmUp WarmUp
+	// Warmth is shared by the jobs of servers that run already: the first of them warms the servers
+	// up. nil: each run does.
+	Warmth *Warmth
 
 	// Linger is how long the drain continues after the last arrival although nothing is missing,
 	// because copies may come that late. 0: only as long as necessary.

@@ -50,19 +50,28 @@ func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
 type memory struct {
 	machine int64
 	group   int64 // the least limit of the control groups of this process
+	// available is what new programs could use of the machine, and at most the group's limit.
+	available int64
 }
 
 func memoryOfMachine() memory { return memoryIn(os.DirFS("/")) }
 
 // memoryIn reads the limits from the file system of a machine.
 func memoryIn(root fs.FS) memory {
-	var kib int64
-	info, _ := fs.ReadFile(root, "proc/meminfo") // without the file the limit is unknown
-	total := field(string(info), "MemTotal")
-	if _, err := fmt.Sscanf(total, "%d kB", &kib); err != nil {
-		kib = 0
+	info, _ := fs.ReadFile(root, "proc/meminfo") // without the file the limits are unknown
+	bytes := func(name string) int64 {
+		var kib int64
+		if _, err := fmt.Sscanf(field(string(info), name), "%d kB", &kib); err != nil {
+			return 0
+		}
+		return kib << 10
 	}
-	return memory{machine: kib << 10, group: measure.Allowed(root).MemoryBytes}
+	m := memory{machine: bytes("MemTotal"), group: measure.Allowed(root).MemoryBytes,
+		available: bytes("MemAvailable")}
+	if m.group > 0 {
+		m.available = min(m.available, m.group)
+	}
+	return m
 }
 
 // checkMemory refuses a crowd that does not fit this process's memory.

@@ -12,18 +12,19 @@ import (
 )
 
 func TestMemoryIsThatOfTheMachineOrOfAControlGroup(t *testing.T) {
-	meminfo := "MemTotal:       2097152 kB\nMemFree: 1 kB\n"
+	meminfo := "MemTotal:       2097152 kB\nMemFree: 1 kB\nMemAvailable: 1048576 kB\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  memory
 	}{
-		"nothing is known":  {nil, memory{}},
-		"no control groups": {map[string]string{"proc/meminfo": meminfo}, memory{machine: 2 << 30}},
+		"nothing is known": {nil, memory{}},
+		"no control groups": {map[string]string{"proc/meminfo": meminfo},
+			memory{machine: 2 << 30, available: 1 << 30}},
 		"a limit": {map[string]string{
 			"proc/meminfo": meminfo, "proc/self/cgroup": "0::/pods/one\n",
 			"proc/self/mountinfo":           "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
 			"sys/fs/cgroup/pods/memory.max": "500000000\n",
-		}, memory{2 << 30, 500_000_000}},
+		}, memory{2 << 30, 500_000_000, 500_000_000}},
 	} {
 		files := fstest.MapFS{}
 		for file, text := range c.files {

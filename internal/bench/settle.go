@@ -5,29 +5,26 @@ import (
 	"math"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// The conditions for settled figures.
-const (
-	// settleSpan is the number of consecutive intervals of the test.
-	settleSpan = 20
-	// trendBound is the least sum of signs at which settleSpan values count as rising or falling:
-	// chance alone reaches it in 2 of 10 tries (Mann, "Nonparametric Tests Against Trend", 1945;
-	// Kendall, "Rank Correlation Methods": its standard deviation is 30.8 for 20 values).
-	trendBound = 40
-	// The allowed difference of the medians of the older and the newer half.
-	settledRate = 0.02
-	settledTail = 0.20
+// settleSpan is the number of consecutive intervals that are judged.
+const settleSpan = 20
+
+// The levels of settled figures. A move as great as the one seen must be likely by chance: in a
+// slow fall at most 1 in 10 ends the warm-up too early, and 19 in 20 steady systems settle within
+// 45 s.
+var (
+	settledRate = level{halves: 0.02, alpha: 0.6, span: math.Inf(1)}
+	settledTail = level{halves: 0.20, alpha: 0.6, span: math.Inf(1)}
 )
 
 // settleRule states the rule in a sentence.
 var settleRule = fmt.Sprintf(
 	"over %d intervals of a second neither throughput nor publish p99 (or the highest percentile "+
-		"that a second's messages support) rises or falls (Mann-Kendall), and the medians of "+
-		"their halves lie within %.0f%% and %.0f%% of one another",
-	settleSpan, settledRate*100, settledTail*100)
+		"that a second's messages support) moves more than chance does in %.0f%% of steady "+
+		"systems, and the medians of their halves lie within %.0f%% and %.0f%% of one another",
+	settleSpan, settledRate.alpha*100, settledRate.halves*100, settledTail.halves*100)
 
 // settling watches the warm-up of a run that may end it early.
 type settling struct {
@@ -69,7 +66,7 @@ func (s *settling) settled() bool {
 	for i, seen := range s.last {
 		rates[i] = seen.rate
 	}
-	return levelled(rates, settledRate) && levelled(s.tails(), settledTail)
+	return settledRate.holds(rates) && settledTail.holds(s.tails())
 }
 
 // tails returns the publish p99 of the intervals, or the highest percentile that the messages of
@@ -94,18 +91,6 @@ func (s *settling) at(percentile float64) (out []float64, ok bool) {
 		out = append(out, float64(ns))
 	}
 	return out, true
-}
-
-// level reports whether values show no trend and the medians of their halves differ by at most a
-// share.
-func levelled(values []float64, share float64) bool {
-	if len(values) < settleSpan {
-		return false
-	}
-	signs := stats.Trend(values)
-	older, newer := stats.Median(values[:len(values)/2]), stats.Median(values[len(values)/2:])
-	return signs < trendBound && signs > -trendBound &&
-		math.Abs(newer-older) <= share*max(older, newer)
 }
 
 // interval ends the warm-up early when the figures have settled.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,6 @@ const (
 	mostAuto = 5 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
-	// mostWarmBytes bounds what a warm-up that ends by itself publishes, and warmShare the share of
-	// the free disk that all copies of it take.
-	mostWarmBytes = 4e9
-	warmShare     = 0.25
 	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
 	// would be a heavier load, which leaves compilers less of the cores (docs/design/steady.md).
 	warmInFlight = 256
@@ -85,7 +82,7 @@ func (w WarmUp) most() time.Duration {
 }
 
 // leastAuto is the shortest warm-up that ends by itself.
-const leastAuto = levelFewest / levelShare * warmEvery
+const leastAuto = laterFewest / laterShare * warmEvery
 
 // Takes returns how long the job's run takes with its warm-up: the shortest time, and the longest
 // one of a system that answers. The start of servers comes on top.
@@ -119,30 +116,57 @@ func (j *Job) checkWarmUp() error {
 	return nil
 }
 
-// Warm puts the job's cluster under load, as its WarmUp says, and keeps no run. A cluster that
-// plimsoll started is warmed once; the runs on it record that. Servers on a virtual machine that
+// Warmth is how servers that serve several runs were warmed up. Its zero value: not yet.
+type Warmth struct{ warmed *result.Warming }
+
+// keep records a warm-up for the runs that follow.
+func (w *Warmth) keep(done *result.Warming) {
+	shared := *done
+	shared.Shared = true
+	w.warmed = &shared
+}
+
+// warmth returns that of the servers that the job's run shares with others; nil: it shares none.
+func (j *Job) warmth() *Warmth {
+	if j.Cluster != nil {
+		return &j.Cluster.warmth
+	}
+	return j.Warmth
+}
+
+// Warm puts servers that serve several runs under load, as the job's WarmUp says, and keeps no run.
+// They are warmed once, and the runs on them record that. Servers on a virtual machine that
 // compiles code while it runs first carry only a fraction of their later rate, at many times the
 // CPU time per message.
 func Warm(ctx context.Context, job *Job, watch Watch) error {
-	c := job.Cluster
-	if c == nil || c.warmed != nil || job.WarmUp == (WarmUp{}) {
+	shared := job.warmth()
+	if shared == nil || shared.warmed != nil || job.WarmUp == (WarmUp{}) {
 		return nil
 	}
-	warmed, err := job.warm(ctx, c.testbed, watch)
+	var bed *testbed.Testbed
+	if job.Cluster != nil {
+		bed = job.Cluster.testbed
+	}
+	done, err := job.warm(ctx, bed, watch)
 	if err == nil {
-		warmed.Shared = true
-		c.warmed = warmed
+		shared.keep(done)
 	}
 	return err
 }
 
-// warm warms up the servers of a run.
+// warm warms up the servers of a run, unless an earlier run did, or the caller.
 func (s *session) warm(ctx context.Context) (err error) {
-	switch {
-	case s.held:
-		s.run.Warming = s.job.Cluster.warmed
-	case s.job.WarmUp != WarmUp{}:
-		s.run.Warming, err = s.job.warm(ctx, s.testbed, s.watch)
+	shared := s.job.warmth()
+	if shared != nil && shared.warmed != nil {
+		s.run.Warming = shared.warmed
+		return nil
+	}
+	if s.held || s.job.WarmUp == (WarmUp{}) {
+		return nil
+	}
+	s.run.Warming, err = s.job.warm(ctx, s.testbed, s.watch)
+	if err == nil && shared != nil {
+		shared.keep(s.run.Warming)
 	}
 	return err
 }
@@ -161,10 +185,14 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 		warm.Cluster = &Cluster{testbed: bed}
 		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
-	h := &heat{auto: j.WarmUp.Auto, most: w.Duration, mostBytes: j.mostWarmBytes(),
-		messageBytes: w.Message.Mean()}
+	h := &heat{up: j.WarmUp, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
 	for left := w.Duration; left >= warmEvery && !h.over(); left = w.Duration - h.length() {
-		if err := h.pass(ctx, warm, left); err != nil {
+		err := h.pass(ctx, warm, bed, left)
+		switch {
+		case err != nil && bed == nil && ctx.Err() == nil:
+			return nil, fmt.Errorf("warm the servers up: %w: leave --warm out, and use the "+
+				"workload's own warmup", err)
+		case err != nil:
 			return nil, fmt.Errorf("warm the servers up: %w", err)
 		}
 	}
@@ -216,28 +244,6 @@ func (j *Job) warmSentence() string {
 		quantity.ExactDuration(j.WarmUp.Length))
 }
 
-// mostWarmBytes returns the most bytes that a warm-up which ends by itself publishes.
-func (j *Job) mostWarmBytes() float64 {
-	dir := j.dataDir()
-	if dir == "" {
-		return mostWarmBytes
-	}
-	free, err := testbed.FreeBytes(dir)
-	if err != nil {
-		return mostWarmBytes // the start of the servers has checked the disk
-	}
-	copies := diskOverhead * float64(max(j.Target.Testbed.Nodes, 1))
-	return min(mostWarmBytes, warmShare*float64(free)/copies)
-}
-
-// endedIn returns an error if a server ended by itself during a run.
-func endedIn(r *result.Run) error {
-	if len(r.Ended) == 0 {
-		return nil
-	}
-	return fmt.Errorf("node %s ended by itself: its log says why", r.Ended[0].Node)
-}
-
 // uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload.
 func uneventful(w *workload.Workload) {
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
@@ -270,7 +276,7 @@ func Gauge(ctx context.Context, job *Job, length time.Duration, watch Watch) (fl
 	return r.Run.Summary.AchievedRate, nil
 }
 
-// passing measures a job whose run directory is not kept.
+// passing measures a job whose run directory is not kept. It also returns a run that failed.
 func passing(ctx context.Context, job *Job, watch Watch) (*result.Saved, error) {
 	if err := os.MkdirAll(job.Runs, 0o755); err != nil {
 		return nil, result.InFolder(job.Runs, "create a folder for a run that is not kept", err)
@@ -282,10 +288,11 @@ func passing(ctx context.Context, job *Job, watch Watch) (*result.Saved, error) 
 	defer func() { _ = made.Remove() }()
 	job.Runs, job.Late, job.Idle, job.Began = made.Path, warmLate, warmLate, nil
 	kept, err := Run(ctx, job, watch)
-	if err != nil {
+	if kept == "" {
 		return nil, err
 	}
-	return result.Read(kept)
+	run, unread := result.Read(kept)
+	return run, cmp.Or(err, unread)
 }
 
 // unwatched is a Watch that ignores a run's progress.

@@ -190,6 +190,68 @@ func TestTruthSharedServersAreWarmedOnce(t *testing.T) {
 	}
 }
 
+// Servers that run already are warmed up when asked, by the first run of those that share them, on
+// topics that are then deleted.
+func TestTruthServersThatRunAlreadyAreWarmedOnce(t *testing.T) {
+	skipUnderRace(t)
+	for _, c := range []struct {
+		name   string
+		share  bool   // the jobs share what is known of the servers
+		before bool   // Warm is called before the runs
+		shared []bool // each run says so
+	}{
+		{"by the first run", true, false, []bool{false, true}},
+		{"before the runs", true, true, []bool{true, true}},
+		{"by each run", false, false, []bool{false, false}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var dirs []string
+			s, root := &started{}, t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				s.sim = sim.New(clock.Timers(), nil)
+				job := startedJob(t, s, root, map[string]string{"service": "lognormal",
+					"service_sigma": "0.2", "service_time": "100ms"})
+				job.Target.Endpoints = s.Endpoints()
+				job.WarmUp.Auto = true
+				if c.share {
+					job.Warmth = &bench.Warmth{}
+				}
+				if c.before {
+					if err := bench.Warm(t.Context(), job, silent{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for range c.shared {
+					of := *job
+					dir, err := bench.Run(t.Context(), &of, silent{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					dirs = append(dirs, dir)
+				}
+			})
+			warmUps := 1
+			if !c.share {
+				warmUps = len(dirs)
+			}
+			if n := len(dirs) + warmUps; len(s.connected) != n || s.deleted != n || s.up > 0 {
+				t.Errorf("%d connections, %d topics deleted, %d clusters", len(s.connected),
+					s.deleted, s.up)
+			}
+			for i, dir := range dirs {
+				saved, err := result.Read(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := saved.Run.Warming
+				if w == nil || w.Shared != c.shared[i] || !w.Steady {
+					t.Errorf("run %d: %+v", i, w)
+				}
+			}
+		})
+	}
+}
+
 // A warm-up is refused where it would touch the topics of others.
 func TestWarmUpIsRefused(t *testing.T) {
 	job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), load(10, time.Second), nil)

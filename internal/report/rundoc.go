@@ -125,7 +125,7 @@ func inText(s *result.Saved, sure within) []block {
 			factsOf("durability", "", durabilityWords(r)),
 			factsOf("clients", "", ClientsSentence(r.System.Clients)),
 			factsOf("start-up", "", startupSentence(r)),
-			factsOf("servers", "", warmingSentence(r)),
+			factsOf("servers", "", WarmingSentence(r.Warming)),
 			factsOf("cost", "", costSentence(r)), factsOf("price", "", price.Sentence(s.Price)),
 			factsOf("limit", "", limitSentence(r)),
 			factsOf("bill", "", billSentence(r.Bill))),
@@ -159,7 +159,7 @@ func onPage(id string, s *result.Saved, sure within) []block {
 		paragraph(document.Note, how), tabled(evidenceTable(r.Durability)))
 	part("ran", "What ran", block{Facts: slices.Concat(
 		factsOf("clients", "", ClientsSentence(r.System.Clients)),
-		factsOf("servers", "", warmingSentence(r)))},
+		factsOf("servers", "", WarmingSentence(r.Warming)))},
 		block{Row: []block{tabled(settingsTable(r.Settings)),
 			tabled(environmentTable(r))}})
 	out = append([]block{{Contents: contents}}, out...)

@@ -53,9 +53,8 @@ func startupSentence(r *result.Run) string {
 	return out
 }
 
-// warmingSentence says how the servers were warmed up before the run; empty if they were not.
-func warmingSentence(r *result.Run) string {
-	w := r.Warming
+// WarmingSentence says how servers were warmed up before they were measured; empty: they were not.
+func WarmingSentence(w *result.Warming) string {
 	if w == nil {
 		return ""
 	}
@@ -63,7 +62,7 @@ func warmingSentence(r *result.Run) string {
 	switch {
 	case w.Steady:
 		out += " until steady"
-	case strings.HasPrefix(w.Asked, result.WarmedAuto):
+	case w.Why != "":
 		out += ", and not steady (" + w.Why + ")"
 	}
 	switch {

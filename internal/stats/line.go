@@ -35,23 +35,6 @@ func LeastSquares(x, y []float64) float64 {
 	return over / under
 }
 
-// Trend is the sum of signs that tests a series for a trend: the number of rising pairs minus
-// the number of falling pairs (Mann, "Nonparametric Tests Against Trend", 1945).
-func Trend(values []float64) int {
-	signs := 0
-	for i, v := range values {
-		for _, before := range values[:i] {
-			switch {
-			case v > before:
-				signs++
-			case v < before:
-				signs--
-			}
-		}
-	}
-	return signs
-}
-
 // Slope is the median of the slopes of all pairs of points (Theil, "A
 // Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950) and
 // its interval of 95% (Sen, "Estimates of the Regression Coefficient Based on

@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	moremath "github.com/aclements/go-moremath/stats"
 )
@@ -10,6 +11,9 @@ import (
 const (
 	// fewestForMove is the least number of values that distinguishes a move from noise.
 	fewestForMove = 8
+	// mostForMove bounds the values that LogsOf returns, because the time of MoveOf grows with
+	// them.
+	mostForMove = 60
 	// fewestAside is the least number of values on each side of a move. A single value is an
 	// outlier.
 	fewestAside = 2
@@ -68,6 +72,16 @@ func MoveOf(series []float64) (m Move, ok bool) {
 	m.P = float64(reached) / (moveTries + 1)
 	m.P = min(m.P/(1-signShare), oneWay(series)/signShare, 1)
 	return m, true
+}
+
+// LogsOf returns the logarithms of a positive figure in order of time, for MoveOf. Of a long series
+// each is that of the mean of as many neighbours. ok is false where a value is missing: NaN.
+func LogsOf(series []float64) (logs []float64, neighbours int, ok bool) {
+	neighbours = max((len(series)+mostForMove-1)/mostForMove, 1)
+	for part := range slices.Chunk(series, neighbours) {
+		logs = append(logs, math.Log(moremath.Mean(part)))
+	}
+	return logs, neighbours, !slices.ContainsFunc(logs, math.IsNaN)
 }
 
 // oneWay is the probability that as many differences of neighbours have one sign by chance (Moore

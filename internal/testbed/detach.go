@@ -14,12 +14,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 const (
-	// detachLimit bounds the start, including the servers' first download.
+	// detachLimit bounds the start, including the servers' first download, and without a warm-up.
 	detachLimit = 15 * time.Minute
 	// endLimit bounds the end of an owner: its servers get stopLimit, and are killed
 	// after it.
@@ -40,6 +41,8 @@ type Detached struct {
 	Request []byte // JSON on one line
 	// Progress receives a sentence before each long step. It may be nil.
 	Progress func(sentence string)
+	// Longer is the longest that the order's Warm takes.
+	Longer time.Duration
 }
 
 // IsUpError is the error of Detach when a testbed of that name exists.
@@ -72,7 +75,7 @@ func Detach(ctx context.Context, d Detached) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, detachLimit)
+	ctx, cancel := context.WithTimeout(ctx, detachLimit+d.Longer)
 	defer cancel()
 	r, err := openFolder(ctx, base, d.Name)
 	if errors.Is(err, os.ErrExist) {
@@ -246,6 +249,10 @@ type Order struct {
 	// Injector returns the injector for Break and Heal. With nil the testbed takes no
 	// faults.
 	Injector func(*Testbed) system.Injector
+	// Warm, if not nil, puts the running cluster under load before it is announced, and calls
+	// progress before each long step. Its error ends the testbed.
+	Warm func(ctx context.Context, bed *Testbed, progress func(sentence string)) (
+		*result.Warming, error)
 }
 
 // Own runs a process that Detach started. It starts the cluster, writes the target, and
@@ -353,6 +360,11 @@ func (k *keeper) keep(
 		defer cancel()
 		err = errors.Join(err, bed.Close(ctx))
 	}()
+	if o.Warm != nil {
+		if state.Warmed, err = o.Warm(ctx, bed, k.progress); err != nil {
+			return err
+		}
+	}
 	return k.serve(ctx, bed, o, state)
 }
 
@@ -362,9 +374,11 @@ func (k *keeper) start(ctx context.Context, o Order) (*Testbed, error) {
 	return Options{
 		Base: filepath.Dir(filepath.Dir(k.folder.dir)), Provisioner: o.Provisioner,
 		Provision: o.Provision, NeedBytes: o.NeedBytes, Prepare: o.Prepare,
-		Progress: func(sentence string) { k.say(answer{Progress: sentence}) },
+		Progress: k.progress,
 	}.startIn(ctx, k.folder)
 }
+
+func (k *keeper) progress(sentence string) { k.say(answer{Progress: sentence}) }
 
 // serve announces the running cluster, and serves requests until the testbed must end.
 func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) error {

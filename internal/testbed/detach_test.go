@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -31,6 +32,7 @@ type wish struct {
 	Hang   bool   // the start ends only with its context
 	Locked string // clients use TLS, with the authority of this file
 	Whole  bool   // the servers are in-process and cannot be ended one by one
+	Warm   string // the warm-up "works", "fails" or "hangs"; empty: there is none
 }
 
 // ownByWish runs the owner.
@@ -41,18 +43,40 @@ func ownByWish() {
 		if err := json.Unmarshal(request, &w); err != nil {
 			return Order{}, err
 		}
-		return Order{
+		o := Order{
 			System: "fake", Provisioner: &wished{wish: w},
 			Provision: system.Provision{Nodes: 2, Durability: 3},
 			Settings:  []target.Setting{{Name: "linger", Value: "5ms"}},
 			Injector:  func(bed *Testbed) system.Injector { return &killer{bed: bed} },
-		}, nil
+		}
+		if w.Warm != "" {
+			o.Warm = w.warm
+		}
+		return o, nil
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// warm finds a running cluster that is not announced yet.
+func (w wish) warm(ctx context.Context, bed *Testbed, progress func(string)) (*result.Warming,
+	error) {
+	s, err := readState(filepath.Dir(bed.DataDir()))
+	if err != nil || s.Phase != PhaseStarting || len(bed.Cluster().Nodes()) != 2 {
+		return nil, fmt.Errorf("the testbed is %+v: %w", s, err)
+	}
+	progress("warming up")
+	switch w.Warm {
+	case "hangs":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "fails":
+		return nil, errors.New("warm the servers up: node n1 ended by itself")
+	}
+	return &result.Warming{Asked: "2s", Ns: 2e9}, nil
 }
 
 // detachByWish starts an owner that hangs, so that a test can kill this process meanwhile.
@@ -290,6 +314,7 @@ func TestDetachLeavesNothingWhenItFails(t *testing.T) {
 	}{
 		{detached(base, wish{Fail: "no java: install it"}), "no java: install it"},
 		{detached(base, wish{Locked: "nowhere"}), "gives no file with its authority's certificate"},
+		{detached(base, wish{Warm: "fails"}), "warm the servers up: node n1 ended by itself"},
 		{nowhere, "no-such-program"},
 		{dies, "ended before it was up"},
 	} {
@@ -309,17 +334,42 @@ func isSentence(err error, want string) bool {
 		!strings.Contains(err.Error(), "\n")
 }
 
+// An interrupt during the start, or during the warm-up after it, ends the cluster.
 func TestInterruptedDetachLeavesNothing(t *testing.T) {
 	base := t.TempDir()
 	t.Setenv(ownEnv, "yes")
-	ctx, cancel := context.WithCancel(within(t))
-	d := detached(base, wish{Hang: true})
-	d.Progress = func(string) { cancel() }
-	if _, err := Detach(ctx, d); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+	for at, w := range map[string]wish{"starting": {Hang: true}, "warming": {Warm: "hangs"}} {
+		ctx, cancel := context.WithCancel(within(t))
+		d := detached(base, w)
+		d.Progress = func(sentence string) {
+			if strings.HasPrefix(sentence, at) {
+				cancel()
+			}
+		}
+		if _, err := Detach(ctx, d); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v", at, err)
+		}
+		if left := rooms(t, base); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", at, left)
+		}
 	}
-	if left := rooms(t, base); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+}
+
+// A cluster is warmed up before it is announced, and its state says how.
+func TestDetachWarmsUp(t *testing.T) {
+	base := t.TempDir()
+	s := up(t, base, wish{Warm: "works"})
+	if s.Phase != PhaseUp || s.Warmed == nil || s.Warmed.Ns != 2e9 {
+		t.Errorf("%+v", s)
+	}
+	if _, err := Down(within(t), s); err != nil {
+		t.Error(err)
+	}
+	if s = up(t, base, wish{}); s.Warmed != nil {
+		t.Errorf("%+v", s.Warmed)
+	}
+	if _, err := Down(within(t), s); err != nil {
+		t.Error(err)
 	}
 }
 

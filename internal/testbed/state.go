@@ -34,6 +34,8 @@ type State struct {
 	Durability int       `json:"durability"`
 	StartedAt  time.Time `json:"started_at"`
 	Nodes      []Node    `json:"nodes"`
+	// Warmed says how the servers were warmed up before the testbed was up; nil: they were not.
+	Warmed *result.Warming `json:"warmed,omitempty"`
 	// Target is the path of the target that plimsoll run reads.
 	Target string `json:"target"`
 	// Dir is the testbed's directory.

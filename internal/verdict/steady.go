@@ -23,9 +23,6 @@ const (
 	// do compile a method from time to time.
 	compileBound   = 0.25
 	leastCompiling = 0.1
-	// mostForSteady bounds the values of a figure: more intervals are replaced by means of
-	// neighbours.
-	mostForSteady = 60
 	// leastIntervalNs is the shortest interval whose figures count. The last interval of a window
 	// is shorter.
 	leastIntervalNs = int64(50e6)
@@ -132,7 +129,9 @@ type steadyFigure struct {
 	name   string
 	atNs   []int64   // when each value begins
 	values []float64 // positive, or NaN where an interval has none
-	move   stats.Move
+
+	move    stats.Move // of the logarithms
+	afterNs int64      // the place of the move, from the first value on
 }
 
 // add adds the figure of an interval.
@@ -149,23 +148,14 @@ func (f *steadyFigure) add(startNs, endNs int64, v float64, known bool) {
 // judge finds the move of the figure's logarithm. It reports false if a value is missing, or if
 // there are too few.
 func (f *steadyFigure) judge() bool {
-	if slices.ContainsFunc(f.values, math.IsNaN) {
+	logs, neighbours, known := stats.LogsOf(f.values)
+	if !known {
 		return false
 	}
-	each := max((len(f.values)+mostForSteady-1)/mostForSteady, 1)
-	var logs []float64
-	var at []int64
-	for part := range slices.Chunk(f.values, each) {
-		sum := 0.0
-		for _, v := range part {
-			sum += v
-		}
-		at = append(at, f.atNs[len(logs)*each])
-		logs = append(logs, math.Log(sum/float64(len(part))))
-	}
-	f.atNs = at
 	m, ok := stats.MoveOf(logs)
-	f.move = m
+	if ok {
+		f.move, f.afterNs = m, f.atNs[m.At*neighbours]-f.atNs[0]
+	}
 	return ok
 }
 
@@ -177,7 +167,7 @@ func (f *steadyFigure) sentence() string {
 	}
 	print := func(v float64) string { return quantity.Duration(int64(math.Exp(v))) }
 	return fmt.Sprintf("%s %s from %s to %s, %s into the window", f.name, word, print(m.Before),
-		print(m.After), quantity.Duration(f.atNs[m.At]-f.atNs[0]))
+		print(m.After), quantity.Duration(f.afterNs))
 }
 
 // steadyFigures returns the figures of a window that are known in all of its intervals.
