@@ -57,16 +57,13 @@ const (
 	Signed Scale = "signed"
 )
 
-// The colours beside those with a number.
-const (
-	Grey = -1 // what the others are compared with
-	Red  = -2 // what failed
-)
+// Grey is the colour of a series with which the others are compared.
+const Grey = -1
 
 // Series is a line, or points.
 type Series struct {
 	Name string `json:"name"`
-	// Color is 0, 1, … among the colours of the page, or Grey or Red.
+	// Color is 0, 1, … among the colours of the page, or Grey. Those of tones are others.
 	Color int    `json:"color"`
 	Faint bool   `json:"faint,omitempty"` // the requested value, beside the achieved one
 	Dash  int    `json:"dash,omitempty"`  // 0: none; 1, 2, 3: patterns
@@ -75,19 +72,20 @@ type Series struct {
 	Alone bool   `json:"alone,omitempty"` // points that are not joined
 	X     Values `json:"x"`
 	Y     Values `json:"y"`
-	Low   Values `json:"low,omitempty"` // with High: an interval about each value
+	Low   Values `json:"low,omitempty"` // with High: an interval about each point
 	High  Values `json:"high,omitempty"`
 	Marks []Mark `json:"marks,omitempty"`
 }
 
 // Mark annotates the point at an index of its series.
 type Mark struct {
-	At    int    `json:"at"`
-	Words string `json:"words,omitempty"` // beside the point
-	Tip   string `json:"tip,omitempty"`   // shown on request
-	Tone  Tone   `json:"tone,omitempty"`
-	Cross bool   `json:"cross,omitempty"` // a cross in place of a dot: beyond, or failed
-	Above bool   `json:"above,omitempty"` // the true value lies above: an arrow
+	At     int    `json:"at"`
+	Words  string `json:"words,omitempty"` // beside the point
+	Tip    string `json:"tip,omitempty"`   // shown on request
+	Tone   Tone   `json:"tone,omitempty"`
+	Cross  bool   `json:"cross,omitempty"`  // a cross in place of a dot: beyond, or failed
+	Hollow bool   `json:"hollow,omitempty"` // a dot that is not filled
+	Above  bool   `json:"above,omitempty"`  // the true value lies above: an arrow
 }
 
 // Span is a stretch of the horizontal axis, or, where From equals To, a line across it.
@@ -96,7 +94,8 @@ type Span struct {
 	To    float64 `json:"to"`
 	Words string  `json:"words,omitempty"`
 	Tone  Tone    `json:"tone,omitempty"`
-	Of    string  `json:"of,omitempty"` // the series whose colour it has, not that of its tone
+	// Color is that of the series to which it belongs; nil: that of its tone.
+	Color *int `json:"color,omitempty"`
 	// Level draws a line along the horizontal axis at From of the vertical axis instead.
 	Level bool `json:"level,omitempty"`
 }

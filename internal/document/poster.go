@@ -26,8 +26,20 @@ type Poster struct {
 
 // Figure is a figure of each system.
 type Figure struct {
-	Name   string
-	Values []string
+	Name     string
+	Values   []string
+	Unranked []bool // the values that must not be ranked with the others; nil: none
+}
+
+// notRanked stands beside a value that must not be ranked.
+const notRanked = " (not ranked)"
+
+// mark is notRanked, or nothing.
+func (f Figure) mark(i int) string {
+	if i < len(f.Unranked) && f.Unranked[i] {
+		return notRanked
+	}
+	return ""
 }
 
 // The size of a poster, which is that of previews of links.
@@ -39,7 +51,7 @@ const (
 	posterColumn = 400.0 // of the figures
 	postedAtMost = 3     // figures on the picture
 	namedAtMost  = 4     // systems on the picture
-	faultsAtMost = 3     // kinds of faults on the picture
+	faultsAtMost = 5     // kinds of faults on the picture
 	faultLine    = 24.0  // height of the line of a fault
 
 	bold = 1.16 // how much wider bold words are
@@ -113,23 +125,23 @@ func (p *Poster) head(d *pen) (bottom float64) {
 // figures writes the faults, and the first figures: large for one system, a row for each of
 // several.
 func (p *Poster) figures(d *pen, top, bottom float64) {
-	const gap, more = 30.0, 16.0
-	faults := p.Faults[:min(len(p.Faults), faultsAtMost)]
-	posted := postedAtMost
-	if len(faults) > 0 && len(p.Systems) > 1 {
-		posted--
+	const gap, more, block, leastRow, mostRow = 30.0, 16.0, 98.0, 21.0, 25.0
+	var faults []string
+	for _, f := range p.Faults[:min(len(p.Faults), faultsAtMost)] {
+		faults = append(faults, wrapTo(f.Name+" "+p.faulty(f), 17*bold, posterColumn-20, 2)...)
 	}
 	room := bottom - top - faultLine*float64(len(faults))
-	block := 98.0
-	if len(faults) > 0 {
-		block = min(block, room/postedAtMost)
+	named := float64(max(min(len(p.Systems), namedAtMost), 1))
+	// What must not be missed leaves less room for figures.
+	posted := postedAtMost
+	row := func() float64 { return (room-more)/float64(posted)/named - gap/named }
+	for posted > 0 && row() < leastRow {
+		posted--
 	}
-	// Four systems below a question of two lines leave less room for each.
-	rows := float64(posted * max(min(len(p.Systems), namedAtMost), 1))
-	row, y := min(25, (room-float64(posted)*gap-more)/rows), top+8
-	for _, f := range faults {
+	y := top + 8
+	for _, words := range faults {
 		d.put(`<text class="fault" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-			escape(shortenTo(f.Name+" "+p.faulty(f), 17*bold, posterColumn-20)))
+			escape(words))
 		y += faultLine
 	}
 	for _, f := range p.Figures[:min(len(p.Figures), posted)] {
@@ -138,24 +150,24 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 		if len(f.Values) == 1 {
 			d.put(`<text class="big" x="%s" y="%s">%s</text>`, number(posterRim), number(y+44),
 				escape(shortenTo(f.Values[0], 40*bold, posterColumn-20)))
-			y += block
+			y += min(block, room/postedAtMost)
 			continue
 		}
-		named := min(len(f.Values), len(p.Systems), namedAtMost)
-		for i := range named {
-			y += row
-			s := Series{Color: i}
-			d.put(`<g class="dot %s"><circle cx="%s" cy="%s" r="5"/></g>`, s.colorClass(),
+		for i := range min(len(f.Values), len(p.Systems), namedAtMost) {
+			y += min(row(), mostRow)
+			value := shortenTo(f.Values[i], 20*bold, 180)
+			left := posterColumn - 76 - textWidth(value)*20*bold/fontSize -
+				textWidth(f.mark(i))*16/fontSize
+			d.put(`<g class="dot %s"><circle cx="%s" cy="%s" r="5"/></g>`, colorClass(i),
 				number(posterRim+6), number(y-5))
 			d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim+22), number(y),
-				escape(shortenTo(p.Systems[i], 16, 150)))
+				escape(shortenTo(p.Systems[i], 16, left)+f.mark(i)))
 			d.put(`<text class="value right" x="%s" y="%s">%s</text>`,
-				number(posterRim+posterColumn-44), number(y),
-				escape(shortenTo(f.Values[i], 20*bold, 180)))
+				number(posterRim+posterColumn-44), number(y), escape(value))
 		}
 		y += gap
 	}
-	if left := len(p.Systems) - namedAtMost; left > 0 {
+	if left := len(p.Systems) - namedAtMost; left > 0 && posted > 0 {
 		d.put(`<text class="label" x="%s" y="%s">and %d more</text>`, number(posterRim),
 			number(y-12), left)
 	}
@@ -166,9 +178,14 @@ func (p *Poster) faulty(f Figure) string {
 	if len(f.Values) == 1 {
 		return f.Values[0]
 	}
+	return p.faultyFrom(f, 0)
+}
+
+// faultyFrom returns the counts of the systems from a column on that have any.
+func (p *Poster) faultyFrom(f Figure, first int) string {
 	var out []string
-	for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
-		if v != "0" && v != None {
+	for i := first; i < min(len(f.Values), len(p.Systems)); i++ {
+		if v := f.Values[i]; v != "0" && v != None {
 			out = append(out, p.Systems[i]+" "+v)
 		}
 	}
@@ -231,10 +248,10 @@ func wrapTo(s string, size, width float64, most int) []string {
 // postLength bounds a post, in bytes.
 const postLength = 1500
 
-// Post is the poster as a short Markdown text: the question, a table of figures, the limits, and
-// the command. It is shorter than 1,500 bytes: what does not fit is cut.
+// Post is the poster as a short Markdown text: the question, a table of faults and figures, the
+// limits, and the command. It is shorter than 1,500 bytes: figures that do not fit are left out.
 func (p *Poster) Post() string {
-	const words, systems, figures = 240, 6, 12
+	const words, systems, figures = 180, 6, 12
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n%s\n\n", plain(p.Question, words), plain(p.Circumstances, words))
 	shown := min(len(p.Systems), systems)
@@ -243,21 +260,20 @@ func (p *Poster) Post() string {
 		b.WriteString(" " + plain(s, 24) + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---:|", shown) + "\n")
-	tail := ""
+	tail := p.further(shown)
 	if p.Limits != "" {
-		tail = "\nWhat limits this: " + plain(p.Limits, words) + "\n"
+		tail += "\nWhat limits this: " + plain(p.Limits, words) + "\n"
 	}
 	if p.Command != "" {
 		fence := strings.ReplaceAll(cutTo(Clean(p.Command), words), "```", "'''")
 		tail += "\n```\n" + fence + "\n```\n"
 	}
 	tail += plain(p.Source, 80) + "\n"
-	first := min(len(p.Figures), 1)
-	all := slices.Concat(p.Figures[:first], p.Faults, p.Figures[first:])
+	all := slices.Concat(p.Faults, p.Figures)
 	for _, f := range all[:min(len(all), figures)] {
 		row := "| " + plain(f.Name, 40) + " |"
-		for _, v := range f.Values[:min(len(f.Values), shown)] {
-			row += " " + plain(v, 24) + " |"
+		for i, v := range f.Values[:min(len(f.Values), shown)] {
+			row += " " + plain(v, 24) + f.mark(i) + " |"
 		}
 		if b.Len()+len(row)+1+len(tail) >= postLength {
 			break
@@ -265,6 +281,20 @@ func (p *Poster) Post() string {
 		b.WriteString(row + "\n")
 	}
 	return b.String() + tail
+}
+
+// further has the faults of systems that have no column in a post.
+func (p *Poster) further(shown int) string {
+	var out []string
+	for _, f := range p.Faults {
+		if words := p.faultyFrom(f, shown); words != "" {
+			out = append(out, f.Name+" "+words)
+		}
+	}
+	if len(out) == 0 || len(p.Systems) <= shown {
+		return ""
+	}
+	return "\n" + plain("Others: "+strings.Join(out, "; "), 140) + "\n"
 }
 
 // plain makes text safe within a line of Markdown, and cuts it to a length in bytes.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +16,9 @@ import (
 func posted() *Poster {
 	return &Poster{Question: "How many 1KB messages per second do nats and kafka carry?",
 		Circumstances: "durability level 2, windows of 10s", Systems: []string{"nats", "kafka"},
-		Figures: []Figure{{"Peak stable throughput", []string{"80k/s", "64k/s"}},
-			{"Publish latency at the peak, p99", []string{"4.2ms", "6.1ms"}}},
+		Figures: []Figure{{Name: "Peak stable throughput", Values: []string{"80k/s", "64k/s"}},
+			{Name: "Publish latency at the peak, p99", Values: []string{"4.2ms", "6.1ms"},
+				Unranked: []bool{false, true}}},
 		Chart: peakSample(), Limits: "The servers and plimsoll share one machine.",
 		Command: "plimsoll peak -t nats -t kafka", Source: "plimsoll 1.0"}
 }
@@ -26,10 +28,49 @@ func TestAPosterIsDrawnAsBefore(t *testing.T) {
 	goldenChart(t, "poster.svg", content)
 	goldenChart(t, "poster.md", posted().Post())
 	p := posted()
-	p.Faults = []Figure{{"Lost", []string{"0", "20"}}, {"Unanswered", []string{"3", "42"}}}
+	p.Faults = []Figure{{Name: "Lost", Values: []string{"0", "20"}},
+		{Name: "Unanswered", Values: []string{"3", "42"}}}
 	_, content, _ = strings.Cut(p.SVG(), "</style>")
 	goldenChart(t, "poster-faults.svg", content)
 	goldenChart(t, "poster-faults.md", p.Post())
+}
+
+// However long its words are, a poster names every system that lost messages.
+func TestAPosterNamesEveryLoss(t *testing.T) {
+	long := strings.Repeat("a long word ", 90)
+	p := &Poster{Question: long, Circumstances: long, Limits: long, Command: long, Source: long,
+		Faults: []Figure{{Name: "Lost"}, {Name: "Corrupt"}, {Name: "Unread"},
+			{Name: "Unanswered"}, {Name: "Duplicate"}}}
+	for i, name := range []string{"kafka", "nats", "rabbitmq", "redis", "postgres-queue", "pulsar",
+		"artemis", "mongodb"} {
+		p.Systems = append(p.Systems, name+"-in-a-cluster")
+		for k := range p.Faults {
+			p.Faults[k].Values = append(p.Faults[k].Values, strconv.Itoa(1_234_567+i))
+		}
+		p.Figures = append(p.Figures, Figure{Name: long, Values: make([]string, 8),
+			Unranked: make([]bool, 8)})
+	}
+	post := p.Post()
+	if len(post) >= postLength || !strings.Contains(post, "| Lost | 1234567 |") ||
+		!strings.Contains(post, "Others: Lost artemis-in-a-cluster 1234573, "+
+			"mongodb-in-a-cluster 1234574") {
+		t.Errorf("%d bytes, without a loss:\n%s", len(post), post)
+	}
+	few := &Poster{Systems: []string{"kafka", "rabbitmq", "nats", "postgres-queue"}, Chart: peakSample()}
+	for _, name := range []string{"Lost", "Corrupt", "Unread", "Unanswered", "Duplicate"} {
+		few.Faults = append(few.Faults, Figure{Name: name,
+			Values: []string{"4,711", "12", "20", "31"}})
+	}
+	for _, grid := range []bool{false, true} {
+		few.Grid = grid
+		svg := few.SVG()
+		for _, f := range few.Faults {
+			if !strings.Contains(svg, `class="fault`) || !strings.Contains(svg, f.Name) ||
+				strings.Contains(svg, "…") {
+				t.Errorf("grid %v: the picture cuts %s: %s", grid, f.Name, svg)
+			}
+		}
+	}
 }
 
 // Whatever a poster holds, its picture is well-formed and its text short.
@@ -45,7 +86,8 @@ func TestAnyPosterIsSafeAndShort(t *testing.T) {
 			p.Chart = anyChart(t)
 		}
 		for range rapid.IntRange(0, 5).Draw(t, "figures") {
-			p.Figures = append(p.Figures, Figure{word.Draw(t, "name"), words.Draw(t, "values")})
+			p.Figures = append(p.Figures, Figure{Name: word.Draw(t, "name"),
+				Values: words.Draw(t, "values"), Unranked: []bool{true}})
 		}
 		post := p.Post()
 		prose, _, _ := strings.Cut(post, "```")

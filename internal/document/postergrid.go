@@ -8,7 +8,7 @@ const griddedAtMost = 12
 // grid writes the figures as a table: a row for each, and a column for each system.
 func (p *Poster) grid(d *pen, top, bottom float64) {
 	rows := append(slices.Clone(p.Faults),
-		p.Figures[:min(len(p.Figures), griddedAtMost-min(len(p.Faults), faultsAtMost))]...)
+		p.Figures[:min(len(p.Figures), griddedAtMost-len(p.Faults))]...)
 	const highest = 34.0
 	row := min(highest, (bottom-top)/float64(len(rows)+1))
 	wide := (posterWidth - 2*posterRim - gridName) / float64(max(len(p.Systems), 1))
@@ -20,16 +20,20 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 		d.put(`<text class="label right" x="%s" y="%s">%s</text>`, right(i), number(y),
 			escape(shortenTo(s, 16, wide-12)))
 	}
-	for _, f := range rows {
+	for k, f := range rows {
 		y += row
+		class := "value right"
+		if k < len(p.Faults) {
+			class = "fault right"
+		}
 		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-			escape(shortenTo(f.Name, 16, gridName-12)))
+			escape(shortenTo(f.Name, 16, gridName-4)))
 		for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
-			d.put(`<text class="value right" x="%s" y="%s">%s</text>`, right(i), number(y),
+			d.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, right(i), number(y),
 				escape(shortenTo(v, 20*bold, wide-12)))
 		}
 	}
 }
 
 // gridName is the width of the names of rows.
-const gridName = 190.0
+const gridName = 210.0

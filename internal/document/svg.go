@@ -1,6 +1,9 @@
 package document
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // The height of a plot in pixels.
 const (
@@ -104,10 +107,16 @@ func newDrawing(c *Chart, p pen, tiers []tier) *drawing {
 		}
 	}
 	d.spans = c.Spans[:min(len(c.Spans), mostSpans)]
+	words := false // beside a line down the plot
 	for _, s := range d.spans {
 		if s.Level {
 			y.see(s.From)
 		}
+		words = words || s.inside()
+	}
+	if words && d.heat == nil && y.form == Log && !y.empty() {
+		const room = 0.1 // of the height, above all points
+		y.see(y.most * math.Pow(y.most/y.least, room))
 	}
 	d.x, d.y = newScale(c.X, x, false, dots), newScale(c.Y, y, d.heat == nil, false)
 	return d

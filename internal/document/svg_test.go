@@ -77,7 +77,6 @@ func tailSample() *Chart {
 			ns := 8e5 * math.Pow(2.1, q) * float64(run+1)
 			s.X = append(s.X, 100*(1-math.Pow(10, -q)))
 			s.Y = append(s.Y, ns)
-			s.Low, s.High = append(s.Low, ns/(1+q/9)), append(s.High, ns*(1+q/9))
 		}
 		c.Series = append(c.Series, s)
 	}
@@ -110,7 +109,7 @@ func peakSample() *Chart {
 	return &Chart{ID: "peak", Title: "Latency over offered rate", Label: "The knee.",
 		X: Axis{Unit: PerSecond, Title: "offered", From: &zero},
 		Y: Axis{Unit: Nanos, Scale: Log, Title: "p99"},
-		Spans: []Span{{From: 80_000, To: 80_000, Words: "sim: 80k/s", Tone: Good},
+		Spans: []Span{{From: 80_000, To: 80_000, Words: "sim: 80k/s", Color: new(0)},
 			{Level: true, From: 10e6, Words: "objective: p99 < 10ms", Tone: Unsure}},
 		Series: []Series{{Name: "sim", Dots: true,
 			X: Values{8e3, 2e4, 4e4, 6e4, 7.2e4, 8e4}, Y: Values{1e6, 1.1e6, 1.3e6, 2e6, 4e6, 7e6}},

@@ -92,6 +92,9 @@ func (d *drawing) hasBands() bool {
 
 func (s Span) band() bool { return !s.Level && s.From < s.To }
 
+// inside reports whether the words of a span stand within the plot, beside its line.
+func (s Span) inside() bool { return !s.Level && s.Words != "" && (!s.band() || s.Tone != "") }
+
 // bands shades stretches of the horizontal axis.
 func (d *drawing) bands(wanted func(Span) bool) {
 	for _, s := range d.spans {
@@ -190,24 +193,24 @@ func shadeOf(n, most int64) int {
 	return min(max(int(part*heatShades), 0), heatShades-1)
 }
 
-// lines draws the lines of all series and the bands about them.
+// lines draws the lines of all series.
 func (d *drawing) lines() {
 	end := d.paths()
 	for _, s := range d.series {
-		if s.Alone {
+		if s.Alone || s.Dots && !ascending(s.X) {
 			continue
 		}
-		points := d.vertices(s)
-		if len(s.Low) > 0 && !s.Dots {
-			if area := d.area(points); area != "" {
-				d.put(`<path class="area %s" d="%s"/>`, s.colorClass(), area)
-			}
+		path, lone, class := "", "", s.class()
+		if d.many(s) {
+			path, class = d.band(s), class+" many"
+		} else {
+			path, lone = d.path(d.vertices(s), s.Step)
 		}
-		if s.Dots && !ascending(s.X) {
-			continue
+		if path != "" {
+			d.put(`<path class="%s" data-n="%s" d="%s"/>`, class, escape(s.Name), path)
 		}
-		if path := d.path(points, s.Step); path != "" {
-			d.put(`<path class="%s" data-n="%s" d="%s"/>`, s.class(), escape(s.Name), path)
+		if lone != "" && !s.Dots {
+			d.put(`<path class="lone %s" d="%s"/>`, colorClass(s.Color), lone)
 		}
 	}
 	d.WriteString(end)
@@ -224,18 +227,16 @@ func ascending(xs Values) bool {
 	return true
 }
 
-func (s *Series) colorClass() string {
-	switch {
-	case s.Color == Red:
-		return "bad"
-	case s.Color < 0:
+// colorClass is the style of the colour of a series.
+func colorClass(color int) string {
+	if color < 0 {
 		return "grey"
 	}
-	return "c" + strconv.Itoa(s.Color%Colors)
+	return "c" + strconv.Itoa(color%Colors)
 }
 
 func (s *Series) class() string {
-	out := "line " + s.colorClass()
+	out := "line " + colorClass(s.Color)
 	if s.Faint {
 		out += " faint"
 	}
@@ -278,7 +279,7 @@ func (d *drawing) moments() {
 		if s.Level || s.From != s.To || math.IsNaN(at) || at < 0 || at > 1 {
 			continue
 		}
-		d.put(`<g class="moment %s">`, d.spanClass(s))
+		d.put(`<g class="moment %s">`, s.class())
 		if s.Words != "" {
 			d.put("<title>%s</title>", escape(s.Words))
 		}
@@ -287,12 +288,10 @@ func (d *drawing) moments() {
 	}
 }
 
-// spanClass is the style of a moment: that of its series, or of its tone.
-func (d *drawing) spanClass(s Span) string {
-	for i := range d.chart.Series {
-		if one := &d.chart.Series[i]; s.Of != "" && one.Name == s.Of {
-			return "of " + one.colorClass()
-		}
+// class is the style of a moment: the colour of its series, or its tone.
+func (s Span) class() string {
+	if s.Color != nil {
+		return "of " + colorClass(*s.Color)
 	}
 	return s.Tone.class()
 }
@@ -307,8 +306,7 @@ func (d *drawing) spanWords(t tier) {
 	var rows [][]taken
 	for _, s := range d.spans {
 		at := d.x.at(s.From)
-		if s.Level || s.Words == "" || s.band() && s.Tone == "" || math.IsNaN(at) ||
-			at < 0 || at > 1 {
+		if !s.inside() || math.IsNaN(at) || at < 0 || at > 1 {
 			continue
 		}
 		x, right := at*t.width, at <= 0.5
@@ -336,7 +334,7 @@ func (d *drawing) spanWords(t tier) {
 			rows = append(rows, nil)
 		}
 		rows[row] = append(rows[row], taken{from, to})
-		d.put(`<text class="%s %s" x="%s" dx="%s" y="%s">%s</text>`, class, d.spanClass(s),
+		d.put(`<text class="%s %s" x="%s" dx="%s" y="%s">%s</text>`, class, s.class(),
 			d.across(at), shift, number(y), escape(words))
 	}
 }

@@ -45,7 +45,7 @@ func (d *drawing) legend() []entry {
 // swatch is the sign of a series: a stroke, a dot, or the cross and tone that all its marks
 // share.
 func (s *Series) swatch() string {
-	class := "dot " + s.colorClass()
+	class := "dot " + colorClass(s.Color)
 	cross := false
 	if len(s.Marks) > 0 {
 		first, same, crosses := s.Marks[0].Tone, true, true

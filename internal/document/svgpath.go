@@ -1,6 +1,7 @@
 package document
 
 import (
+	"iter"
 	"math"
 	"slices"
 )
@@ -14,8 +15,8 @@ const (
 	mostCells  = 180 // of a heat grid, in either direction
 )
 
-// LineGroups is the maximum number of stretches of a long line: the least and the greatest value
-// of each are drawn. A screen has no room for more.
+// LineGroups is the maximum number of stretches of a long line, which is drawn as a band from the
+// least to the greatest value of each. A screen has no room for more.
 const LineGroups = 300
 
 // vertex is a point of a series, placed on the axes; x and y are from 0 to 1.
@@ -26,27 +27,72 @@ type vertex struct {
 	missing   bool    // nothing is drawn here: a gap
 }
 
-// vertices are the points of a series in its order, thinned. A value outside the scale is a gap.
+// vertices are the points of a series in its order, thinned: of many points the least and the
+// greatest of each stretch, and those with a mark.
 func (d *drawing) vertices(s *Series) []vertex {
 	n := min(len(s.X), len(s.Y))
-	keep := thin(s, n, d.groups())
-	out := make([]vertex, 0, len(keep))
-	for _, i := range keep {
-		v := vertex{index: i, x: d.x.at(s.X[i]), y: d.y.at(s.Y[i]), low: math.NaN(),
-			high: math.NaN()}
-		const rim = 1e-9
-		v.missing = math.IsNaN(v.x) || math.IsNaN(v.y) || v.x < -rim || v.x > 1+rim
-		v.y = inside(v.y)
-		if i < len(s.Low) && i < len(s.High) {
-			v.low, v.high = inside(d.y.at(s.Low[i])), inside(d.y.at(s.High[i]))
-			// An interval may begin below what a logarithmic axis can show.
-			if math.IsNaN(v.low) && s.Low[i] <= 0 {
-				v.low = 0
+	var out []vertex
+	if n <= 2*d.groups() {
+		for i := range n {
+			out = append(out, d.vertex(s, i))
+		}
+		return out
+	}
+	for least, most := range d.extremes(s) {
+		out = append(out, least, most)
+	}
+	for _, m := range s.Marks[:min(len(s.Marks), d.groups())] {
+		if m.At >= 0 && m.At < n {
+			out = append(out, d.vertex(s, m.At))
+		}
+	}
+	slices.SortFunc(out, func(a, b vertex) int { return a.index - b.index })
+	return slices.CompactFunc(out, func(a, b vertex) bool { return a.index == b.index })
+}
+
+// vertex is a point of a series. A value outside the scale is a gap.
+func (d *drawing) vertex(s *Series, i int) vertex {
+	v := vertex{index: i, x: d.x.at(s.X[i]), y: d.y.at(s.Y[i]), low: math.NaN(),
+		high: math.NaN()}
+	const rim = 1e-9
+	v.missing = math.IsNaN(v.x) || math.IsNaN(v.y) || v.x < -rim || v.x > 1+rim
+	v.y = inside(v.y)
+	if i < len(s.Low) && i < len(s.High) {
+		v.low, v.high = inside(d.y.at(s.Low[i])), inside(d.y.at(s.High[i]))
+		// An interval may begin below what a logarithmic axis can show.
+		if math.IsNaN(v.low) && s.Low[i] <= 0 {
+			v.low = 0
+		}
+	}
+	return v
+}
+
+// extremes are the least and the greatest point of each stretch of a series: a stall of a second
+// stays visible in an hour. In a stretch without any value both are its first point, a gap.
+func (d *drawing) extremes(s *Series) iter.Seq2[vertex, vertex] {
+	n := min(len(s.X), len(s.Y))
+	size := (n + d.groups() - 1) / d.groups()
+	return func(yield func(least, most vertex) bool) {
+		for from := 0; from < n; from += size {
+			least := d.vertex(s, from)
+			most := least
+			for i := from + 1; i < min(from+size, n); i++ {
+				v := d.vertex(s, i)
+				if v.missing {
+					continue
+				}
+				if least.missing || s.Y[i] < s.Y[least.index] {
+					least = v
+				}
+				if most.missing || s.Y[i] > s.Y[most.index] {
+					most = v
+				}
+			}
+			if !yield(least, most) {
+				return
 			}
 		}
-		out = append(out, v)
 	}
-	return out
 }
 
 // inside keeps a place near the plot: a line may leave the range that an axis was given.
@@ -67,61 +113,43 @@ func (d *drawing) groups() int {
 	return max(20, min(most, mostPoints/2/lines))
 }
 
-// thin returns the indices of the points to draw. It divides many points into groups of
-// neighbours and keeps the least and the greatest value of each, and points with a mark: a stall
-// of a second stays visible in an hour.
-func thin(s *Series, n, groups int) []int {
-	var out []int
-	if n <= 2*groups {
-		for i := range n {
-			out = append(out, i)
-		}
-		return out
-	}
-	marked := map[int]bool{}
-	for _, m := range s.Marks[:min(len(s.Marks), groups)] {
-		marked[m.At] = true
-	}
-	size := (n + groups - 1) / groups
-	for from := 0; from < n; from += size {
-		to := min(from+size, n)
-		out = append(out, extremes(s, from, to)...)
-		for i := from; i < to && len(marked) > 0; i++ {
-			if marked[i] && !slices.Contains(out[max(0, len(out)-3):], i) {
-				out = append(out, i)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
+// many reports whether a line has more points than can be told apart.
+func (d *drawing) many(s *Series) bool {
+	return !s.Dots && min(len(s.X), len(s.Y)) > 2*d.groups()
 }
 
-// extremes are the indices of the least and the greatest value, in order. A stretch without
-// any value gives its first index, which is a gap.
-func extremes(s *Series, from, to int) []int {
-	least, most := -1, -1
-	for i := from; i < to; i++ {
-		if y := s.Y[i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
-			if least < 0 || y < s.Y[least] {
-				least = i
-			}
-			if most < 0 || y > s.Y[most] {
-				most = i
-			}
-		}
-	}
-	switch {
-	case least < 0:
-		return []int{from}
-	case least == most:
-		return []int{least}
-	}
-	return []int{min(least, most), max(least, most)}
-}
-
-// path joins the points of a line; where one is missing the line has a gap.
-func (d *drawing) path(points []vertex, steps bool) string {
+// band is a line of many points: along the greatest values of all stretches, and back along the
+// least. A stretch without any value is a gap.
+func (d *drawing) band(s *Series) string {
 	var b []byte
+	var above, below []vertex
+	end := func() {
+		command := byte('M')
+		slices.Reverse(below)
+		for _, v := range append(above, below...) {
+			b = pair(append(b, command), d.px(v.x), d.py(v.y))
+			command = 'L'
+		}
+		if len(above) > 0 {
+			b = append(b, 'Z')
+		}
+		above, below = nil, nil
+	}
+	for least, most := range d.extremes(s) {
+		if least.missing {
+			end()
+			continue
+		}
+		above, below = append(above, most), append(below, least)
+	}
+	end()
+	return string(b)
+}
+
+// path joins the points of a line; where one is missing the line has a gap. lone are the points
+// with a gap on both sides, of which the line shows nothing.
+func (d *drawing) path(points []vertex, steps bool) (line, lone string) {
+	var b, dots []byte
 	open := false
 	lastX, lastY := 0.0, 0.0
 	for i, v := range points {
@@ -133,9 +161,8 @@ func (d *drawing) path(points []vertex, steps bool) string {
 		switch {
 		case !open:
 			b = pair(append(b, 'M'), x, y)
-			// A point with a gap on both sides would otherwise not be seen.
 			if i+1 == len(points) || points[i+1].missing {
-				b = append(b, "h0"...)
+				dots = append(pair(append(dots, 'M'), x, y), "h0"...)
 			}
 		case steps:
 			b = coordinate(append(b, 'H'), x)
@@ -145,43 +172,12 @@ func (d *drawing) path(points []vertex, steps bool) string {
 		}
 		open, lastX, lastY = true, math.Round(x*10), math.Round(y*10)
 	}
-	return string(b)
+	return string(b), string(dots)
 }
 
 func pair(b []byte, x, y float64) []byte {
 	b = coordinate(b, x)
 	return coordinate(append(b, ' '), y)
-}
-
-// area is the band between the ends of the intervals; where one is missing the band has a gap.
-func (d *drawing) area(points []vertex) string {
-	var b []byte
-	for from := 0; from < len(points); {
-		to := from
-		for to < len(points) && points[to].between() {
-			to++
-		}
-		for i := from; i < to; i++ {
-			command := byte('L')
-			if i == from {
-				command = 'M'
-			}
-			b = pair(append(b, command), d.px(points[i].x), d.py(points[i].high))
-		}
-		for i := to - 1; i >= from; i-- {
-			b = pair(append(b, 'L'), d.px(points[i].x), d.py(points[i].low))
-		}
-		if to > from {
-			b = append(b, 'Z')
-		}
-		from = max(to, from+1)
-	}
-	return string(b)
-}
-
-// between reports whether a point has an interval that can be drawn.
-func (v vertex) between() bool {
-	return !v.missing && v.low <= v.high
 }
 
 // grid is a heat grid of bounded size.

@@ -6,17 +6,20 @@ import (
 
 // points draws the points of a series, and the words of its marks.
 func (d *drawing) points(s *Series) {
+	if !s.Dots && !s.Alone && len(s.Marks) == 0 {
+		return
+	}
 	marks := s.marked()
 	for _, v := range d.vertices(s) {
 		m, ok := marks[v.index]
 		if v.missing || !ok && !s.Dots && !s.Alone {
 			continue
 		}
-		class := "dot " + s.colorClass()
+		class := "dot " + colorClass(s.Color)
 		if m.Tone != "" {
 			class = "dot " + m.Tone.class()
 		}
-		if s.Faint {
+		if s.Faint || m.Hollow {
 			class += " hollow"
 		}
 		y := d.py(v.y)
@@ -24,7 +27,7 @@ func (d *drawing) points(s *Series) {
 		if m.Tip != "" {
 			d.put("<title>%s</title>", escape(m.Tip))
 		}
-		if v.between() && (s.Dots || s.Alone) {
+		if v.low <= v.high && (s.Dots || s.Alone) {
 			low, high := d.py(v.low)-y, d.py(v.high)-y
 			d.put(`<path class="whisker" d="M0 %sV%sM-4 %[1]sh8M-4 %[2]sh8"/>`, number(low),
 				number(high))
@@ -70,6 +73,9 @@ func (d *drawing) markWords(t tier, levels []float64) {
 		taken = append(taken, spot{t.width - 60, y, 120})
 	}
 	for _, s := range d.series {
+		if len(s.Marks) == 0 {
+			continue
+		}
 		marks := s.marked()
 		for _, v := range d.vertices(s) {
 			m, ok := marks[v.index]

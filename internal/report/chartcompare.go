@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,46 +12,26 @@ import (
 // comparisonCharts lay the lines of several runs over one another. Times count from the start
 // of each run's measured window.
 func comparisonCharts(runs []*result.Saved) []*document.Chart {
-	words := wordsOfAll(runs)
-	t := newOverlay(runs)
-	var out []*document.Chart
-	add := func(kind, id, title string, draw func(*document.Chart)) {
-		found := chartOf(words, kind)
-		if found == nil {
-			return
-		}
-		d := *found
-		if d.ID = id; title != "" {
-			d.Title += ", " + title
-		}
-		if draw(&d); len(d.Series) > 0 || len(out) == 0 || d.Empty != "" {
-			out = append(out, &d)
-		}
-	}
+	o := newOverlay(runs)
 	kinds := []result.Series{result.Publish, result.EndToEnd}
 	if slices.ContainsFunc(inner(runs), imported) {
 		kinds = append(kinds, result.Send)
 	}
+	var out []*document.Chart
 	for _, series := range kinds {
-		add("compare-curve", "compare-curve-"+string(series), seriesTitle(series),
-			func(d *document.Chart) { t.curves(d, series) })
+		out = append(out, o.curve(series))
 	}
-	add("compare-throughput", "compare-throughput", "", func(d *document.Chart) {
-		t.over(d, document.PerSecond, document.Linear, "acked")
-	})
+	out = append(out, o.throughput())
 	for _, series := range kinds {
-		add("compare-latency", "compare-latency-"+string(series), seriesTitle(series),
-			func(d *document.Chart) {
-				t.over(d, document.Nanos, document.Log, string(series)+"_p99")
-			})
+		out = append(out, o.latency(series))
 	}
-	add("compare-backlog", "compare-backlog", "", func(d *document.Chart) {
-		t.over(d, document.Count, document.Linear, "backlog")
-	})
+	out = append(out, o.backlog())
 	for _, c := range comparedUsage {
-		add(c.id, c.id, "", func(d *document.Chart) { t.usage(d, c) })
+		out = append(out, o.usage(c))
 	}
-	return out
+	return append(out[:1], slices.DeleteFunc(out[1:], func(c *document.Chart) bool {
+		return c.Empty == "" && len(c.Series) == 0
+	})...)
 }
 
 // overlay is several runs in the same charts.
@@ -89,9 +70,35 @@ func shifted(at document.Values, r *result.Run) document.Values {
 	return out
 }
 
-// draw adds the line of each run that has values.
-func (o *overlay) draw(c *document.Chart, y document.Axis, of func(i int) (at, y document.Values)) {
-	c.X, c.Y, c.Spans = document.Axis{Unit: document.Seconds}, y, o.spans
+// words has a sentence for each run.
+func (o *overlay) words(of func(*result.Run) string) string {
+	out := ""
+	for i, s := range o.runs {
+		out += fmt.Sprintf(" %s: %s.", o.names[i], of(&s.Run))
+	}
+	return out
+}
+
+// axis spans the time of all runs.
+func (o *overlay) axis() document.Axis {
+	a := document.Axis{Unit: document.Seconds}
+	for _, s := range o.runs {
+		of, window := timeAxis(s), float64(windowOf(&s.Run))/1e9
+		if of.From == nil {
+			continue
+		}
+		from, to := *of.From-window, *of.To-window
+		if a.From != nil {
+			from, to = min(from, *a.From), max(to, *a.To)
+		}
+		a.From, a.To = &from, &to
+	}
+	return a
+}
+
+// over is a chart with the line of each run that has values.
+func (o *overlay) over(c document.Chart, of func(i int) (at, y document.Values)) *document.Chart {
+	c.X, c.Spans = o.axis(), o.spans
 	for i := range o.runs {
 		s := o.line(i)
 		if s.X, s.Y = of(i); s.Y != nil {
@@ -99,30 +106,82 @@ func (o *overlay) draw(c *document.Chart, y document.Axis, of func(i int) (at, y
 			c.Series = append(c.Series, s)
 		}
 	}
+	return &c
 }
 
-func (o *overlay) over(c *document.Chart, unit document.Unit, scale document.Scale, of string) {
-	o.draw(c, document.Axis{Unit: unit, Scale: scale}, func(i int) (at, y document.Values) {
-		return o.moments[i].at, o.moments[i].values(of)
+// overTime is a chart with a line of each run's intervals.
+func (o *overlay) overTime(c document.Chart, of func(*result.Run) line) *document.Chart {
+	if !slices.ContainsFunc(o.runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
+		c.Empty = noIntervals
+	}
+	return o.over(c, func(i int) (at, y document.Values) {
+		return o.moments[i].at, o.moments[i].values(of(&o.runs[i].Run))
 	})
 }
 
-func (o *overlay) usage(c *document.Chart, of compared) {
-	o.draw(c, document.Axis{Unit: of.unit}, func(i int) (at, y document.Values) {
-		return o.used[i].at, o.used[i].values(of.line(o.runs[i]))
-	})
+func (o *overlay) throughput() *document.Chart {
+	note := "Runs are aligned on the start of the measured window."
+	if slices.ContainsFunc(o.runs, func(s *result.Saved) bool {
+		_, _, ok := longDrain(s)
+		return ok
+	}) {
+		note += " Charts over time show the beginning of a long drain; the figures below each " +
+			"chart go on to its end."
+	}
+	return o.overTime(document.Chart{ID: "compare-throughput", Title: "Throughput, acknowledged",
+		Note:  note,
+		Label: "Throughput over time, runs side by side." + o.words(throughputSentence),
+		Y:     document.Axis{Unit: document.PerSecond}},
+		func(*result.Run) line { return ackedLine })
 }
 
-func (o *overlay) curves(c *document.Chart, series result.Series) {
-	percentileAxes(c)
+func (o *overlay) latency(series result.Series) *document.Chart {
+	return o.overTime(document.Chart{ID: "compare-latency-" + string(series),
+		Title: "Latency over time, p99, " + seriesTitle(series),
+		Label: "The 99th percentile of latency over time, runs side by side." +
+			o.words(publishLabel),
+		Y: document.Axis{Unit: document.Nanos, Scale: document.Log}},
+		func(*result.Run) line { return percentileLine(series, 99) })
+}
+
+func (o *overlay) backlog() *document.Chart {
+	return o.overTime(document.Chart{ID: "compare-backlog", Title: "Backlog",
+		Label: "Backlog over time, runs side by side." + o.words(backlogLabel),
+		Y:     document.Axis{Unit: document.Count}}, backlogLine)
+}
+
+func (o *overlay) usage(of compared) *document.Chart {
+	return o.over(document.Chart{ID: of.id, Title: of.title, Note: of.note,
+		Label: of.title + " over time, runs side by side.", Y: document.Axis{Unit: of.unit}},
+		func(i int) (at, y document.Values) {
+			return o.used[i].at, o.used[i].values(of.line(o.runs[i]))
+		})
+}
+
+func (o *overlay) curve(series result.Series) *document.Chart {
+	note := "Each run's whole distribution. Publish and end-to-end latency start when each " +
+		"message was due."
+	if slices.ContainsFunc(inner(o.runs), imported) {
+		note += " Send latency, and the end-to-end latency of runs that another tool measured, " +
+			"start when it was handed over."
+	}
+	c := percentileChart(document.Chart{ID: "compare-curve-" + string(series), Note: note,
+		Label: "Latency by percentile, runs side by side." + o.words(publishLabel)})
+	c.Title += ", " + seriesTitle(series)
 	count := int64(math.MaxInt64)
 	for i, s := range o.runs {
 		if curve := curveOf(s, series); curve != nil {
-			line := curve.line(o.names[i], i)
-			line.Color, line.Dash = i%document.Colors, i/document.Colors%document.Dashes
+			line := o.line(i)
+			line.X, line.Y = curve.points()
 			c.Series = append(c.Series, line)
 			count = min(count, curve.Count)
 		}
 	}
 	c.Spans = fewMessages(count)
+	if len(c.Series) == 0 && !slices.ContainsFunc(inner(o.runs), func(r *result.Run) bool {
+		return r.Summary.Series(publishSeries(r)).Count > 0
+	}) {
+		c.Empty = "No message was measured in any of these runs."
+	}
+	return c
 }

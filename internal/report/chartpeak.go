@@ -19,12 +19,14 @@ func peakCharts(s *peak.Saved) []*document.Chart {
 	return []*document.Chart{stickChart(s), bracketChart(s), trialLatencyChart(s), growthChart(s)}
 }
 
-// outcomes are the trials of a search by their outcome, each a series of its own.
+// outcomes are the trials of a search by their outcome, each a series with a colour of its own:
+// that of its tone, if it has one.
 var outcomes = []struct {
-	word string
-	tone document.Tone
-}{{"stable", document.Good}, {"unstable", document.Bad}, {"repeated", document.Unsure},
-	{"undecided", document.Unsure}, {"stopped", ""}}
+	word  string
+	tone  document.Tone
+	color int
+}{{"stable", document.Good, 0}, {"unstable", document.Bad, 0}, {"repeated", "", 0},
+	{"undecided", document.Unsure, 0}, {"stopped", "", 3}}
 
 // trialSeries are the trials with a value, a series for each outcome; numbered writes their
 // numbers beside them.
@@ -32,7 +34,7 @@ func trialSeries(trials []*peak.Trial, numbered bool, value func(*peak.Trial) (t
 ) []document.Series {
 	var out []document.Series
 	for _, o := range outcomes {
-		s := document.Series{Name: o.word, Color: document.Grey, Alone: true}
+		s := document.Series{Name: o.word, Color: o.color, Alone: true}
 		for _, p := range trials {
 			v, ok := value(p)
 			if word, _ := outcomeOf(p); word != o.word || !ok {
@@ -223,7 +225,7 @@ func trialLatencyChart(s *peak.Saved) *document.Chart {
 		for _, text := range s.Objectives {
 			if o, err := verdict.ParseObjective(text); err == nil && o.Percentile == 99 {
 				c.Spans = append(c.Spans, document.Span{Level: true, From: float64(o.BelowNs),
-					Words: micro(o.String()), Tone: document.Unsure})
+					Words: micro(o.String())})
 			}
 		}
 	})
@@ -239,8 +241,7 @@ func growthChart(s *peak.Saved) *document.Chart {
 		c.Y = document.Axis{Title: "share of offered", Unit: document.Share,
 			Scale: document.Signed}
 		c.Series = trialSeries(trials, false, growthOf)
-		c.Spans = append(c.Spans, document.Span{Level: true, From: verdict.GrowthBound,
-			Tone: document.Unsure})
+		c.Spans = append(c.Spans, document.Span{Level: true, From: verdict.GrowthBound})
 	})
 }
 
@@ -303,8 +304,7 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 		}
 		if b := s.Bracket; sane(b.StableRate) {
 			c.Spans = append(c.Spans, document.Span{From: b.StableRate, To: b.StableRate,
-				Tone: document.Good, Of: kneeName(searches, s) + percentileName(99),
-				Words: kneeName(searches, s) + rate(b.StableRate)})
+				Color: new(i % document.Colors), Words: kneeName(searches, s) + rate(b.StableRate)})
 			c.Label += " " + clean(s.Name) + ": stable at " + rate(b.StableRate) + "."
 		}
 	}

@@ -3,100 +3,59 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// maxSpans bounds the faults and events that a chart marks; more could not be told apart.
-const maxSpans = 100
-
-// runCharts are the charts of one run: throughput, backlog, latency, heat maps, percentiles,
-// and plimsoll's own error.
+// runCharts are the charts of one run: throughput, latency, backlog, percentiles, heat maps, and
+// plimsoll's own error, which another tool does not record. The charts of its cost are separate.
 func runCharts(s *result.Saved, sure within) []*document.Chart {
-	words := wordsOfRun(s)
-	var out []*document.Chart
-	add := func(id string, draw func(*document.Chart)) {
-		found := chartOf(words, id)
-		if found == nil {
-			return
-		}
-		d := *found
-		if d.Empty == "" {
-			draw(&d)
-		}
-		out = append(out, &d)
-	}
 	t := newMoments(s)
-	add("throughput", t.throughput)
-	add("latency", t.latency)
-	add("backlog", t.backlog)
-	add("curve", func(d *document.Chart) { runCurves(d, s, sure) })
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		if h := newHeat(s, series); h != nil || series == result.Publish {
-			add("heat", func(d *document.Chart) { t.heat(d, h, series) })
-		}
+	out := []*document.Chart{t.throughput(), t.latency()}
+	backlog, other := t.backlog(), imported(&s.Run)
+	if !other || drawn(backlog) {
+		out = append(out, backlog)
 	}
-	add("self", t.ownError)
-	add("cpu", t.cpu)
+	out = append(append(out, curveChart(s, sure)), t.heats()...)
+	if other {
+		return out
+	}
+	out = append(out, t.ownError())
+	if len(s.Resources) == 0 {
+		out = append(out, t.cpu())
+	}
 	return out
-}
-
-// chartOf returns one of the charts; nil: it is not there.
-func chartOf(all []*document.Chart, id string) *document.Chart {
-	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
-	if at < 0 {
-		return nil
-	}
-	return all[at]
 }
 
 // moments are the figures of a run over time, for its charts.
 type moments struct {
 	saved *result.Saved
-	lines map[string]line
+	run   *result.Run
 	at    document.Values // the middle of each interval, in seconds since the run started
 	spans []document.Span
-	axis  document.Axis
 }
 
 func newMoments(s *result.Saved) *moments {
-	t := &moments{saved: s, lines: map[string]line{}, spans: runSpans(s), axis: timeAxis(s)}
-	lines := timelines(s.Run.Load.Subscriptions)
-	if imported(&s.Run) {
-		lines = importedLines(&s.Run, lines)
-	}
-	lines = append(lines, line{"replayed",
-		func(i result.Interval, s float64) float64 { return float64(i.Replayed) / s }})
-	for _, l := range lines {
-		t.lines[l.name] = l
-	}
+	t := &moments{saved: s, run: &s.Run, spans: runSpans(s)}
 	for _, i := range s.Intervals {
 		t.at = append(t.at, float64(i.StartNs+i.EndNs)/2e9)
 	}
 	return t
 }
 
-// timeAxis spans the time of a run with figures.
-func timeAxis(s *result.Saved) document.Axis {
-	from, to := lasted(s)
-	if !(from < to) {
-		return document.Axis{Unit: document.Seconds}
-	}
-	return document.Axis{Unit: document.Seconds, From: &from, To: &to}
-}
-
-// values are a line's values; nil where the run has no such line, or the line has none.
-func (t *moments) values(name string) document.Values {
-	line, ok := t.lines[name]
-	if !ok {
+// values are a line's values; nil where it has none, or there is no line.
+func (t *moments) values(of line) document.Values {
+	if of == nil {
 		return nil
 	}
 	out := make(document.Values, len(t.saved.Intervals))
-	for i, of := range t.saved.Intervals {
+	for i, in := range t.saved.Intervals {
 		out[i] = math.NaN()
-		if seconds := float64(of.EndNs-of.StartNs) / 1e9; seconds > 0 {
-			out[i] = line.value(of, seconds)
+		if seconds := float64(in.EndNs-in.StartNs) / 1e9; seconds > 0 {
+			out[i] = of(in, seconds)
 		}
 	}
 	if !slices.ContainsFunc(out, finite) {
@@ -106,89 +65,173 @@ func (t *moments) values(name string) document.Values {
 }
 
 // add adds a line to a chart if the run has it.
-func (t *moments) add(c *document.Chart, name string, s document.Series) {
-	if s.Y = t.values(name); s.Y != nil {
+func (t *moments) add(c *document.Chart, of line, s document.Series) {
+	if s.Y = t.values(of); s.Y != nil {
 		s.X = t.at
 		c.Series = append(c.Series, s)
 	}
 }
 
 // addRare adds a line unless it is zero throughout.
-func (t *moments) addRare(c *document.Chart, name string, s document.Series) {
-	if slices.ContainsFunc(t.values(name), func(v float64) bool { return v > 0 }) {
-		t.add(c, name, s)
+func (t *moments) addRare(c *document.Chart, of line, s document.Series) {
+	if slices.ContainsFunc(t.values(of), func(v float64) bool { return v > 0 }) {
+		t.add(c, of, s)
 	}
 }
 
-func (t *moments) overTime(c *document.Chart, unit document.Unit, scale document.Scale) {
-	c.X, c.Y, c.Spans = t.axis, document.Axis{Unit: unit, Scale: scale}, t.spans
-}
-
-func (t *moments) throughput(c *document.Chart) {
-	t.overTime(c, document.PerSecond, document.Linear)
-	t.add(c, "offered", document.Series{Name: "due", Color: document.Grey, Dash: 1})
-	t.add(c, "acked", document.Series{Name: "acknowledged"})
-	t.add(c, "received", document.Series{Name: "received", Color: 1})
-	if t.saved.Run.Backlog != nil {
-		t.addRare(c, "replayed", document.Series{Name: "replayed", Color: 2})
+// overTime is a chart over the time of the run.
+func (t *moments) overTime(c document.Chart) *document.Chart {
+	if len(t.saved.Intervals) == 0 {
+		c.Empty = noIntervals
 	}
-	t.addRare(c, "failed", document.Series{Name: "failed", Color: document.Red, Dash: 2})
+	c.X, c.Spans = timeAxis(t.saved), t.spans
+	return &c
 }
 
-func (t *moments) backlog(c *document.Chart) {
-	t.overTime(c, document.Count, document.Linear)
-	t.add(c, "backlog", document.Series{Name: "backlog", Color: 1})
-	t.add(c, "in_flight", document.Series{Name: "in flight"})
+func (t *moments) throughput() *document.Chart {
+	c := t.overTime(document.Chart{ID: "throughput", Title: "Messages per second",
+		Note:  "Each interval: due, acknowledged, and received by each subscription.",
+		Label: "Throughput over time. " + throughputSentence(t.run) + ".",
+		Y:     document.Axis{Unit: document.PerSecond}})
+	if imported(t.run) {
+		c.Note = "Each period: acknowledged, and received by all subscriptions together."
+	} else {
+		t.add(c, rateOf(func(i result.Interval) int64 { return i.Scheduled }),
+			document.Series{Name: "due", Color: document.Grey, Dash: 1})
+	}
+	t.add(c, ackedLine, document.Series{Name: "acknowledged"})
+	t.add(c, receivedLine(t.run), document.Series{Name: "received", Color: 1})
+	if t.run.Backlog != nil {
+		t.addRare(c, rateOf(func(i result.Interval) int64 { return i.Replayed }),
+			document.Series{Name: "replayed", Color: 2})
+	}
+	t.addRare(c, rateOf(func(i result.Interval) int64 { return i.Failed }),
+		document.Series{Name: "failed", Color: 3, Dash: 2})
+	return c
 }
 
-func (t *moments) latency(c *document.Chart) {
-	t.overTime(c, document.Nanos, document.Log)
+func (t *moments) backlog() *document.Chart {
+	c := t.overTime(document.Chart{ID: "backlog", Title: "Backlog and in flight",
+		Note: "Backlog: acknowledged and not yet received. In flight: handed over and not yet " +
+			"answered.",
+		Label: "Backlog and messages in flight over time. The greatest backlog was " +
+			quantity.Count(t.run.Summary.MaxBacklog) + " messages.",
+		Y: document.Axis{Unit: document.Count}})
+	t.add(c, backlogLine(t.run), document.Series{Name: "backlog", Color: 1})
+	if imported(t.run) {
+		c.Title, c.Note = "Backlog", "Backlog: acknowledged and not yet received."
+		return c
+	}
+	t.add(c, countOf(func(i result.Interval) int64 { return i.InFlight }),
+		document.Series{Name: "in flight"})
+	return c
+}
+
+func (t *moments) latency() *document.Chart {
+	c := t.overTime(document.Chart{ID: "latency", Title: "Latency over time",
+		Note:  "From the moment each message was due, by the interval in which it ended.",
+		Label: "Publish and end-to-end latency over time: " + latencyLabels(t.run) + ".",
+		Y:     document.Axis{Unit: document.Nanos, Scale: document.Log}})
+	if imported(t.run) {
+		c.Note = "From the moment each message was handed over, by the period in which it ended."
+	}
+	c.Note += t.undrawn()
 	for _, s := range []struct {
 		series result.Series
 		name   string
 		color  int
-	}{{publishSeries(&t.saved.Run), "publish", 0}, {result.EndToEnd, "end-to-end", 1}} {
+	}{{publishSeries(t.run), "publish", 0}, {result.EndToEnd, "end-to-end", 1}} {
 		if s.series == result.Send {
 			s.name, s.color = "send", document.Grey
 		}
-		t.add(c, string(s.series)+"_p50",
+		t.add(c, percentileLine(s.series, 50),
 			document.Series{Name: s.name + " p50", Color: s.color, Faint: true})
-		t.add(c, string(s.series)+"_p99", document.Series{Name: s.name + " p99", Color: s.color})
-		t.add(c, string(s.series)+"_max",
+		t.add(c, percentileLine(s.series, 99),
+			document.Series{Name: s.name + " p99", Color: s.color})
+		t.add(c, maxLine(s.series),
 			document.Series{Name: s.name + " max", Color: s.color, Dash: 2})
 	}
+	return c
 }
 
-func (t *moments) ownError(c *document.Chart) {
-	t.overTime(c, document.Nanos, document.Log)
-	t.add(c, "schedule_lag_p99", document.Series{Name: "schedule lag p99", Color: 3})
-	t.add(c, "schedule_lag_max", document.Series{Name: "schedule lag max", Color: 3, Dash: 2})
-	t.add(c, "hiccup_p99", document.Series{Name: "hiccup p99", Color: 2})
-	t.add(c, "hiccup_max", document.Series{Name: "hiccup max", Color: 2, Dash: 2})
-	t.add(c, "gc", document.Series{Name: "longest collection pause", Color: 4, Faint: true})
+// undrawn is the end of a note where some messages have no latency.
+func (t *moments) undrawn() string {
+	if len(missingOf(t.run.Summary)) == 0 {
+		return ""
+	}
+	return " Messages without a latency are not drawn."
 }
 
-func (t *moments) cpu(c *document.Chart) {
-	t.overTime(c, document.Cores, document.Linear)
-	t.add(c, "cpu", document.Series{Name: "cores used", Color: 3})
+func (t *moments) ownError() *document.Chart {
+	c := t.overTime(document.Chart{ID: "self", Title: "Is plimsoll to blame?",
+		Note: "Schedule lag: how late messages were handed over, because plimsoll was late or " +
+			"because the system blocked its producers. Hiccups: how late a thread woke that only " +
+			"sleeps; where hiccups rise, plimsoll causes part of the latencies above.",
+		Label: "Schedule lag, hiccups and garbage collection pauses over time: " +
+			latencyLabel(t.run.Summary.Series(result.Lag)) + ".",
+		Y: document.Axis{Unit: document.Nanos, Scale: document.Log}})
+	t.add(c, percentileLine(result.Lag, 99), document.Series{Name: "schedule lag p99", Color: 3})
+	t.add(c, maxLine(result.Lag), document.Series{Name: "schedule lag max", Color: 3, Dash: 2})
+	t.add(c, percentileLine(result.Hiccup, 99), document.Series{Name: "hiccup p99", Color: 2})
+	t.add(c, maxLine(result.Hiccup), document.Series{Name: "hiccup max", Color: 2, Dash: 2})
+	t.add(c, func(i result.Interval, _ float64) float64 { return positive(i.GCPauseNs) },
+		document.Series{Name: "longest collection pause", Color: 4, Faint: true})
+	return c
+}
+
+func (t *moments) cpu() *document.Chart {
+	c := t.overTime(document.Chart{ID: "cpu", Title: "Plimsoll's own CPU",
+		Note: "Cores that this process used; servers that run inside it are included.",
+		Label: "CPU of plimsoll over time, " + share(t.run.Summary.Generator.CPUShare, 1) +
+			" of all cores on average.",
+		Y: document.Axis{Unit: document.Cores}})
+	t.add(c, func(i result.Interval, s float64) float64 { return i.CPUSeconds / s },
+		document.Series{Name: "cores used", Color: 3})
+	return c
+}
+
+// heats are the heat maps of the series of latency that were recorded, or one that says why there
+// is none.
+func (t *moments) heats() (out []*document.Chart) {
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		h := newHeat(t.saved, series)
+		if imported(t.run) {
+			h = nil
+		}
+		if h != nil || len(out) == 0 {
+			out = append(out, t.heat(h, series))
+		}
+	}
+	return out
 }
 
 // heat draws the map of a series, with faults over it.
-func (t *moments) heat(c *document.Chart, h *heat, series result.Series) {
+func (t *moments) heat(h *heat, series result.Series) *document.Chart {
+	c := t.overTime(document.Chart{ID: "heat", Title: "Latency heat map",
+		Note: "The number of messages by time and latency: a stronger colour means more " +
+			"messages. Two bands are two kinds of messages, which no percentile line shows." +
+			t.undrawn(),
+		Label: "Heat map of latency over time.",
+		Y:     document.Axis{Unit: document.Nanos, Scale: document.Log}})
+	if h == nil {
+		c.Empty = "No message's latency was saved, so there is no distribution to show."
+		if imported(t.run) {
+			c.Empty = "The tool recorded only one distribution of the whole run, so there is " +
+				"nothing to show over time."
+		}
+		return c
+	}
 	c.ID += "-" + string(series)
 	c.Title += ", " + seriesTitle(series)
-	t.overTime(c, document.Nanos, document.Log)
 	c.Spans = slices.DeleteFunc(slices.Clone(t.spans), func(s document.Span) bool {
 		return s.Tone == "" // a shade below the cells would not be seen
 	})
 	c.Heat = h.grid()
+	return c
 }
 
 // grid is the map as a chart has it.
 func (m *heat) grid() *document.Heat {
-	if m == nil {
-		return nil
-	}
 	rows := 0
 	for i := 0; i+2 < len(m.Cells); i += 3 {
 		rows = max(rows, int(m.Cells[i+1])+1)
@@ -221,16 +264,24 @@ func (m *heat) grid() *document.Heat {
 	return g
 }
 
-// runCurves draws the series of a run by percentile, with the intervals that are known.
-func runCurves(c *document.Chart, s *result.Saved, sure within) {
-	percentileAxes(c)
+// curveChart draws the series of a run by percentile, with the intervals that are known.
+func curveChart(s *result.Saved, sure within) *document.Chart {
+	r := &s.Run
+	c := percentileChart(document.Chart{ID: "curve", Note: uncorrectedSentence(r),
+		Label: "Latency by percentile: " + latencyLabels(r) + "; uncorrected " +
+			latencyLabel(r.Summary.Series(result.Send)) + "."})
+	if missing := missingOf(r.Summary); len(missing) > 0 {
+		c.Note += " A line ends where the messages without a latency begin (" +
+			strings.Join(missing, "; ") + ")."
+	}
 	count := int64(math.MaxInt64)
 	for i, series := range []result.Series{result.Publish, result.EndToEnd, result.Send} {
 		curve := curveOf(s, series)
 		if curve == nil {
 			continue
 		}
-		line := curve.line(seriesTitle(series), i)
+		line := document.Series{Name: seriesTitle(series), Color: i}
+		line.X, line.Y = curve.points()
 		if series == result.Send {
 			line.Name, line.Color, line.Dash = "send (uncorrected)", document.Grey, 1
 		}
@@ -241,12 +292,19 @@ func runCurves(c *document.Chart, s *result.Saved, sure within) {
 		count = min(count, curve.Count)
 	}
 	c.Spans = fewMessages(count)
+	if len(c.Series) == 0 {
+		c.Empty = "No message was measured, so there is no distribution to show."
+	}
+	return c
 }
 
-func percentileAxes(c *document.Chart) {
+// percentileChart is a chart of latency by percentile.
+func percentileChart(c document.Chart) *document.Chart {
 	zero := 0.0
+	c.Title = "Latency by percentile"
 	c.X = document.Axis{Unit: document.Percentile, Scale: document.Tail, From: &zero}
 	c.Y = document.Axis{Unit: document.Nanos, Scale: document.Log}
+	return &c
 }
 
 // fewMessages shades the percentiles that are the luck of a few messages.
@@ -259,13 +317,12 @@ func fewMessages(count int64) []document.Span {
 		Words: "under ten messages"}}
 }
 
-// line is the curve over percentiles.
-func (c *curve) line(name string, color int) document.Series {
-	out := document.Series{Name: name, Color: color, Y: document.Values(c.Ns)}
+// points are the curve over percentiles.
+func (c *curve) points() (x, y document.Values) {
 	for i := range c.Ns {
-		out.X = append(out.X, 100*(1-math.Pow(10, -float64(i)/curveSteps)))
+		x = append(x, 100*(1-math.Pow(10, -float64(i)/curveSteps)))
 	}
-	return out
+	return x, document.Values(c.Ns)
 }
 
 // whiskers are the intervals of the percentiles of a series that have one.
@@ -285,68 +342,4 @@ func (w within) whiskers(s *result.Saved, series result.Series, color int) docum
 				micro(span.String())})
 	}
 	return out
-}
-
-// runSpans are the phases of a run that are not measured, its faults and its other events.
-func runSpans(s *result.Saved) []document.Span {
-	names := map[result.PhaseName]string{result.PhaseWarmup: "warm-up",
-		result.PhaseDrain: "drain"}
-	var out []document.Span
-	for _, p := range s.Run.Phases {
-		if p.Name != result.PhaseMeasure && p.EndNs > p.StartNs && len(out) < maxSpans {
-			out = append(out, document.Span{From: float64(p.StartNs) / 1e9,
-				To: float64(p.EndNs) / 1e9, Words: names[p.Name]})
-		}
-	}
-	if b := s.Run.Backlog; b != nil {
-		if during, read := b.Stretch(result.During); read {
-			out = append(out, document.Span{From: float64(during.StartNs) / 1e9,
-				To: float64(during.EndNs) / 1e9, Words: "catching up"})
-		}
-	}
-	out = append(out, faultSpans(s, 0)...)
-	for _, e := range s.Events {
-		if e.Kind != "phase" && e.Kind != "fault" && len(out) < maxSpans {
-			at := float64(e.AtNs) / 1e9
-			out = append(out, document.Span{From: at, To: at, Tone: document.Unsure})
-		}
-	}
-	return out
-}
-
-// faultSpans are the faults of a run until they were healed, in seconds since a moment of it.
-// A run that ended early has only its events.
-func faultSpans(s *result.Saved, since float64) []document.Span {
-	var out []document.Span
-	add := func(fromNs, toNs int64, words string) {
-		if from := float64(fromNs)/1e9 - since; len(out) < maxSpans {
-			out = append(out, document.Span{From: from, To: max(float64(toNs)/1e9-since, from),
-				Tone: document.Bad, Words: cut(words, 120)})
-		}
-	}
-	for _, f := range s.Run.Faults {
-		add(f.StartNs, f.HealedNs, faultTitle(f))
-	}
-	for _, e := range s.Events {
-		if e.Kind == "fault" && len(s.Run.Faults) == 0 {
-			add(e.AtNs, e.AtNs, clean(e.Sentence))
-		}
-	}
-	return out
-}
-
-// lasted is the start and the end of the time with figures, in seconds.
-func lasted(s *result.Saved) (from, to float64) {
-	first, last := int64(math.MaxInt64), int64(0)
-	see := func(start, end int64) { first, last = min(first, start), max(last, end) }
-	for _, i := range s.Intervals {
-		see(i.StartNs, i.EndNs)
-	}
-	for _, l := range s.Latency {
-		see(l.StartNs, l.EndNs)
-	}
-	for _, r := range s.Resources {
-		see(r.StartNs, r.EndNs)
-	}
-	return float64(max(min(first, last), 0)) / 1e9, float64(last) / 1e9
 }

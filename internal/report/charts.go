@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -13,98 +12,54 @@ import (
 
 const noIntervals = "No interval was saved, so there is nothing to show over time."
 
-// wordsOfRun are the charts of one run without their drawings: what they show, in words, or why
-// there is nothing to show. The charts of its cost are separate.
-func wordsOfRun(s *result.Saved) []*document.Chart {
-	empty := ""
-	if len(s.Intervals) == 0 {
-		empty = noIntervals
+// maxSpans bounds the faults and events that a chart marks; more could not be told apart.
+const maxSpans = 100
+
+// timeAxis spans the time of a run with figures, or of a long drain only the beginning.
+func timeAxis(s *result.Saved) document.Axis {
+	from, to := lasted(s)
+	if _, until, ok := longDrain(s); ok {
+		to = until
 	}
-	noLatency := ""
-	if !slices.ContainsFunc(s.Latency, isMessageLatency) {
-		noLatency = "No message's latency was saved, so there is no distribution to show."
+	if !(from < to) {
+		return document.Axis{Unit: document.Seconds}
 	}
-	noCurve := ""
-	if !slices.ContainsFunc(s.Latency,
-		func(l result.IntervalLatency) bool { return isMessageLatency(l) && !l.Warmup }) {
-		noCurve = "No message was measured, so there is no distribution to show."
-	}
-	sum := s.Run.Summary
-	publish, e2e := latencyLabel(sum.Series(publishSeries(&s.Run))), latencyLabel(
-		sum.Series(result.EndToEnd))
-	out := []*document.Chart{
-		{ID: "throughput", Empty: empty, Title: "Messages per second",
-			Note:  "Each interval: due, acknowledged, and received by each subscription.",
-			Label: "Throughput over time. " + throughputSentence(&s.Run) + "."},
-		{ID: "backlog", Empty: empty, Title: "Backlog and in flight",
-			Note: "Backlog: acknowledged and not yet received. In flight: handed over and not " +
-				"yet answered.",
-			Label: fmt.Sprintf(
-				"Backlog and messages in flight over time. The greatest backlog was %s messages.",
-				quantity.Count(sum.MaxBacklog))},
-		{ID: "latency", Empty: empty, Title: "Latency over time",
-			Note:  "From the moment each message was due, by the interval in which it ended.",
-			Label: "Publish and end-to-end latency over time: " + publish + "; " + e2e + "."},
-		{ID: "heat", Empty: noLatency, Title: "Latency heat map",
-			Note: "The number of messages by time and latency: a stronger colour means more " +
-				"messages. Two bands are two kinds of messages, which no percentile line shows.",
-			Label: "Heat map of latency over time."},
-		{ID: "curve", Empty: noCurve, Title: "Latency by percentile",
-			Note: uncorrectedSentence(&s.Run),
-			Label: "Latency by percentile: " + publish + "; " + e2e + "; uncorrected " +
-				latencyLabel(sum.Series(result.Send)) + "."},
-		{ID: "self", Empty: empty, Title: "Is plimsoll to blame?",
-			Note: "Schedule lag: how late messages were handed over, because plimsoll was late " +
-				"or because the system blocked its producers. Hiccups: how late a thread woke " +
-				"that only sleeps; where hiccups rise, plimsoll causes part of the latencies " +
-				"above.",
-			Label: "Schedule lag, hiccups and garbage collection pauses over time: " +
-				latencyLabel(sum.Series(result.Lag)) + "."},
-	}
-	if len(s.Resources) == 0 {
-		out = append(out, &document.Chart{ID: "cpu", Empty: empty, Title: "Plimsoll's own CPU",
-			Note: "Cores that this process used; servers that run inside it are included.",
-			Label: fmt.Sprintf("CPU of plimsoll over time, %s of all cores on average.",
-				share(sum.Generator.CPUShare, 1))})
-	}
-	if imported(&s.Run) {
-		out = forImported(&s.Run, out)
-	}
-	return withMissing(out, sum)
+	return document.Axis{Unit: document.Seconds, From: &from, To: &to}
 }
 
-// withMissing adds to the notes of latency charts which messages the charts leave out.
-func withMissing(out []*document.Chart, s result.Summary) []*document.Chart {
-	sentences := missingOf(s)
-	for i := range out {
-		switch id := out[i].ID; {
-		case len(sentences) == 0:
-		case id == "curve":
-			out[i].Note += " A line ends where the messages without a latency begin (" +
-				strings.Join(sentences, "; ") + ")."
-		case id == "latency" || id == "heat":
-			out[i].Note += " Messages without a latency are not drawn."
+// longDrain is a drain that would take more than a quarter of a time axis: its start and the
+// moment at which the axis ends, in seconds.
+func longDrain(s *result.Saved) (start, until float64, ok bool) {
+	const share = 0.25
+	from, to := lasted(s)
+	for _, p := range s.Run.Phases {
+		if p.Name == result.PhaseDrain {
+			start = float64(p.StartNs) / 1e9
+			until = start + (start-from)*share/(1-share)
+			return start, until, from < start && until < to
 		}
 	}
-	return out
+	return 0, 0, false
 }
 
-func isMessageLatency(l result.IntervalLatency) bool {
-	return (l.Series == result.Publish || l.Series == result.EndToEnd || l.Series == result.Send) &&
-		l.EndNs > l.StartNs && l.Histogram.TotalCount() > 0
-}
-
-// thinnedSentence says how the charts of a long run are thinned.
-func thinnedSentence(s *result.Saved) string {
-	n := len(s.Intervals)
-	if n <= 2*document.LineGroups {
-		return ""
+// chartsSentence says how the charts of a long run are thinned, and how much of a long drain they
+// show.
+func chartsSentence(s *result.Saved) string {
+	var out []string
+	if n := len(s.Intervals); n > 2*document.LineGroups {
+		each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / document.LineGroups
+		out = append(out, fmt.Sprintf("The run has %s intervals. A line is a band from the least "+
+			"to the greatest value of about every %s. A column of a heat map sums up neighbouring "+
+			"intervals.", quantity.Count(int64(n)), seconds(math.Round(each))))
 	}
-	each := float64(s.Intervals[n-1].EndNs-s.Intervals[0].StartNs) / 1e9 / document.LineGroups
-	return fmt.Sprintf(
-		"The run has %s intervals. A line shows two points for about every %s: the least and the "+
-			"greatest value. A column of the heat map sums up neighbouring intervals.",
-		quantity.Count(int64(n)), seconds(math.Round(each)))
+	if start, until, ok := longDrain(s); ok {
+		_, to := lasted(s)
+		tenths := func(s float64) string { return seconds(math.Round(s*10) / 10) }
+		out = append(out, fmt.Sprintf("The drain lasted %s. Charts over time end %s after its "+
+			"start; the figures below each chart go on to its end.", tenths(to-start),
+			tenths(until-start)))
+	}
+	return strings.Join(out, " ")
 }
 
 func latencyLabel(l result.Latency) string {
@@ -115,57 +70,9 @@ func latencyLabel(l result.Latency) string {
 		greatest(l))
 }
 
-// wordsOfAll are the charts that overlay the lines of all runs, without their drawings.
-func wordsOfAll(runs []*result.Saved) []*document.Chart {
-	empty, noCurve := noIntervals, "No message was measured in any of these runs."
-	if slices.ContainsFunc(runs, func(s *result.Saved) bool { return len(s.Intervals) > 0 }) {
-		empty = ""
-	}
-	if slices.ContainsFunc(inner(runs),
-		func(r *result.Run) bool { return r.Summary.Series(publishSeries(r)).Count > 0 }) {
-		noCurve = ""
-	}
-	words := func(value func(*result.Run) string) string {
-		out := ""
-		for i, n := range names(runs) {
-			out += fmt.Sprintf(" %s: %s.", n, value(&runs[i].Run))
-		}
-		return out
-	}
-	out := []*document.Chart{
-		{ID: "compare-curve", Empty: noCurve, Title: "Latency by percentile",
-			Note: "Each run's whole distribution. Publish and end-to-end latency start when each " +
-				"message was due.",
-			Label: "Latency by percentile, runs side by side." + words(publishLabel)},
-		{ID: "compare-throughput", Empty: empty, Title: "Throughput, acknowledged",
-			Note:  "Runs are aligned on the start of the measured window.",
-			Label: "Throughput over time, runs side by side." + words(throughputSentence)},
-		{ID: "compare-latency", Empty: empty, Title: "Latency over time, p99",
-			Label: "The 99th percentile of latency over time, runs side by side." +
-				words(publishLabel)},
-		{ID: "compare-backlog", Empty: empty, Title: "Backlog",
-			Label: "Backlog over time, runs side by side." + words(backlogLabel)},
-	}
-	if slices.ContainsFunc(inner(runs), imported) {
-		out[0].Note = "Each run's whole distribution. Publish and end-to-end latency start when " +
-			"each message was due. Send latency, and the end-to-end latency of runs that another " +
-			"tool measured, start when it was handed over."
-	}
-	return append(out, compareUsage(runs)...)
-}
-
-// compareUsage are the charts of the runs' resource use, where at least one run has it.
-func compareUsage(runs []*result.Saved) []*document.Chart {
-	var out []*document.Chart
-	for _, c := range comparedUsage {
-		if slices.ContainsFunc(runs, func(s *result.Saved) bool {
-			return newUsage(s).values(c.line(s)) != nil
-		}) {
-			out = append(out, &document.Chart{ID: c.id, Title: c.title, Note: c.note,
-				Label: c.title + " over time, runs side by side."})
-		}
-	}
-	return out
+// latencyLabels describe publish and end-to-end latency.
+func latencyLabels(r *result.Run) string {
+	return publishLabel(r) + "; " + latencyLabel(r.Summary.Series(result.EndToEnd))
 }
 
 func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(publishSeries(r))) }
@@ -180,4 +87,68 @@ func round(v float64) float64 {
 		return math.Round(v*100) / 100
 	}
 	return math.Round(v)
+}
+
+// runSpans are the phases of a run that are not measured, its faults and its other events.
+func runSpans(s *result.Saved) []document.Span {
+	names := map[result.PhaseName]string{result.PhaseWarmup: "warm-up",
+		result.PhaseDrain: "drain"}
+	var out []document.Span
+	for _, p := range s.Run.Phases {
+		if p.Name != result.PhaseMeasure && p.EndNs > p.StartNs && len(out) < maxSpans {
+			out = append(out, document.Span{From: float64(p.StartNs) / 1e9,
+				To: float64(p.EndNs) / 1e9, Words: names[p.Name]})
+		}
+	}
+	if b := s.Run.Backlog; b != nil {
+		if during, read := b.Stretch(result.During); read {
+			out = append(out, document.Span{From: float64(during.StartNs) / 1e9,
+				To: float64(during.EndNs) / 1e9, Words: "catching up"})
+		}
+	}
+	out = append(out, faultSpans(s, 0)...)
+	for _, e := range s.Events {
+		if e.Kind != "phase" && e.Kind != "fault" && len(out) < maxSpans {
+			at := float64(e.AtNs) / 1e9
+			out = append(out, document.Span{From: at, To: at, Tone: document.Unsure})
+		}
+	}
+	return out
+}
+
+// faultSpans are the faults of a run until they were healed, in seconds since a moment of it.
+// A run that ended early has only its events.
+func faultSpans(s *result.Saved, since float64) []document.Span {
+	var out []document.Span
+	add := func(fromNs, toNs int64, words string) {
+		if from := float64(fromNs)/1e9 - since; len(out) < maxSpans {
+			out = append(out, document.Span{From: from, To: max(float64(toNs)/1e9-since, from),
+				Tone: document.Bad, Words: cut(words, 120)})
+		}
+	}
+	for _, f := range s.Run.Faults {
+		add(f.StartNs, f.HealedNs, faultTitle(f))
+	}
+	for _, e := range s.Events {
+		if e.Kind == "fault" && len(s.Run.Faults) == 0 {
+			add(e.AtNs, e.AtNs, clean(e.Sentence))
+		}
+	}
+	return out
+}
+
+// lasted is the start and the end of the time with figures, in seconds.
+func lasted(s *result.Saved) (from, to float64) {
+	first, last := int64(math.MaxInt64), int64(0)
+	see := func(start, end int64) { first, last = min(first, start), max(last, end) }
+	for _, i := range s.Intervals {
+		see(i.StartNs, i.EndNs)
+	}
+	for _, l := range s.Latency {
+		see(l.StartNs, l.EndNs)
+	}
+	for _, r := range s.Resources {
+		see(r.StartNs, r.EndNs)
+	}
+	return float64(max(min(first, last), 0)) / 1e9, float64(last) / 1e9
 }

@@ -12,11 +12,11 @@ import (
 
 func theChart(t *testing.T, all []*document.Chart, id string) *document.Chart {
 	t.Helper()
-	c := chartOf(all, id)
-	if c == nil {
+	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
+	if at < 0 {
 		t.Fatalf("no chart %s", id)
 	}
-	return c
+	return all[at]
 }
 
 // names of the series of a chart, in order.
@@ -118,7 +118,8 @@ func TestTheKneeTellsStableFromBeyond(t *testing.T) {
 			t.Errorf("a trial beyond the peak is no cross: %+v", m)
 		}
 	}
-	if line := knee.Spans[0]; line.From != search.Bracket.StableRate || line.Tone != document.Good {
+	if line := knee.Spans[0]; line.From != search.Bracket.StableRate ||
+		*line.Color != stable.Color {
 		t.Errorf("the line of the highest stable rate is %+v", line)
 	}
 }
@@ -155,5 +156,42 @@ func TestPostersSayWhatLimitsThem(t *testing.T) {
 		if empty.SVG() == "" || empty.Post() == "" {
 			t.Error("no poster of nothing")
 		}
+	}
+}
+
+// A drain that is much longer than the window takes a quarter of the time axis at most. Words say
+// so, and the table below each chart has the rest.
+func TestALongDrainLeavesRoomForTheWindow(t *testing.T) {
+	s := small.load(t)
+	if _, _, long := longDrain(s); long || *timeAxis(s).To != 12 || chartsSentence(s) != "" {
+		t.Errorf("a short drain is cut at %v: %s", *timeAxis(s).To, chartsSentence(s))
+	}
+	last := s.Intervals[len(s.Intervals)-1]
+	for last.EndNs < 71e9 {
+		last.StartNs, last.EndNs = last.EndNs, last.EndNs+1e9
+		s.Intervals = append(s.Intervals, last)
+	}
+	s.Run.Phases[len(s.Run.Phases)-1].EndNs = last.EndNs
+	overlaid := comparisonCharts([]*result.Saved{s, small.load(t)})
+	for _, test := range []struct {
+		chart *document.Chart
+		to    float64
+	}{{theChart(t, runCharts(s, within{}), "throughput"), 11 * 4.0 / 3},
+		{theChart(t, overlaid, "compare-throughput"), 11*4.0/3 - 3}} {
+		if to := *test.chart.X.To; to != test.to {
+			t.Errorf("%s ends at %v, want %v", test.chart.ID, to, test.to)
+		}
+		rows := test.chart.Table().Rows
+		if name := rows[len(rows)-1].Name; !strings.Contains(name, "1m") {
+			t.Errorf("the table of %s ends at %s", test.chart.ID, name)
+		}
+	}
+	if got := chartsSentence(s); !strings.Contains(got, "The drain lasted 1m") ||
+		!strings.Contains(got, "end 3.7s after its start") {
+		t.Errorf("the page says %q", got)
+	}
+	if note := theChart(t, overlaid, "compare-throughput").Note; !strings.Contains(note,
+		"the beginning of a long drain") {
+		t.Errorf("the comparison says %q", note)
 	}
 }

@@ -104,10 +104,7 @@ func (m *multiplesPlan) cell(s *document.Series, cell int, f metric) {
 		Tip: clean(sweep.Label(m.plan.Axes, m.plan.Cells[cell].Values) + ": " + micro(figure))}
 	if word, wrong := cellMark(m.plan.Cells[cell], run); word != "" {
 		mark.Tip += " (" + clean(word) + ")"
-		mark.Tone = document.Unsure
-		if wrong {
-			mark.Tone = document.Bad
-		}
+		mark.Hollow, mark.Cross = true, wrong
 	}
 	s.Marks = append(s.Marks, mark)
 }

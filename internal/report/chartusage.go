@@ -93,7 +93,8 @@ func (u *usage) drawn(c usageChart) (d *document.Chart, most float64) {
 	// The limit is drawn only if the values come near enough for both to be seen.
 	const near = 0.3
 	if c.limit > 0 && most > near*c.limit {
-		d.Spans = []document.Span{{Level: true, From: c.limit, Words: "limit"}}
+		d.Spans = []document.Span{{Level: true, From: c.limit, Words: "limit",
+			Tone: document.Unsure}}
 	}
 	return d, most
 }

@@ -37,9 +37,20 @@ func TestPicturesHideNoLoss(t *testing.T) {
 		!strings.Contains(p.Post(), "| Lost | 0 |") {
 		t.Errorf("nothing was lost: %+v\n%s", p.Faults, p.Post())
 	}
+	// What is not known is no zero, and corrupt messages are no detail.
+	unread, corrupt, broken := small.load(t), small.load(t), crashed(t)
+	unread.Run.Ledger.Subscriptions[0].Unread = 5
+	corrupt.Run.Ledger.Subscriptions[0].Corrupt = 6
+	post := RunsPoster([]*result.Saved{unread, corrupt, broken}).Post()
+	for _, want := range []string{"| Lost | unknown | 0 | unknown |", "| Corrupt | 0 | 6 | 0 |",
+		"| Unread | 5 | 0 | 0 |"} {
+		if !strings.Contains(post, want) {
+			t.Errorf("no %q in\n%s", want, post)
+		}
+	}
 	search := searched("sim")
 	search.Trials[1].Lost = 7
-	post := SearchesPoster([]*peak.Saved{search}).Post()
+	post = SearchesPoster([]*peak.Saved{search}).Post()
 	if !strings.Contains(post, "| Lost, all trials | 7 |") ||
 		!strings.Contains(post, "What limits this: 7 acknowledged messages never arrived") {
 		t.Error(post)
@@ -66,6 +77,10 @@ func TestOverloadedRunsAreRankedByTheirRatesOnly(t *testing.T) {
 			"overloaded (it acknowledged 85.2% of the offered rate)") {
 			t.Errorf("%s does not say that a run was overloaded:\n%s", format, got)
 		}
+	}
+	if post := RunsPoster([]*result.Saved{fine, over}).Post(); strings.Contains(post,
+		"17.04k/s (not ranked) |") || !strings.Contains(post, "(not ranked) |") {
+		t.Errorf("the post does not mark the latencies alone:\n%s", post)
 	}
 	if got := Closing([]*result.Saved{fine, over}); !strings.Contains(got,
 		"the offered rate was not reached: 20k/s was offered") {

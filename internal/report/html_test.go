@@ -183,7 +183,7 @@ func TestHTMLIsBounded(t *testing.T) {
 }
 
 func TestPagesOfLongRunsSayThatLinesAreThinned(t *testing.T) {
-	if got := thinnedSentence(long(3600)); !strings.Contains(got, "3,600 intervals") ||
+	if got := chartsSentence(long(3600)); !strings.Contains(got, "3,600 intervals") ||
 		!strings.Contains(got, "12s") {
 		t.Errorf("the page says of its thinning: %q", got)
 	}

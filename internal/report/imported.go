@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -52,51 +51,6 @@ func sendFigures(runs []*result.Saved) []figureRow {
 		return nil
 	}
 	return latencyFigures(ofSend, result.Send)
-}
-
-// forImported removes from the charts of a run the lines that another tool cannot have
-// recorded.
-func forImported(r *result.Run, all []*document.Chart) []*document.Chart {
-	all = slices.DeleteFunc(all, func(c *document.Chart) bool {
-		return c.ID == "self" || c.ID == "cpu" ||
-			c.ID == "backlog" && unlessRecorded(r, result.RecordedBacklog,
-				r.Summary.MaxBacklog == 0, c.ID) == none
-	})
-	for _, c := range all {
-		switch c.ID {
-		case "throughput":
-			c.Note = "Each period: acknowledged, and received by all subscriptions together."
-		case "backlog":
-			c.Title, c.Note = "Backlog", "Backlog: acknowledged and not yet received."
-		case "latency":
-			c.Note = "From the moment each message was handed over, by the period in which " +
-				"it ended."
-		case "heat":
-			c.Empty = "The tool recorded only one distribution of the whole run, so there " +
-				"is nothing to show over time."
-		}
-	}
-	return all
-}
-
-// importedLines are the lines over time of a run that another tool measured, without the
-// figures that it did not record.
-func importedLines(r *result.Run, lines []line) []line {
-	unknown := []string{"offered", "in_flight", "cpu", "gc"}
-	for figure, zero := range map[string]bool{
-		result.RecordedReceived: r.Summary.ReceivedRate == 0,
-		result.RecordedBacklog:  r.Summary.MaxBacklog == 0,
-	} {
-		if unlessRecorded(r, figure, zero, figure) == none {
-			unknown = append(unknown, figure)
-		}
-	}
-	for i, l := range lines {
-		if slices.Contains(unknown, l.name) {
-			lines[i].value = func(result.Interval, float64) float64 { return math.NaN() }
-		}
-	}
-	return append(lines, latencyLines(result.Send)...)
 }
 
 // importedTable names the source of figures that plimsoll did not measure. It takes the place

@@ -50,33 +50,36 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		if sharedWords(runs, loadWords) == "" {
 			p.Question = "How do " + listed(p.Systems) + " compare?"
 		}
-		p.Chart = comparisonCharts(runs)[0]
+		p.Chart = newOverlay(runs).curve(result.Publish)
 	default:
 		p.Question = "How does " + cmp.Or(clean(r.System.Name), "an unnamed system") + " carry " +
 			cmp.Or(loadWords(r), "this load") + "?"
-		p.Chart = chartOf(runCharts(runs[0], within{}), "curve")
+		p.Chart = curveChart(runs[0], within{})
 	}
-	figure := func(name string, value func(*result.Run) string) {
+	figure := func(name string, least verdict.Ranking, value func(*result.Run) string) {
 		f := document.Figure{Name: name}
 		for _, s := range runs {
 			f.Values = append(f.Values, micro(value(&s.Run)))
+			ranked, _ := verdict.RankingOf(&s.Run)
+			f.Unranked = append(f.Unranked, ranked > least && len(runs) > 1)
 		}
 		if slices.ContainsFunc(f.Values, func(v string) bool { return v != none }) {
 			p.Figures = append(p.Figures, f)
 		}
 	}
-	figure("Acknowledged", func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
-	figure("Publish latency, p99", latencyAt(result.Publish, 99))
-	figure("End-to-end latency, p99", latencyAt(result.EndToEnd, 99))
-	figure("Publish latency, p50", latencyAt(result.Publish, 50))
-	figure("End-to-end latency, p99.9", latencyAt(result.EndToEnd, 99.9))
+	figure("Acknowledged", verdict.RatesRanked,
+		func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
+	figure("Publish latency, p99", verdict.Ranked, latencyAt(result.Publish, 99))
+	figure("End-to-end latency, p99", verdict.Ranked, latencyAt(result.EndToEnd, 99))
+	figure("Publish latency, p50", verdict.Ranked, latencyAt(result.Publish, 50))
+	figure("End-to-end latency, p99.9", verdict.Ranked, latencyAt(result.EndToEnd, 99.9))
 	var columns []missed
 	for _, s := range runs {
 		columns = append(columns, missedOf(&s.Run))
 	}
 	p.Faults = missedRows("", columns)
 	if len(p.Faults) == 0 || p.Faults[0].Name != missedNames[0] {
-		figure(missedNames[0], accounted(lostOf))
+		figure(missedNames[0], verdict.Unranked, accounted(lostOf))
 	}
 	p.Limits = gravest(append(unranked(runs), sharedWarnings(runs)...))
 	var commands [][]string

@@ -147,7 +147,7 @@ func onPage(id string, s *result.Saved, sure within) []block {
 		out = append(append(out, h), blocks...)
 	}
 	part("time", "Throughput and latency", slices.Concat(
-		[]block{paragraph(document.Note, thinnedSentence(s))}, charted(runCharts(s, sure)...),
+		[]block{paragraph(document.Note, chartsSentence(s))}, charted(runCharts(s, sure)...),
 		[]block{{Facts: happened(s)}})...)
 	part("cost", "What it cost", costBlocks(s)...)
 	part("figures", "Every figure", runTables(s, sure)...)

@@ -137,8 +137,8 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 	}
 	rows, left := sweepCharts(plan, runs)
 	out = append(out, only(document.OnPage, paragraph(document.Note, "All charts of a figure "+
-		"have one scale. A hollow point is a cell that is marked in the table; a gap is one "+
-		"without figures; an arrow points from a latency that the true one exceeds. "+
+		"have one scale. A hollow point or a cross is a cell that is marked in the table; a gap "+
+		"is one without figures; an arrow points from a latency that the true one exceeds. "+
 		panelsLeft(left))))
 	for _, r := range rows {
 		if r.title != "" {

@@ -6,53 +6,48 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// line is a line of a time line and the function that takes its value from an interval.
-type line struct {
-	name  string
-	value func(i result.Interval, seconds float64) float64
+// line is the value of a line over an interval; NaN where it has none. Latencies are nanoseconds.
+type line func(i result.Interval, seconds float64) float64
+
+// rateOf is a count as messages per second.
+func rateOf(count func(result.Interval) int64) line {
+	return func(i result.Interval, s float64) float64 { return float64(count(i)) / s }
 }
 
-// timelines are the lines of each run. Those of latencies are nanoseconds, and
-// have no value where nothing was recorded.
-func timelines(subscriptions int) []line {
-	per := float64(max(subscriptions, 1))
-	lines := []line{
-		{"offered", func(i result.Interval, s float64) float64 { return float64(i.Scheduled) / s }},
-		{"acked", func(i result.Interval, s float64) float64 { return float64(i.Acked) / s }},
-		{"received", func(i result.Interval, s float64) float64 {
-			return float64(i.Received) / s / per
-		}},
-		{"failed", func(i result.Interval, s float64) float64 { return float64(i.Failed) / s }},
-		{"backlog", func(i result.Interval, _ float64) float64 { return float64(i.Backlog) }},
-		{"in_flight", func(i result.Interval, _ float64) float64 { return float64(i.InFlight) }},
-		{"cpu", func(i result.Interval, s float64) float64 { return i.CPUSeconds / s }},
-		{"gc", func(i result.Interval, _ float64) float64 {
-			return positive(float64(i.GCPauseNs))
-		}},
-	}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd, result.Lag,
-		result.Hiccup} {
-		lines = append(lines, latencyLines(series)...)
-	}
-	return lines
+func countOf(count func(result.Interval) int64) line {
+	return func(i result.Interval, _ float64) float64 { return float64(count(i)) }
 }
 
-// latencyLines are the lines of a latency series.
-func latencyLines(series result.Series) []line {
-	return []line{
-		{string(series) + "_p50", percentileLine(series, 50)},
-		{string(series) + "_p99", percentileLine(series, 99)},
-		{string(series) + "_max", func(i result.Interval, _ float64) float64 {
-			ns, ok := exactMax(latencyOf(i, series))
-			return orGap(ns, ok)
-		}},
+var ackedLine = rateOf(func(i result.Interval) int64 { return i.Acked })
+
+// receivedLine is the rate of each subscription.
+func receivedLine(r *result.Run) line {
+	if unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0, "") == none {
+		return nil
+	}
+	subscriptions := float64(max(r.Load.Subscriptions, 1))
+	return func(i result.Interval, s float64) float64 {
+		return float64(i.Received) / s / subscriptions
 	}
 }
 
-func percentileLine(series result.Series, percentile float64) func(result.Interval,
-	float64) float64 {
+func backlogLine(r *result.Run) line {
+	if unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0, "") == none {
+		return nil
+	}
+	return countOf(func(i result.Interval) int64 { return i.Backlog })
+}
+
+func percentileLine(series result.Series, percentile float64) line {
 	return func(i result.Interval, _ float64) float64 {
 		ns, ok := exactAt(latencyOf(i, series), percentile)
+		return orGap(ns, ok)
+	}
+}
+
+func maxLine(series result.Series) line {
+	return func(i result.Interval, _ float64) float64 {
+		ns, ok := exactMax(latencyOf(i, series))
 		return orGap(ns, ok)
 	}
 }
@@ -62,13 +57,13 @@ func orGap(ns int64, ok bool) float64 {
 	if !ok {
 		return math.NaN()
 	}
-	return positive(float64(ns))
+	return positive(ns)
 }
 
 // positive is a value for an axis in powers of ten, which has no zero.
-func positive(v float64) float64 {
+func positive(v int64) float64 {
 	if v <= 0 {
 		return math.NaN()
 	}
-	return v
+	return float64(v)
 }

@@ -27,10 +27,10 @@
     const words = WORDS[unit] || ((v) => number(v, ["", "k", "M", "G"], 1e3));
     return (at) => words(back(least + at * (most - least)));
   };
-  // points of a path; a step has two for each value.
+  // points of the words of a path; a step has two for each value.
   const points = (path) => {
     const out = [];
-    for (const [, c, a, b] of path.getAttribute("d").matchAll(/([MLHV])(-?[\d.]+)(?: (-?[\d.]+))?/g)) {
+    for (const [, c, a, b] of path.matchAll(/([MLHV])(-?[\d.]+)(?: (-?[\d.]+))?/g)) {
       const last = out[out.length - 1];
       if (c === "V") last[1] = Number(a);
       else out.push(c === "H" ? [Number(a), last[1]] : [Number(a), Number(b)]);
@@ -38,6 +38,17 @@
     return out;
   };
   const near = (all, x) => all.reduce((best, p) => (Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best), all[0]);
+  // ends are the point of a line that is nearest to a place, or of a band the least and the greatest.
+  // The path of a band goes there along its greatest values and back along its least.
+  const ends = (path, x) => {
+    const words = path.getAttribute("d"), all = points(words);
+    if (!path.classList.contains("many")) return all.length ? [near(all, x)] : [];
+    const pairs = words.split("Z").flatMap((part) => {
+      const both = points(part);
+      return both.slice(both.length / 2).map((least, i) => [least[0], least, both[both.length / 2 - 1 - i]]);
+    });
+    return pairs.length ? near(pairs, x).slice(1) : [];
+  };
   const hide = (root) => root.querySelectorAll(".tip, .cursor").forEach((e) => e.remove());
   const show = (root, asked, y) => {
     hide(root);
@@ -47,8 +58,8 @@
     const x = axis(svg.dataset.x), up = axis(svg.dataset.y), rows = [];
     const wide = inner ? inner.viewBox.baseVal.width : 1000;
     for (const path of svg.querySelectorAll(".line")) {
-      const all = points(path), p = all.length && near(all, asked * wide), off = p ? Math.abs(p[0] / wide - asked) : 1;
-      if (off < reach) rows.push([path.dataset.n, up(1 - p[1] / height), path]);
+      const found = ends(path, asked * wide), p = found[0], off = p ? Math.abs(p[0] / wide - asked) : 1;
+      if (off < reach) rows.push([path.dataset.n, [...new Set(found.map((q) => up(1 - q[1] / height)))].join(" to "), path]);
       if (off < gap) [at, gap] = [p[0] / wide, off];
     }
     if (svg.querySelector(".heat") && y != null) rows.push(["", up(1 - y), null]);
