@@ -104,6 +104,18 @@ func Cut(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
+// CutWords is Cut after a whole word.
+func CutWords(s string, width int) string {
+	cut := Cut(s, width)
+	if cut == s {
+		return s
+	}
+	if at := strings.LastIndexByte(cut, ' '); at > 0 {
+		cut = strings.TrimRight(cut[:at], " ,;:(") + "…"
+	}
+	return cut
+}
+
 // Paint colours text of a terminal by its meaning, or leaves it alone.
 type Paint bool
 

@@ -21,7 +21,7 @@ func runBrief(s *result.Saved, sure within, answer string) []block {
 		counts[word] = append(counts[word], verdictName(v))
 		if word == result.Broken {
 			verdicts = append(verdicts, factsOf("broken", document.Bad,
-				document.Cut(verdictName(v)+": "+clean(v.Sentence), briefWords))...)
+				document.CutWords(verdictName(v)+": "+clean(v.Sentence), briefWords))...)
 		}
 	}
 	if n := len(counts[result.Holds]); n > 0 || len(counts[result.Unknown]) > 0 {
@@ -88,7 +88,7 @@ func briefWarnings(sorted []string) []document.Fact {
 	if len(sorted) == 0 {
 		return nil
 	}
-	words := document.Cut(sorted[0], briefWords)
+	words := document.CutWords(sorted[0], briefWords)
 	if more := len(sorted) - 1; more > 0 {
 		words += fmt.Sprintf(" (and %s)", plural(more, "more", "more"))
 	}
