@@ -14,7 +14,8 @@ import (
 
 // At scale smoke each published study takes less than three quarters of an hour by its own
 // estimate, and no cell is refused because of its file. The smoke of every system at each of its
-// levels takes less than 150 minutes, as does each level at scale brief.
+// levels takes less than 150 minutes, as does each level at scale brief, and each published study
+// there with its further rounds.
 func TestSmokesAreShort(t *testing.T) {
 	for _, name := range study.Names() {
 		in := studyInputs{Name: name, Scale: study.Smoke, Runs: t.TempDir()}
@@ -24,7 +25,7 @@ func TestSmokesAreShort(t *testing.T) {
 			continue
 		}
 		limit := 45 * time.Minute
-		if s.Rounds > 0 {
+		if s.Ranks() {
 			limit = 150 * time.Minute
 		}
 		if e.Length <= time.Minute || e.Length > limit || e.Clusters == 0 ||
@@ -32,10 +33,32 @@ func TestSmokesAreShort(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 		for _, c := range p.Cells {
-			if c.Absent && c.Target != "" && s.Rounds == 0 && !strings.HasPrefix(c.Reason, "left out") &&
+			if c.Absent && c.Target != "" && !s.Ranks() && !strings.HasPrefix(c.Reason, "left out") &&
 				!strings.Contains(c.Reason, "backlog") &&
 				!strings.Contains(c.Reason, "this machine lacks") {
 				t.Errorf("%s: %s at %s: %s", name, c.Table, c.At, c.Reason)
+			}
+		}
+	}
+}
+
+func TestPublishedStudiesAtScaleBriefAreShort(t *testing.T) {
+	for _, name := range study.Names() {
+		in := studyInputs{Name: name, Scale: study.Brief, Runs: t.TempDir()}
+		s, p, e, err := in.wanted()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if s.Ranks() {
+			continue
+		}
+		if e.Cells == 0 || s.AtMost == 0 || e.Length+s.AtMost > 150*time.Minute {
+			t.Errorf("%s: %+v and at most %v", name, e, s.AtMost)
+		}
+		for _, c := range p.Cells {
+			if c.Round < 1 || c.Round > 3 {
+				t.Errorf("%s: %s at %s", name, c.Table, c.Name())
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func standingSection(r StudyResult) block {
 		{Facts: factsOf("answer", document.Main, standingAnswers(r)...)},
 		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
 			factsOf("rounds", "", roundsWords(r)))},
-		warned(r.Study.Missing),
+		warned(r.cautions()),
 	}
 	told := map[string]bool{}
 	for i, s := range r.Outcome.Standings {

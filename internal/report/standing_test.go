@@ -99,7 +99,8 @@ func stood(c *study.Cell) (m study.Measured) {
 		return m
 	}
 	rate *= 1 + 0.02*float64(c.Round)
-	m.Search = &peak.Saved{Bracket: peak.Bracket{StableRate: rate, UnstableRate: rate * 1.01}}
+	m.Search = &peak.Saved{Record: experiment.Record{State: result.Complete},
+		Bracket: peak.Bracket{StableRate: rate, UnstableRate: rate * 1.01}}
 	if strings.HasPrefix(c.At, "bounded") {
 		m.Search.Side = &verdict.Side{Name: verdict.SideGenerator}
 	}

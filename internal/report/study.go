@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,6 +38,7 @@ func NewStudyResult(s *study.Study, p *study.Plan, measured []study.Measured) (S
 func Studies(all []StudyResult) Report {
 	json := make([]any, len(all))
 	for i, r := range all {
+		warnings, _ := r.warnings()
 		json[i] = struct {
 			Name   string       `json:"name"`
 			Title  string       `json:"title"`
@@ -44,9 +46,11 @@ func Studies(all []StudyResult) Report {
 			Scale  string       `json:"scale"`
 			Only   []string     `json:"only,omitempty"`
 			Cells  []study.Cell `json:"cells"`
+			// Warnings are those of the runs and searches, the gravest first.
+			Warnings []studyWarning `json:"warnings,omitempty"`
 			study.Outcome
 		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells,
-			r.Outcome}
+			warnings, r.Outcome}
 	}
 	machines := jsonForm(json)
 	if len(json) == 1 {
@@ -101,7 +105,7 @@ func studyDocument(all []StudyResult) document.Document {
 	published := false
 	for _, r := range all {
 		d.Brief = append(d.Brief, studyBrief(r)...)
-		if r.Study.Rounds > 0 {
+		if r.Study.Ranks() {
 			d.Blocks = append(d.Blocks, standingSection(r), misleading(standingNotes...))
 			continue
 		}
@@ -116,8 +120,12 @@ func studyDocument(all []StudyResult) document.Document {
 			"absolute figures for orientation only."},
 		[2]string{"A ratio", "is a figure divided by that of the first cell of its table that " +
 			"both have. An error of that cell is in every ratio of its column."},
-		[2]string{"A claim agrees", "when the ratio of our figures passes the claim's bound by " +
-			"more than its scatter. It holds for this machine at this scale."},
+		[2]string{"A claim agrees or differs", "when the ratio of our figures lies on one side " +
+			"of the claim's bound with all of its scatter. It holds for this machine at this " +
+			"scale. One round must pass the bound by a factor of 2.5, or of 5 for a latency."},
+		[2]string{"A claim is not decided", "when its cells had another share of their peaks " +
+			"than the published ones, or another range; when one fell behind, plimsoll limited " +
+			"it, or their limits differ; or when the scatter contains the bound."},
 		[2]string{"Equal levels", "are the durability level of the stronger side, where both " +
 			"systems give it, or else the highest that both give. Their settings otherwise stay " +
 			"those of the study."},
@@ -132,14 +140,14 @@ func studyDocument(all []StudyResult) document.Document {
 // studyBrief has the answers of a study, for one screen of a terminal.
 func studyBrief(r StudyResult) []block {
 	out := []block{titled("", r.Study.Name+": "+r.Study.Title, scaleWords(r.Plan))}
-	if r.Study.Rounds > 0 {
+	if r.Study.Ranks() {
 		out = append(out, block{Facts: factsOf("answer", document.Main, standingAnswers(r)...)})
 	}
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, paragraph(document.Answer, claimsSentence(r.Outcome.Claims)))
 	}
 	return append(out, block{Facts: append(factsOf("measured", "", machineOf(r)),
-		briefWarnings(r.Study.Missing)...)})
+		briefWarnings(r.cautions())...)})
 }
 
 func studySection(r StudyResult) block {
@@ -151,10 +159,10 @@ func studySection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
 		paragraph(document.Answer, answer),
 		paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
-		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
+		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)), repeatedWords(r),
 			factsOf("theirs", "", r.Study.Source),
 			factsOf("measured on", "", r.Study.Testbed...))},
-		warned(append([]string{studyNote}, r.Study.Missing...)),
+		warned(r.cautions(studyNote)),
 	}
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, heading(2, "Their claims, and whether our figures agree"),
@@ -171,19 +179,31 @@ func studySection(r StudyResult) block {
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
 }
 
-// publishedFigure is a published figure in words.
-func publishedFigure(t study.TableOutcome, r study.Row) string {
-	if r.About {
-		return "~" + figureOr(t, r.Theirs)
-	}
-	return figureOr(t, r.Theirs)
-}
+// publishedFigure is a published figure, with the digits and the unit of its publication.
+func publishedFigure(r study.Row) string { return cmp.Or(r.Published, none) }
 
 func figureOr(t study.TableOutcome, v float64) string {
 	if v <= 0 {
 		return none
 	}
 	return t.Unit.Print(v)
+}
+
+// repeatedWords say how often cells were measured, if that was more than once.
+func repeatedWords(r StudyResult) []document.Fact {
+	if r.rounds() < 2 {
+		return nil
+	}
+	return factsOf("rounds", "", roundsWords(r))
+}
+
+// ourFigure is a measured figure, with the range of its rounds below.
+func ourFigure(t study.TableOutcome, r study.Row) string {
+	out := figureOr(t, r.Ours)
+	if r.High > 0 {
+		out += "\n" + t.Unit.Print(r.Low) + " to " + t.Unit.Print(r.High)
+	}
+	return out
 }
 
 // studyTable has a row for each cell of a table. A bar is the share of its column's greatest
@@ -224,8 +244,8 @@ func studyTable(t study.TableOutcome) document.Table {
 			mark = "*"
 		}
 		row.Values = append(row.Values, document.Cell{Words: level},
-			document.Cell{Words: publishedFigure(t, r), Bar: bar(r.Theirs, theirs)},
-			document.Cell{Words: figureOr(t, r.Ours), Bar: bar(r.Ours, ours)},
+			document.Cell{Words: publishedFigure(r), Bar: bar(r.Theirs, theirs)},
+			document.Cell{Words: ourFigure(t, r), Bar: bar(r.Ours, ours)},
 			document.Cell{Words: study.Times(r.TheirsTimes)},
 			document.Cell{Words: study.Times(r.OursTimes)},
 			document.Cell{Words: mark, Tone: document.Unsure}, document.Cell{Words: r.Remark})
@@ -253,24 +273,17 @@ func sharedRemarks(t study.TableOutcome) []string {
 	return out
 }
 
-// claimVerdicts are the claims with our answers. The outcome is the answer at equal levels where
-// there is one.
+// claimVerdicts are the claims with our answers, each labelled with the one that it begins with.
 func claimVerdicts(all []study.Judgement) []document.Verdict {
 	var out []document.Verdict
 	for _, j := range all {
-		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Final()),
+		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Answer),
 			Name: fmt.Sprintf("%s (%s)", j.Says, j.Bound), Sentence: j.Sentence}
-		switch j.Final() {
+		switch j.Answer {
 		case study.Agrees:
 			v.Tone = document.Good
 		case study.Differs:
 			v.Tone = document.Bad
-		case study.Opposite:
-			v.Tone, v.Outcome = document.Bad, "opposite"
-		case study.Forbidden:
-			v.Outcome = "forbidden"
-		case study.NoAnswer:
-			v.Outcome = "no answer"
 		}
 		out = append(out, v)
 	}
@@ -280,35 +293,42 @@ func claimVerdicts(all []study.Judgement) []document.Verdict {
 // claimsSentence counts the answers: as published, and at equal levels.
 func claimsSentence(all []study.Judgement) string {
 	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
-	limited := 0
+	limited, without := 0, 0
 	for _, j := range all {
 		answer := j.Published
 		published[answer.Answer]++
 		if j.Equal != nil {
 			answer = *j.Equal
 		}
-		equal[answer.Answer]++
-		if j.Published.About != "" || answer.About != "" {
+		if j.NoEqual == "" {
+			equal[answer.Answer]++
+		} else {
+			without++
+		}
+		if about(j.Published) || about(answer) {
 			limited++
 		}
 	}
-	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s.",
+	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s",
 		plural(len(all), "claim", "claims"), answers(published), answers(equal))
-	if limited > 0 {
+	if without > 0 {
+		out += fmt.Sprintf("; %d have none", without)
+	}
+	if out += "."; limited > 0 {
 		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
 			"study's machines.", plural(limited, "answer is", "answers are"))
 	}
 	return out
 }
 
+// about reports whether an answer is about a resource that limited both sides.
+func about(r study.Reply) bool { return r.About != "" && r.Answer != study.NotDecided }
+
 // answers lists how many claims have each answer.
 func answers(counts map[study.Answer]int) string {
 	var parts []string
-	for _, a := range []study.Answer{study.Agrees, study.Differs, study.Opposite, study.Forbidden,
-		study.AboutLevels, study.NoLevel, study.NoAnswer} {
-		if n := counts[a]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", a, n))
-		}
+	for _, a := range []study.Answer{study.Agrees, study.Differs, study.NotDecided} {
+		parts = append(parts, fmt.Sprintf("%s %d", a, counts[a]))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -87,7 +88,7 @@ func studied(t *testing.T) StudyResult {
 		switch c.Table + " " + c.At {
 		case "peak quick":
 			measured[i].Search = searched("quick")
-			measured[i].Trials = perCore(60_000, 61_000, 59_000)
+			measured[i].Trials = perCore(120_000, 122_000, 118_000)
 			if c.Equal > 0 { // what the first system costs at the level of the second
 				measured[i].Trials = perCore(14_000, 14_500, 14_100)
 				measured[i].Search.Bracket.StableRate /= 8
@@ -183,5 +184,46 @@ func TestStudyGolden(t *testing.T) {
 	}
 	if r.Measured[0].Search.Side.Resource != result.ResourceCPU {
 		t.Error("the first peak is not limited by cores")
+	}
+}
+
+// The warnings of the runs and searches below a study are on its page, in its picture and its JSON,
+// the gravest first, each once.
+func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
+	r := studied(t)
+	runs := 0
+	for i := range r.Measured {
+		m := &r.Measured[i]
+		if m.Run == nil {
+			continue
+		}
+		runs++
+		m.Run.Run.Warnings = []result.Warning{{Code: verdict.NoisyMachine,
+			Sentence: fmt.Sprintf("a noisy machine: others used %d%% of its CPU", 20+runs)}}
+		if runs == 2 {
+			m.Run.Run.Warnings = append(m.Run.Run.Warnings, result.Warning{Code: verdict.Loss,
+				Sentence: "3 acknowledged messages never arrived"})
+		}
+	}
+	const noisy = "a noisy machine: others used 21% of its CPU"
+	all := Studies([]StudyResult{r})
+	for _, format := range []string{"md", "html", "json", "table"} {
+		var b bytes.Buffer
+		if err := all.Write(&b, format, document.Layout{Width: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		lost := strings.Index(text, "3 acknowledged messages never arrived")
+		at := strings.Index(text, noisy)
+		if lost < 0 || at < lost || strings.Contains(text, "used 22%") {
+			t.Errorf("%s: loss at %d, noise at %d", format, lost, at)
+		}
+		if format == "md" && (!strings.Contains(text, "1 of 4 runs and searches: 3 acknowledged") ||
+			!strings.Contains(text, "2 of 4 runs and searches: "+noisy)) {
+			t.Error(text)
+		}
+	}
+	if got := gravest(studyLimits(r, nil)); !strings.HasPrefix(got, "1 of 4 runs and searches: 3") {
+		t.Error(got)
 	}
 }

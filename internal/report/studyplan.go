@@ -14,7 +14,7 @@ import (
 func StudyPlan(r StudyResult) document.Document {
 	s := r.Study
 	theirs, differs := "theirs", "differs"
-	if s.Rounds > 0 {
+	if s.Ranks() {
 		theirs, differs = "source", "limits"
 	}
 	out := []block{heading(1, s.Name+": "+s.Title), {Facts: slices.Concat(
@@ -48,7 +48,7 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 		}
 		out.Head = append(out.Head, document.Column{Name: a.Name})
 	}
-	if r.Study.Rounds == 0 {
+	if !r.Study.Ranks() {
 		out.Head = append(out.Head, heads(t.Figures...)...)
 	}
 	out.Head = append(out.Head, document.Column{Name: "here"})
@@ -59,8 +59,8 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 		words := t.Labels(c.At)
 		for _, o := range r.Outcome.Tables {
 			for _, row := range o.Rows {
-				if o.Table == t.Name && row.At == c.Name() {
-					words = append(words, publishedFigure(o, row))
+				if o.Table == t.Name && row.At == c.Place() {
+					words = append(words, publishedFigure(row))
 				}
 			}
 		}

@@ -57,11 +57,20 @@ func studyPoster(r StudyResult) *document.Poster {
 		warned = append(warned, result.Warning{Code: verdict.Generator,
 			Sentence: fmt.Sprintf("%d of %s are not ranked", limited, plural(of, "run", "runs"))})
 	}
+	p.Limits = gravest(studyLimits(r, warned))
+	return p
+}
+
+// studyLimits adds the warnings below a study, and what it cannot repeat, to those of its picture.
+func studyLimits(r StudyResult, warned []result.Warning) []result.Warning {
+	below, _ := r.warnings()
+	for i, sentence := range r.warningSentences() {
+		warned = append(warned, result.Warning{Code: below[i].Code, Sentence: sentence})
+	}
 	for _, sentence := range r.Study.Missing {
 		warned = append(warned, result.Warning{Sentence: sentence})
 	}
-	p.Limits = gravest(warned)
-	return p
+	return warned
 }
 
 // placeIn returns the column of a table in which a cell is; -1: in none.
@@ -90,4 +99,4 @@ func hostWords(r StudyResult) string {
 
 // hasPoster reports whether studies can be shared as a picture: only a single study with tables of
 // its own can.
-func hasPoster(all []StudyResult) bool { return len(all) == 1 && all[0].Study.Rounds > 0 }
+func hasPoster(all []StudyResult) bool { return len(all) == 1 && all[0].Study.Ranks() }

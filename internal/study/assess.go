@@ -17,7 +17,7 @@ import (
 type Outcome struct {
 	Tables []TableOutcome `json:"tables"`
 	Claims []Judgement    `json:"claims"`
-	// Standings is for a study with rounds, instead of Tables.
+	// Standings is for a study that ranks, instead of Tables.
 	Standings []Standing   `json:"standings,omitempty"`
 	Qualities []QualityRow `json:"qualities,omitempty"`
 	// Columns are the names of the columns of Qualities.
@@ -45,14 +45,19 @@ type Row struct {
 	Level       int      `json:"durability_level,omitempty"`
 	Theirs      float64  `json:"theirs,omitempty"` // 0: not published
 	About       bool     `json:"theirs_is_rounded,omitempty"`
+	Published   string   `json:"theirs_as_published,omitempty"`
 	Ours        float64  `json:"ours,omitempty"`         // 0: not known
 	TheirsTimes float64  `json:"theirs_times,omitempty"` // 0: not known
 	OursTimes   float64  `json:"ours_times,omitempty"`
+	// Ours is the median of Rounds rounds, from Low to High; 0: of one.
+	Rounds int     `json:"rounds,omitempty"`
+	Low    float64 `json:"ours_low,omitempty"`
+	High   float64 `json:"ours_high,omitempty"`
 	// Remark says why there is no figure, or what limited it.
 	Remark string `json:"remark,omitempty"`
-	// Forbidden is set when the load limited the figure, and not the system.
-	Forbidden bool   `json:"load_decided,omitempty"`
-	Run       string `json:"run,omitempty"`
+	// OfLoad is set when the load limited the figure, and not the system.
+	OfLoad bool   `json:"load_decided,omitempty"`
+	Run    string `json:"run,omitempty"`
 }
 
 // QualityRow holds the answers of a capability test for a quality, one for each column.
@@ -76,7 +81,7 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 			if err != nil {
 				return o, err
 			}
-			if s.Rounds > 0 {
+			if s.Ranks() {
 				o.Standings = append(o.Standings, t.standing(f, p, measured))
 			} else {
 				o.Tables = append(o.Tables, t.outcome(f, k, p, measured))
@@ -93,25 +98,35 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 }
 
 // outcome returns a figure of a table, cell by cell.
-func (t *Table) outcome(f Figure, at int, p *Plan, measured []Measured) TableOutcome {
+func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) TableOutcome {
 	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
 		out.Axes = append(out.Axes, a.Name)
 	}
-	base := -1
-	for i, c := range p.Cells {
+	var at []int // the first cell of each row
+	values := map[string][]float64{}
+	for i := range p.Cells {
+		c := &p.Cells[i]
 		if c.Table != t.Name {
 			continue
 		}
-		ref := t.reference(c.Name(), at)
-		row := Row{At: c.Name(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
-		if ref.Known {
-			row.Theirs, row.About = ref.Value, ref.About
+		if !slices.ContainsFunc(at, func(k int) bool { return p.Cells[k].Place() == c.Place() }) {
+			at = append(at, i)
 		}
 		if v, known := f.Value(measured[i]); known && c.State == experiment.Done {
-			row.Ours = v
+			values[c.Place()] = append(values[c.Place()], v)
 		}
-		row.Remark, row.Forbidden = c.remark(measured[i], row.Ours > 0)
+	}
+	base := -1
+	for _, i := range at {
+		c := &p.Cells[i]
+		ref := t.reference(c.Place(), column)
+		row := Row{At: c.Place(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
+		if ref.Known {
+			row.Theirs, row.About, row.Published = ref.Value, ref.About, ref.String()
+		}
+		row.ours(values[c.Place()])
+		row.Remark, row.OfLoad = c.remark(measured[i], row.Ours > 0)
 		out.Rows = append(out.Rows, row)
 		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
 			base = len(out.Rows) - 1
@@ -128,6 +143,22 @@ func (t *Table) outcome(f Figure, at int, p *Plan, measured []Measured) TableOut
 	return out
 }
 
+// ours sets the median of some rounds, and their range.
+func (r *Row) ours(values []float64) {
+	if len(values) == 0 {
+		return
+	}
+	slices.Sort(values)
+	n := len(values)
+	r.Ours = values[n/2]
+	if n%2 == 0 {
+		r.Ours = mean(values[n/2-1 : n/2+1])
+	}
+	if n > 1 {
+		r.Rounds, r.Low, r.High = n, values[0], values[n-1]
+	}
+}
+
 // level returns the durability level of a cell; 0: it has no workload.
 func (c *Cell) level() int {
 	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
@@ -138,7 +169,7 @@ func (c *Cell) level() int {
 }
 
 // remark returns the remark of a cell, and whether the load limited its figure.
-func (c *Cell) remark(m Measured, has bool) (remark string, forbidden bool) {
+func (c *Cell) remark(m Measured, has bool) (remark string, byLoad bool) {
 	switch {
 	case c.Absent || c.State == experiment.Failed:
 		return c.Why(), false

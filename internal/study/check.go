@@ -123,8 +123,8 @@ func (c *checker) cells() {
 func (c *checker) rates() {
 	for i, r := range c.study.Rates {
 		path := fmt.Sprintf("rates[%d]", i)
-		if !r.Own && r.Published <= 0 || r.Share <= 0 {
-			c.doc.Reject(path, "needs a share above 0, and own: true or a published rate")
+		if !r.Own && r.Published <= 0 || r.Published <= 0 && r.Share <= 0 {
+			c.doc.Reject(path, "needs a published rate, or own: true and a share above 0")
 		}
 		t := c.study.Table(r.Table)
 		if t == nil || t.Measure != MeasurePeak {
@@ -133,13 +133,16 @@ func (c *checker) rates() {
 		}
 		if r.Own {
 			c.ownRate(path, r, t)
-			continue
-		}
-		if len(r.At) == 0 {
+		} else if len(r.At) == 0 {
 			c.doc.Reject(path, "names no cell of its table: write at: [...]")
 		}
 		for _, at := range r.At {
 			c.place(path+".at", t, at)
+			if r.Published > 0 && r.Share <= 0 && t.place(at) != nil &&
+				c.study.publishedShare(&r, at) <= 0 {
+				c.doc.Reject(path, fmt.Sprintf("needs a share: table %s has no published peak "+
+					"at %s", t.Name, at))
+			}
 		}
 	}
 }

@@ -4,25 +4,40 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 )
 
 // Answer is the judgement of the measured figures on a claim.
 type Answer string
 
-// The answers. The last two are only of equal levels.
+// The answers.
 const (
-	Agrees      Answer = "agrees"
-	Differs     Answer = "differs"
-	Opposite    Answer = "the other way round"
-	Forbidden   Answer = "the machine forbids an answer"
-	NoAnswer    Answer = "not measured"
-	AboutLevels Answer = "about the levels"
-	NoLevel     Answer = "no equal level"
+	Agrees     Answer = "agrees"
+	Differs    Answer = "differs"
+	NotDecided Answer = "not decided" // for the reasons in Reply.Doubts
 )
 
-// Judgement is a claim with both of its answers.
+// UnmarshalText reads an answer. Answers of the plimsoll before have other names.
+func (a *Answer) UnmarshalText(text []byte) error {
+	switch was := Answer(text); was {
+	case "the machine forbids an answer", "not measured", "about the levels", "no equal level":
+		*a = NotDecided
+	case "the other way round":
+		*a = Differs
+	default:
+		*a = was
+	}
+	return nil
+}
+
+// verb continues a sentence about a claim that begins with "it".
+func (a Answer) verb() string {
+	if a == NotDecided {
+		return "is not decided"
+	}
+	return string(a)
+}
+
+// Judgement is a claim with its answers.
 type Judgement struct {
 	Says   string `json:"says"`
 	Table  string `json:"table"`
@@ -30,13 +45,19 @@ type Judgement struct {
 	Of     string `json:"of"`
 	To     string `json:"to"`
 	Bound  string `json:"bound"`
-	// Theirs is the published ratio of the figure, Of divided by To; 0: not known.
+	// Answer is the answer as published, with which Sentence begins.
+	Answer Answer `json:"answer"`
+	// Theirs is the published ratio of the figure, Of divided by To; 0: not known. TheirOf and
+	// TheirTo are the two figures as they were published.
 	Theirs    float64 `json:"theirs,omitempty"`
+	TheirOf   string  `json:"theirs_of,omitempty"`
+	TheirTo   string  `json:"theirs_to,omitempty"`
 	Published Reply   `json:"as_published"`
 	// Equal is the answer with both sides at one durability level; nil: they were published with
-	// one level.
+	// one level, or there is none, for the reason in NoEqual.
 	Equal    *Reply `json:"at_equal_levels,omitempty"`
-	Sentence string `json:"sentence"` // both answers
+	NoEqual  string `json:"no_equal_levels,omitempty"`
+	Sentence string `json:"sentence"` // with all answers
 }
 
 // Reply is the answer that two cells give to a claim.
@@ -49,21 +70,23 @@ type Reply struct {
 	Ours float64 `json:"ours,omitempty"`
 	Low  float64 `json:"ours_low,omitempty"`
 	High float64 `json:"ours_high,omitempty"`
+	// Rounds is the number of rounds that gave the ratio, of the side with fewer.
+	Rounds int `json:"rounds,omitempty"`
 	// About names the resource that limited both cells, which the answer is about; empty: none.
-	About    string `json:"about,omitempty"`
-	Sentence string `json:"sentence"`
+	About string `json:"about,omitempty"`
+	// Loads are those of the cells, as shares of peaks; empty: the claim is not about a load.
+	Loads []Load `json:"loads,omitempty"`
+	// Doubts say why the claim is not decided.
+	Doubts   []Doubt `json:"doubts,omitempty"`
+	Sentence string  `json:"sentence"`
+
+	scatters bool // the scatter of rounds is the only doubt
 }
 
-// Final is the answer at equal levels where there is one, and else the answer as published.
-func (j *Judgement) Final() Answer {
-	if j.Equal == nil {
-		return j.Published.Answer
-	}
-	switch j.Equal.Answer {
-	case NoAnswer, AboutLevels, NoLevel:
-		return j.Published.Answer
-	}
-	return j.Equal.Answer
+// Doubt is a reason why a claim is not decided, and what would decide it.
+type Doubt struct {
+	Why     string `json:"why"`
+	Decides string `json:"what_would_decide"`
 }
 
 // holds reports whether a ratio keeps the claim's bounds.
@@ -101,185 +124,76 @@ func Times(ratio float64) string {
 	return fmt.Sprintf("%.*fx", digits, ratio)
 }
 
+// published returns the published figures of the claim's cells.
+func (c Claim) published(t *Table) (of, to Reference) {
+	for i, name := range t.Figures {
+		if name == c.Figure {
+			return t.reference(c.Of, i), t.reference(c.To, i)
+		}
+	}
+	return of, to
+}
+
 // theirs returns the ratio of the published figures; 0: a figure is missing.
 func (c Claim) theirs(t *Table) float64 {
-	for i, name := range t.Figures {
-		of, to := t.reference(c.Of, i), t.reference(c.To, i)
-		if name == c.Figure && of.Known && to.Known && to.Value > 0 {
-			return of.Value / to.Value
-		}
+	if of, to := c.published(t); of.Known && to.Known && to.Value > 0 {
+		return of.Value / to.Value
 	}
 	return 0
 }
 
-// side is a cell of a claim with its result. Its cell is nil where the plan does not have it.
-type side struct {
-	at   string
-	cell *Cell
-	Measured
-}
-
-// sides returns the cells of a claim: as published, or at a durability level.
-func (c Claim) sides(p *Plan, measured []Measured, level int) (of, to side) {
-	find := func(at string) side {
-		i := p.find(c.Table, at, 0)
-		if level > 0 && i >= 0 && p.Cells[i].level() != level {
-			i = p.find(c.Table, at, level)
-		}
-		if i < 0 {
-			return side{at: at}
-		}
-		return side{at, &p.Cells[i], measured[i]}
-	}
-	return find(c.Of), find(c.To)
-}
-
 // judge judges a claim by the cells that it names, and by cells with equal levels.
 func (s *Study) judge(c Claim, p *Plan, measured []Measured) Judgement {
+	t := s.Table(c.Table)
 	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
-		Bound: c.bound(), Theirs: c.theirs(s.Table(c.Table))}
+		Bound: c.bound(), Theirs: c.theirs(t)}
+	if j.Theirs > 0 {
+		of, to := c.published(t)
+		j.TheirOf, j.TheirTo = of.String(), to.String()
+	}
 	f, err := FindFigure(c.Figure)
 	if err != nil {
-		j.Published = Reply{Answer: NoAnswer, Sentence: err.Error()}
+		j.Published = unanswered(Doubt{err.Error(), "a figure that plimsoll knows"})
 		j.say()
 		return j
 	}
-	of, to := c.sides(p, measured, 0)
-	j.Published = c.reply(f, of, to, j.Theirs)
-	if j.Published.OfLevel != j.Published.ToLevel {
-		j.Equal = &Reply{Answer: NoAnswer,
-			Sentence: "the plan has no cells for it: run the study again"}
-		if at := p.footing(c); at != nil {
-			j.Equal = &Reply{Answer: at.Answer, Sentence: at.Why}
-			if at.Level > 0 {
-				of, to = c.sides(p, measured, at.Level)
-				*j.Equal = c.reply(f, of, to, 0)
-				j.Equal.OfLevel, j.Equal.ToLevel = at.Level, at.Level
-			}
-		}
+	q := &question{s, c, f, p, measured}
+	j.Published = q.reply(0, &j)
+	switch at := p.footing(c); {
+	case j.Published.OfLevel == j.Published.ToLevel:
+	case at == nil:
+		r := unanswered(Doubt{"the plan has no cells for it", "the study, run again"})
+		j.Equal = &r
+	case at.Level == 0:
+		j.NoEqual = at.Why
+	default:
+		r := q.reply(at.Level, nil)
+		r.OfLevel, r.ToLevel = at.Level, at.Level
+		j.Equal = &r
 	}
 	j.say()
 	return j
 }
 
-// say sets the sentence with both answers.
+// say sets the answer and the sentence with all answers.
 func (j *Judgement) say() {
-	p, e := &j.Published, j.Equal
+	p := &j.Published
+	j.Answer, j.Sentence = p.Answer, "As published"
 	switch {
-	case e == nil && p.OfLevel > 0:
-		j.Sentence = fmt.Sprintf("As published, at level %d on both sides, it %s: %s", p.OfLevel,
-			p.Answer.verb(), p.Sentence)
-		return
-	case e == nil:
-		j.Sentence = fmt.Sprintf("As published it %s: %s", p.Answer.verb(), p.Sentence)
-		return
-	}
-	j.Sentence = fmt.Sprintf("As published (level %d against level %d) it %s; ", p.OfLevel,
-		p.ToLevel, p.Answer.verb())
-	if e.OfLevel == 0 {
-		j.Sentence += fmt.Sprintf("at equal levels there is no answer: %s. As published: %s",
-			e.Sentence, p.Sentence)
-		return
-	}
-	j.Sentence += fmt.Sprintf("at level %d on both sides it %s. As published: %s. At level %d: %s",
-		e.OfLevel, e.Answer.verb(), p.Sentence, e.OfLevel, e.Sentence)
-}
-
-// verb continues a sentence about a claim that begins with "it".
-func (a Answer) verb() string {
-	switch a {
-	case Opposite:
-		return "is the other way round"
-	case Forbidden:
-		return "has no answer on this machine"
-	case NoAnswer:
-		return "was not measured"
-	}
-	return string(a)
-}
-
-// reply answers a claim by two cells.
-func (c Claim) reply(f Figure, of, to side, theirs float64) Reply {
-	r := Reply{Answer: NoAnswer}
-	if of.cell != nil && to.cell != nil {
-		r.OfLevel, r.ToLevel = of.cell.level(), to.cell.level()
-	}
-	for _, side := range []side{of, to} {
-		if side.cell == nil {
-			r.Sentence = side.at + " is not in the plan"
-			return r
-		}
-		if v, known := f.Value(side.Measured); !known || side.cell.State != experiment.Done ||
-			v <= 0 {
-			remark, forbidden := side.cell.remark(side.Measured, false)
-			if r.Sentence = side.at + ": " + remark; forbidden {
-				r.Answer = Forbidden
-			}
-			return r
-		}
-	}
-	a, _ := f.Value(of.Measured)
-	b, _ := f.Value(to.Measured)
-	whole := a / b
-	r.Ours = whole
-	r.Low, r.High = f.interval(of.Measured, to.Measured)
-	forbidden := f.unlike(of, to)
-	if forbidden == "" {
-		r.limited(f, of, to)
-	}
-	figures := "ours is " + r.ratio()
-	if r.About != "" {
-		figures = r.About + ": " + r.ratio()
-		if r.Ours != whole {
-			figures += ", as a whole " + Times(whole)
-		}
-	}
-	if theirs > 0 {
-		figures += ", theirs " + Times(theirs)
-	}
-	if forbidden != "" {
-		r.Answer, r.Sentence = Forbidden, figures+"; "+forbidden
-		return r
-	}
-	r.answer(c, figures)
-	if r.About != "" {
-		r.Sentence += "; this does not say what the study's machines would show"
-	}
-	return r
-}
-
-// ratio prints the measured ratio with its interval.
-func (r *Reply) ratio() string {
-	if r.Low <= 0 {
-		return Times(r.Ours)
-	}
-	return fmt.Sprintf("%s (%s to %s)", Times(r.Ours), Times(r.Low), Times(r.High))
-}
-
-// blindly is the factor by which a ratio must exceed its bound if its scatter is unknown: for
-// greatest latencies, for catching up, and for a search without an upper end.
-const blindly = 2.0
-
-// answer judges the measured ratio by the claim's bounds.
-func (r *Reply) answer(c Claim, figures string) {
-	low, high := r.Low, r.High
-	if low <= 0 {
-		low, high = r.Ours/blindly, r.Ours*blindly
-		figures += fmt.Sprintf(
-			"; its scatter is not known, so it must pass the bound by %s", Times(blindly))
-	}
-	r.Sentence = figures
-	switch {
-	case c.holds(low) != c.holds(high) || c.holds(low) != c.holds(r.Ours) || c.spans(low, high):
-		if r.Low > 0 {
-			figures += "; the interval contains the bound"
-		}
-		r.Answer, r.Sentence = Forbidden, figures+": measure at a larger scale"
-	case c.holds(r.Ours):
-		r.Answer = Agrees
-	case c.AtMost <= 0 && c.AtLeast > 1 && high < 1, c.AtLeast <= 0 && c.AtMost < 1 && low > 1:
-		r.Answer = Opposite
+	case p.OfLevel == 0 && p.ToLevel == 0:
+	case p.OfLevel == p.ToLevel:
+		j.Sentence += fmt.Sprintf(", at level %d on both sides,", p.OfLevel)
 	default:
-		r.Answer = Differs
+		j.Sentence += fmt.Sprintf(" (level %d against level %d)", p.OfLevel, p.ToLevel)
+	}
+	j.Sentence += fmt.Sprintf(" it %s: %s", p.Answer.verb(), p.Sentence)
+	switch e := j.Equal; {
+	case j.NoEqual != "":
+		j.Sentence += ". At equal levels it is not asked: " + j.NoEqual
+	case e != nil && e.OfLevel > 0:
+		j.Sentence += fmt.Sprintf(". At level %d on both sides it %s: %s", e.OfLevel,
+			e.Answer.verb(), e.Sentence)
+	case e != nil:
+		j.Sentence += ". At equal levels it " + e.Answer.verb() + ": " + e.Sentence
 	}
 }

@@ -15,14 +15,14 @@
 // names every value that differs.
 //
 // Absolute figures are for orientation, because they are of another machine. Ratios
-// are judged. If the generator, the shared cores or the scatter of a cell decided, the answer is
-// that the machine forbids an answer. The package has no statistics of its own: internal/verdict
-// and internal/compare have them.
+// are judged. A claim is not decided, with the reasons and with what would decide it, unless its
+// cells had the published share of their peaks and the published range, kept up, and had one
+// limit, and unless the scatter of the rounds leaves the ratio on one side of the bound. The
+// package has no statistics of its own: internal/verdict and internal/compare have them.
 //
-// A study with rounds has no published figures. Each cell is measured several times in random
-// order, a figure is the mean of its rounds with an interval, and systems at one level are ranked
-// as far as the intervals distinguish them (Standing). equal-footing is such a study: every
-// system, at each durability level that it has.
+// A study with rounds measures each cell several times in random order. If it has neither published
+// figures nor claims, systems at one level are ranked as far as the rounds distinguish them
+// (Standing). equal-footing is such a study: every system, at each durability level that it has.
 //
 // # Cells
 //

@@ -15,10 +15,9 @@ type Footing struct {
 	Table string `json:"table"`
 	Of    string `json:"of"`
 	To    string `json:"to"`
-	// Level is the level of both sides; 0: none, for the reason in Answer and Why.
-	Level  int    `json:"level,omitempty"`
-	Answer Answer `json:"answer,omitempty"`
-	Why    string `json:"why,omitempty"`
+	// Level is the level of both sides; 0: none, for the reason in Why.
+	Level int    `json:"level,omitempty"`
+	Why   string `json:"why,omitempty"`
 }
 
 // footing returns the footing of a claim; nil: the plan has none, because the levels are equal as
@@ -54,8 +53,16 @@ func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
 		}
 		p.Footings = append(p.Footings, f)
 		for _, cell := range cells {
-			if cell.Equal > 0 && p.find(cell.Table, cell.At, cell.Equal) < 0 {
-				p.Cells = append(p.Cells, cell)
+			if cell.Equal == 0 || p.find(cell.Table, cell.At, cell.Equal) >= 0 {
+				continue
+			}
+			t := s.Table(cell.Table)
+			for _, round := range s.roundsOf(t, scale) {
+				again, err := s.cell(t, t.place(cell.At), scale, cell.Equal, round)
+				if err != nil {
+					return err
+				}
+				p.Cells = append(p.Cells, again)
 			}
 		}
 	}
@@ -81,14 +88,13 @@ func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
 		case a == nil || b == nil:
 			continue
 		case a.identity() == b.identity() && a.Rate == b.Rate:
-			f.Answer, f.Why = AboutLevels, "the claim compares the levels themselves, and both "+
-				"sides are the same measurement at one level"
+			f.Why = "the claim compares the levels themselves, and both sides are the same " +
+				"measurement at one level"
 			return f, nil, nil
 		}
 		f.Level = level
 		return f, []Cell{*a, *b}, nil
 	}
-	f.Answer = NoLevel
 	f.Why = fmt.Sprintf("no level is common, %s has %s and %s has %s", c.Of, listed(ofCells),
 		c.To, listed(toCells))
 	return f, nil, nil
@@ -104,7 +110,7 @@ func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (map[
 		if out[level] != nil {
 			continue
 		}
-		made, err := s.cell(t, t.place(c.At), scale, level, 0)
+		made, err := s.cell(t, t.place(c.At), scale, level, c.Round)
 		if err != nil {
 			return nil, fmt.Errorf("table %s at %s, level %d: %w", c.Table, c.At, level, err)
 		}
@@ -140,12 +146,17 @@ func (c *Cell) placeIn(t *Table) place {
 	return p
 }
 
-// Name returns the cell's place, its level where it is not the published one, and its round.
-func (c *Cell) Name() string {
-	name := c.At
+// Place returns the cell's place, and its level where it is not the published one.
+func (c *Cell) Place() string {
 	if c.Equal > 0 {
-		name += fmt.Sprintf(" at level %d", c.Equal)
+		return fmt.Sprintf("%s at level %d", c.At, c.Equal)
 	}
+	return c.At
+}
+
+// Name returns the cell's place with its round.
+func (c *Cell) Name() string {
+	name := c.Place()
 	if c.Round > 0 {
 		name += fmt.Sprintf(", round %d", c.Round)
 	}

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -237,15 +236,24 @@ func (b *Backlog) layer(scale Scale) strict.Pairs {
 }
 
 // shared reports whether the rate is a share of measured peaks at a scale.
-func (r *Rate) shared(scale Scale) bool { return r.Own || !scale.Published }
+func (r *Rate) shared(scale Scale) bool {
+	return r.Own && r.Published <= 0 || !scale.Published
+}
 
-// shareOf returns a share of the lowest of the measured peaks, to two digits. A bracket does not
-// support more digits.
-func (r *Rate) shareOf(peaks []float64) (float64, error) {
-	if len(peaks) == 0 {
-		return 0, fmt.Errorf("no peak was measured, so there is no rate at %s of it", r.Share)
+// shareOf returns the share of the peak at a place at which the rate is.
+func (s *Study) shareOf(r *Rate, at string) float64 {
+	if r.Share > 0 {
+		return float64(r.Share)
 	}
-	value := float64(r.Share) * slices.Min(peaks)
-	digit := math.Pow(10, math.Floor(math.Log10(value))-1)
+	return s.publishedShare(r, at)
+}
+
+// lowest returns the least of some rates, to four digits, so that a share near a peak stays one.
+func lowest(rates []float64) (float64, error) {
+	if len(rates) == 0 {
+		return 0, errors.New("no peak was measured, so there is no rate at a share of it")
+	}
+	value := slices.Min(rates)
+	digit := math.Pow(10, math.Floor(math.Log10(value))-3)
 	return math.Round(value/digit) * digit, nil
 }

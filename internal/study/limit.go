@@ -107,34 +107,60 @@ func (m Measured) unsteady() string {
 	return ""
 }
 
-// unlike says why a figure of two cells cannot be compared: the load limited one of them, one was
-// overloaded, or their limits differ; empty: it can.
-func (f Figure) unlike(of, to side) string {
-	a, b := of.limit(), to.limit()
-	for _, s := range []struct{ at, limit, why string }{{of.at, a, of.unrankable(f)},
-		{to.at, b, to.unrankable(f)}} {
-		switch {
-		case ofLoad(s.limit):
-			return fmt.Sprintf("in %s %s was the limit", s.at, nameOf(s.limit))
-		case s.why != "":
-			return fmt.Sprintf("%s was %s", s.at, s.why)
+// unfit says why a claim must not be decided by a cell's figure: the load limited it, its servers
+// were still changing, or the figure is a latency of a system that fell behind; nil: it may be.
+func (f Figure) unfit(m Measured) *Doubt {
+	switch limit := m.limit(); {
+	case limit == verdict.SideGenerator:
+		return &Doubt{"was limited by plimsoll itself", "more cores for the load"}
+	case limit == verdict.SideWorkload:
+		return &Doubt{"was limited by the workload's bound of messages in flight",
+			"a greater max_in_flight"}
+	}
+	if why := m.unrankable(f); why != "" {
+		decides := "a load that it carries"
+		if m.unsteady() != "" {
+			decides = "a longer warm-up"
 		}
+		return &Doubt{"was " + why, decides}
 	}
-	if a == b || cores(a) && cores(b) {
-		return ""
-	}
-	return fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b), to.at)
+	return f.queued(m)
 }
 
-// limited relates the ratio to the resource that limited both cells, if there is one: a rate is
-// divided by the resource's use. For other figures the ratio is unchanged.
-func (r *Reply) limited(f Figure, of, to side) {
-	limit := of.limit()
-	if limit == "" {
-		return
+// mostOfWindow is the share of a window above which a latency is a measure of the window's length:
+// fewer than four such latencies fit into it, so it does not show whether they still grow.
+const mostOfWindow = 0.25
+
+// queued says that a latency is too long for its window; nil: it is not.
+func (f Figure) queued(m Measured) *Doubt {
+	v, known := f.Value(m)
+	if m.Run == nil || !f.IsLatency() || !known {
+		return nil
 	}
+	window := float64(m.Run.Run.Summary.WindowNs)
+	if window <= 0 || v <= mostOfWindow*window {
+		return nil
+	}
+	return &Doubt{fmt.Sprintf("fell behind: a latency of %s in a window of %s is a measure of the "+
+		"window's length", f.Unit.Print(v), f.Unit.Print(window)), "a load that it carries"}
+}
+
+// unlike says why two sides cannot be compared: their limits differ; nil: they can.
+func unlike(of, to side) *Doubt {
+	a, b := of.limit(), to.limit()
+	if a == b || cores(a) && cores(b) {
+		return nil
+	}
+	return &Doubt{fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b),
+		to.at), "a machine on which one resource limits both"}
+}
+
+// limited relates the ratio to the resource that limited both sides: a rate is divided by the
+// resource's use. For other figures the ratio is unchanged.
+func (q *question) limited(r *Reply, limit string, of, to side) {
 	r.About = "with " + nameOf(limit) + " near its limit on both sides"
-	a, b := f.perUse(of.Measured, limit), f.perUse(to.Measured, limit)
+	use := func(m Measured) float64 { return mean(q.figure.perUse(m, limit)) }
+	a, b := of.values(use), to.values(use)
 	if len(a) == 0 || len(b) == 0 {
 		return
 	}
@@ -146,12 +172,29 @@ func (r *Reply) limited(f Figure, of, to side) {
 	default:
 		r.About = "per byte over " + nameOf(limit)
 	}
-	r.Ours, r.Low, r.High = compare.Repeated(b, a)
-	if of.Run != nil && to.Run != nil && cores(limit) {
+	r.Rounds = min(len(a), len(b))
+	if r.Ours, r.Low, r.High = q.ratio(a, b); r.Rounds > 1 {
+		return
+	}
+	one, other := of.rounds[0], to.rounds[0]
+	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit), q.figure.perUse(one, limit))
+	if one.Run != nil && other.Run != nil && cores(limit) {
 		if perCore, err := FindFigure(figure.PerCore); err == nil {
-			r.Low, r.High = perCore.interval(of.Measured, to.Measured)
+			r.Low, r.High = perCore.interval(one, other)
 		}
 	}
+}
+
+// mean returns the geometric mean of values above 0; 0: there are none.
+func mean(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(values)))
 }
 
 // perUse returns a rate divided by the use of a resource: for a search in each trial within its

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -59,29 +60,53 @@ func (c *Cell) grouped() string {
 	return c.Target[:strings.Index(c.Target+"settings:", "settings:")] + level
 }
 
-// order returns the indexes of the cells in the order of measurement, without absent cells. The
-// peaks that give rates come first, then the other cells. Within both parts the cells of one
-// cluster stand together; the second part begins with the last cluster of the first. A study with
-// rounds has a different order; see inRounds.
-func order(s *Study, p *Plan) []int {
-	if s.Rounds > 0 {
-		return s.inRounds(p)
-	}
-	first := map[[2]string]bool{}
-	for _, c := range p.Cells {
-		if r := s.rate(c.Rate); r != nil && p.Scale != Full && !c.Absent {
-			for _, at := range r.At {
-				first[[2]string{r.Table, at}] = true
+// early returns which cells come first: those whose peaks give rates to cells of other clusters,
+// with all cells of their own cluster, unless that takes such a rate itself.
+func (s *Study) early(p *Plan) []bool {
+	lent, lends, borrows := map[[2]string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		r := s.rate(c.Rate)
+		if r == nil || len(r.At) == 0 || p.Scale == Full || c.Absent {
+			continue
+		}
+		for _, at := range s.peaksOf(p.Cells, c) {
+			if !s.peakFor(p.Cells, c, r, at, (*Cell).grouped) {
+				lent[[2]string{r.Table, at}], borrows[c.grouped()] = true, true
 			}
 		}
 	}
+	isLent := func(c *Cell) bool { return lent[[2]string{c.Table, c.At}] && c.Equal == 0 }
+	for i := range p.Cells {
+		if c := &p.Cells[i]; isLent(c) {
+			lends[c.grouped()] = true
+		}
+	}
+	out := make([]bool, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		key := c.grouped()
+		out[i] = isLent(c) || lends[key] && !borrows[key]
+	}
+	return out
+}
+
+// order returns the indexes of the cells in the order of measurement, without absent cells. The
+// cells that come early are first, then the others. Within both parts the cells of one cluster
+// stand together, its peaks first; the second part begins with the last cluster of the first. A
+// study with rounds has a different order; see inRounds.
+func order(s *Study, p *Plan) []int {
+	if slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Round > 0 }) {
+		return s.inRounds(p)
+	}
+	first := s.early(p)
 	var out []int
 	last := ""
 	for _, early := range []bool{true, false} {
 		var groups []string
 		members := map[string][]int{}
 		for i, c := range p.Cells {
-			if c.Absent || (first[[2]string{c.Table, c.At}] && c.Equal == 0) != early {
+			if c.Absent || first[i] != early {
 				continue
 			}
 			key := c.grouped()
@@ -100,10 +125,21 @@ func order(s *Study, p *Plan) []int {
 			return 1
 		})
 		for _, key := range groups {
+			slices.SortStableFunc(members[key], func(a, b int) int {
+				return cmp.Compare(p.Cells[a].rank(), p.Cells[b].rank())
+			})
 			out, last = append(out, members[key]...), key
 		}
 	}
 	return out
+}
+
+// rank is 0 for a search, which gives rates to other cells, and 1 for another cell.
+func (c *Cell) rank() int {
+	if c.Measure == MeasurePeak {
+		return 0
+	}
+	return 1
 }
 
 // Estimate is the expected cost of the remaining cells.
@@ -146,11 +182,11 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
 		switch is := errors.As(err, &wrong); {
-		case is && s.Rounds == 0:
+		case is && !s.Ranks():
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
 		case is: // a level that the settings rule out
 			err = errors.New(firstOf(err))
-		case err == nil && s.Rounds > 0:
+		case err == nil && s.Ranks():
 			err = job.CheckLevel()
 		}
 		if err == nil {

@@ -163,7 +163,7 @@ func references(text string, figures []string) ([]Reference, error) {
 		if err != nil {
 			return nil, fmt.Errorf("is wrong: %w", err)
 		}
-		out[i] = Reference{Known: true, About: about, Value: value}
+		out[i] = Reference{Known: true, About: about, Value: value, Text: written}
 	}
 	return out, nil
 }

@@ -78,7 +78,7 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	needed := map[[2]string]bool{}
 	for _, c := range all {
 		if pick(c, s) && c.Rate != "" && s.rate(c.Rate).shared(scale) && !c.Absent {
-			for _, at := range s.peaksOf(&c) {
+			for _, at := range s.peaksOf(all, &c) {
 				needed[[2]string{s.rate(c.Rate).Table, at}] = true
 			}
 		}

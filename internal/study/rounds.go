@@ -15,12 +15,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// roundsOf returns the rounds of a table's cells at a scale: 0 in a study without rounds.
+// roundsOf returns the rounds of a table's cells at a scale: 0 if the study measures them once.
 func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
-	if s.Rounds == 0 {
+	rounds := cmp.Or(scale.Rounds, s.Rounds)
+	if rounds == 0 || rounds == 1 && !s.Ranks() {
 		return []int{0}
 	}
-	for round := 1; round <= cmp.Or(scale.Rounds, s.Rounds); round++ {
+	for round := 1; round <= rounds; round++ {
 		if out = append(out, round); t.Once {
 			break
 		}
@@ -28,10 +29,23 @@ func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 	return out
 }
 
-// peaksOf returns the places of the peaks that a cell's rate depends on: it is a share of them.
-func (s *Study) peaksOf(c *Cell) []string {
+// peaksOf returns the places of the peaks that a cell's rate depends on: it is a share of them. An
+// own rate depends on the peak of the cell's system and level, or else on those of its system.
+func (s *Study) peaksOf(cells []Cell, c *Cell) []string {
 	r := s.rate(c.Rate)
-	if !r.Own {
+	switch {
+	case !r.Own:
+		return r.At
+	case len(r.At) > 0:
+		if at := s.ownPeak(cells, c); at != "" {
+			return []string{at}
+		}
+		same := slices.DeleteFunc(slices.Clone(r.At), func(at string) bool {
+			return !s.peakFor(cells, c, r, at, func(c *Cell) string { return s.targetAt(*c) })
+		})
+		if len(same) > 0 {
+			return same
+		}
 		return r.At
 	}
 	axes := len(s.Table(r.Table).Axes)
@@ -64,7 +78,7 @@ func stageOf(c *Cell) stage {
 }
 
 // turn holds the keys that order the cells, the most important first.
-type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
+type turn struct{ round, late, cluster, breaks, roundOnServers, stage, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
 // cells: round after round, in each the clusters in random order, and for each cluster its loads
@@ -73,7 +87,7 @@ type turn struct{ round, cluster, breaks, roundOnServers, stage, draw int }
 // start would take most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
-	clusters, turns := map[string]int{}, make([]turn, len(p.Cells))
+	clusters, turns, first := map[string]int{}, make([]turn, len(p.Cells)), s.early(p)
 	var out []int
 	for i := range p.Cells {
 		c := &p.Cells[i]
@@ -94,6 +108,9 @@ func (s *Study) inRounds(p *Plan) []int {
 		if !together {
 			turns[i].round = c.Round
 		}
+		if !first[i] {
+			turns[i].late = 1
+		}
 		if of == breaking {
 			turns[i].breaks = 1
 		}
@@ -101,7 +118,8 @@ func (s *Study) inRounds(p *Plan) []int {
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
 		x, y := turns[a], turns[b]
-		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.cluster, y.cluster),
+		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.late, y.late),
+			cmp.Compare(x.cluster, y.cluster),
 			cmp.Compare(x.breaks, y.breaks), cmp.Compare(x.roundOnServers, y.roundOnServers),
 			cmp.Compare(x.stage, y.stage), cmp.Compare(x.draw, y.draw))
 	})
@@ -177,19 +195,11 @@ func (c *checker) repetition() {
 			c.doc.Reject(path+".once",
 				"is of a study with rounds: write rounds: 3, or leave it out")
 		}
-		if s.Rounds > 0 && len(t.Published) > 0 {
-			c.doc.Reject(path+".published", "cannot be combined with rounds, which give only "+
-				"measured figures: leave one of them out")
-		}
-	}
-	if s.Rounds > 0 && len(s.Claims) > 0 {
-		c.doc.Reject("claims", "cannot be combined with rounds, which rank the "+
-			"measurements: leave one of them out")
 	}
 	for i, r := range s.Rates {
-		if s.Rounds > 0 && !r.Own {
+		if s.Ranks() && (!r.Own || r.Published > 0) {
 			c.doc.Reject(fmt.Sprintf("rates[%d]", i), "must be a share of the cell's own peak "+
-				"in a study with rounds: write own: true")
+				"in a study without published figures: write own: true and a share")
 		}
 	}
 }
@@ -199,8 +209,11 @@ func (c *checker) ownRate(path string, r Rate, peaks *Table) {
 	if peaks.Once {
 		c.doc.Reject(path, "needs a peak in each round: leave once out of table "+peaks.Name)
 	}
-	if len(r.At) > 0 || r.Published > 0 {
-		c.doc.Reject(path, "is a share of the cell's own peak: leave out at and published")
+	switch {
+	case len(r.At) > 0:
+		return
+	case r.Published > 0:
+		c.doc.Reject(path, "needs the peaks of its systems and levels: write at: [...]")
 	}
 	for i := range c.study.Tables {
 		t := &c.study.Tables[i]
@@ -209,7 +222,7 @@ func (c *checker) ownRate(path string, r Rate, peaks *Table) {
 				continue
 			}
 			cell := Cell{At: at.name(), Rate: r.Name}
-			if of := c.study.peaksOf(&cell)[0]; peaks.place(of) == nil {
+			if of := c.study.peaksOf(nil, &cell)[0]; peaks.place(of) == nil {
 				c.doc.Reject(path, fmt.Sprintf("has no peak for %s at %s: table %s has no cell %q",
 					t.Name, cell.At, peaks.Name, of))
 				return

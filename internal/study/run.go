@@ -186,16 +186,16 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 // does not fail all other cells.
 func (r *runner) rate(c *Cell) (float64, error) {
 	of := r.Study.rate(c.Rate)
-	var peaks []float64
-	for _, at := range r.Study.peaksOf(c) {
+	var rates []float64
+	for _, at := range r.Study.peaksOf(r.plan.Cells, c) {
 		same := func(round int) bool { return round == c.Round }
 		for _, m := range r.searchesAt(of.Table, at, same) {
 			if most := mostCarried(m.Search); most > 0 {
-				peaks = append(peaks, most)
+				rates = append(rates, r.Study.shareOf(of, at)*most)
 			}
 		}
 	}
-	return of.shareOf(peaks)
+	return lowest(rates)
 }
 
 // searchesAt returns the searches of some rounds at a place of a table.

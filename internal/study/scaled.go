@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // scaled returns a sentence for each value of a plan that differs from the published one.
@@ -49,7 +48,7 @@ func (s *Study) scaled(p *Plan) []string {
 		}
 	}
 	for _, r := range s.Rates {
-		if !r.Own {
+		if r.Published > 0 {
 			s.sayRate(say, r, p)
 		}
 	}
@@ -72,21 +71,23 @@ func sayLayer(say func(string), where string, l Layer, scale Scale) {
 	}
 }
 
-// sayRate adds a sentence with the measured value of a rate.
+// sayRate adds a sentence for each measured value of a rate, in the first round.
 func (s *Study) sayRate(say func(string), r Rate, p *Plan) {
-	for _, c := range p.Cells {
-		if c.Rate != r.Name || c.Run == "" {
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if c.Rate != r.Name || c.Run == "" || c.Round > 1 || c.offered() <= 0 {
 			continue
 		}
-		w, err := workload.Parse("the cell's workload", []byte(c.Workload))
-		if err != nil || len(w.Load.Segments) == 0 {
-			continue
+		at := s.peaksOf(p.Cells, c)
+		share, of := percent(s.shareOf(&r, at[0])), "the peak"
+		if len(at) > 1 {
+			of = "the lowest peak"
 		}
-		say(fmt.Sprintf(
-			"rate %s: %s stands for %s, which is %s of the lowest peak measured in %s at %s, or "+
-				"of the most acknowledged where no rate was stable", r.Name,
-			quantity.Rate(w.Load.Segments[0].From), quantity.Rate(float64(r.Published)),
-			r.Share, r.Table, strings.Join(r.At, " and ")))
-		return
+		say(fmt.Sprintf("rate %s: %s stands for %s, which is %s of %s measured in %s at %s, or of "+
+			"the most acknowledged where no rate was stable", r.Name, quantity.Rate(c.offered()),
+			quantity.Rate(float64(r.Published)), share, of, r.Table, strings.Join(at, " and ")))
+		if !r.Own {
+			return
+		}
 	}
 }

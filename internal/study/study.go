@@ -1,6 +1,7 @@
 package study
 
 import (
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -15,11 +16,10 @@ type Study struct {
 	Question string
 	Source   string   // of the published figures
 	Testbed  []string // sentences: the machines of the published measurement
-	// Rounds is how often each cell is measured, in random order; 0: once. A study with rounds has
-	// only measured figures, no published ones.
+	// Rounds is how often each cell is measured, in random order; 0: once.
 	Rounds int
 	// AtMost is the longest time of all rounds beyond Rounds, which measure cells again until the
-	// figures with a bound are known; 0: there are none.
+	// figures with a bound are known, and the claims decided; 0: there are none.
 	AtMost time.Duration
 	// Scales replace lengths of the scales, by name.
 	Scales  map[string]Lengths
@@ -76,11 +76,13 @@ type Backlog struct {
 type Rate struct {
 	Name      string             `yaml:"name"`
 	Published quantity.PerSecond `yaml:"published"`
-	Share     quantity.Fraction  `yaml:"share"`
-	Table     string             `yaml:"table"` // of peaks
-	At        []string           `yaml:"at"`    // cells in it
-	// Own makes it, at every scale, a share of the peak at the cell's own place: the axes of Table
-	// are the first ones of the cell's table.
+	// Share is that of the peak; 0: the published rate as a share of the published peak.
+	Share quantity.Fraction `yaml:"share"`
+	Table string            `yaml:"table"` // of peaks
+	At    []string          `yaml:"at"`    // cells in it
+	// Own makes it a share of the peak of the cell's own system and level among At. Without At it
+	// is, at every scale, a share of the peak at the cell's own place: the axes of Table are the
+	// first ones of the cell's table.
 	Own bool `yaml:"own"`
 }
 
@@ -142,6 +144,16 @@ type Reference struct {
 	Known bool
 	About bool // read from a chart, or rounded in the text
 	Value float64
+	// Text has the digits and the unit of the publication.
+	Text string
+}
+
+// String returns the figure as it was published; empty: it is not known.
+func (r Reference) String() string {
+	if r.About {
+		return "~" + r.Text
+	}
+	return r.Text
 }
 
 // Claim is a published statement about the ratio of a figure between two cells of a table.
@@ -159,6 +171,13 @@ type Claim struct {
 type Quality struct {
 	Name   string   `yaml:"name"`
 	Probes []string `yaml:"probes"` // the rows of internal/probe that test it; none: no row does
+}
+
+// Ranks reports whether the study ranks its systems by rounds. Another study compares its figures
+// with published ones.
+func (s *Study) Ranks() bool {
+	return s.Rounds > 0 && len(s.Claims) == 0 &&
+		!slices.ContainsFunc(s.Tables, func(t Table) bool { return len(t.Published) > 0 })
 }
 
 // Table returns the table of a name; nil when there is none.

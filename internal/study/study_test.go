@@ -80,10 +80,10 @@ func TestScalesOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 500",
-		Smoke: "partitions: 120"}
+	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 1000",
+		Smoke: "partitions: 400"}
 	for name, line := range want {
-		scale, _ := FindScale(name)
+		scale, _ := s.Scale(name)
 		p, err := NewPlan(s, scale, []string{"table-3", "kafka"})
 		if err != nil {
 			t.Fatal(err)
@@ -101,10 +101,11 @@ func TestScalesOfACell(t *testing.T) {
 		if got := strings.Contains(c.Workload, "200k/s"); got != (name == Full) {
 			t.Errorf("%s: the published rate: %v\n%s", name, got, c.Workload)
 		}
-		// The peaks for the rate are included, also Pulsar's.
+		// The peaks for the rate are included, and no other system's.
 		peaks := slices.ContainsFunc(p.Cells,
-			func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, pulsar" })
-		if peaks != (name != Full) ||
+			func(c Cell) bool { return c.Table == "table-1" && c.At == "1, 100, kafka" })
+		if peaks != (name != Full) || slices.ContainsFunc(p.Cells,
+			func(c Cell) bool { return strings.HasSuffix(c.At, "pulsar") }) ||
 			slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-2" }) {
 			t.Errorf("%s: peaks %v", name, peaks)
 		}
@@ -113,7 +114,7 @@ func TestScalesOfACell(t *testing.T) {
 
 func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 	s, _ := Find("confluent-2020")
-	scale, _ := FindScale(Smoke)
+	scale, _ := s.Scale(Smoke)
 	for only, want := range map[string]string{
 		"figure-3": `unknown table, system or value "figure-3": did you mean "figure-2"?`,
 		"kafkaa":   `did you mean "kafka"?`,
@@ -133,37 +134,38 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// The peaks for rates come first, a cluster's cells are together, and the last cluster of the
-// first part is the first of the second.
+// A cluster's cells are together, with the peaks that give their rates first.
 func TestOrderStartsClustersSeldom(t *testing.T) {
 	s, _ := Find("confluent-2020")
-	scale, _ := FindScale(Smoke)
+	scale, _ := s.Scale(Smoke)
 	p, err := NewPlan(s, scale, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := order(s, p)
-	starts, last, first := 0, "", 0
-	for n, i := range all {
-		if key := p.Cells[i].grouped(); key != last {
+	starts, last := 0, ""
+	peaks := map[string]bool{}
+	for _, i := range all {
+		c := &p.Cells[i]
+		if key := c.grouped(); key != last {
 			starts, last = starts+1, key
 		}
-		if p.Cells[i].Rate != "" && first == 0 {
-			first = n
+		if peaks[c.At] = peaks[c.At] || c.Table == "peak"; c.Rate != "" {
+			if at := s.ownPeak(p.Cells, c); !peaks[at] {
+				t.Errorf("%s in %s before its peak", c.At, c.Table)
+			}
 		}
 	}
-	if len(all) != len(p.Cells)-1 || starts != 9 || first < 4 {
-		t.Errorf("%d cells of %d, %d starts, the first rate at %d", len(all), len(p.Cells), starts,
-			first)
+	if len(all) != len(p.Cells)-1 || starts != 6 {
+		t.Errorf("%d cells of %d, %d starts", len(all), len(p.Cells), starts)
 	}
 }
 
 func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
-	r := Rate{Share: 0.3}
-	if got, err := r.shareOf([]float64{90_000, 41_234}); err != nil || math.Abs(got-12_000) > 1e-6 {
+	if got, err := lowest([]float64{90_000, 41_234.5}); err != nil || math.Abs(got-41_230) > 1e-6 {
 		t.Error(got, err)
 	}
-	if _, err := r.shareOf(nil); err == nil {
+	if _, err := lowest(nil); err == nil {
 		t.Error("a share of nothing")
 	}
 	s := &peak.Saved{Trials: []peak.Trial{{AchievedRate: 200}, {AchievedRate: 300}}}
@@ -179,7 +181,8 @@ func TestReferences(t *testing.T) {
 	got, err := references("~305.69MB/s / - / 5.434ms / 618991/s",
 		[]string{"peak_bytes", "e2e.p99", "e2e.p99", "peak"})
 	bytes := 305.69 * (1 << 20)
-	want := []Reference{{true, true, bytes}, {}, {true, false, 5_434_000}, {true, false, 618_991}}
+	want := []Reference{{true, true, bytes, "305.69MB/s"}, {}, {true, false, 5_434_000, "5.434ms"},
+		{true, false, 618_991, "618991/s"}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

@@ -57,7 +57,7 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 	values, last := map[int]float64{}, 0
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		if c.Table != t.Name || c.At != at || c.State != experiment.Done {
+		if c.Table != t.Name || c.At != at || c.Equal > 0 || c.State != experiment.Done {
 			continue
 		}
 		last = max(last, c.Round)
@@ -80,22 +80,26 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 }
 
 // further returns the cells of the next round: each cell with a bounded figure that has values and
-// is not known yet, and the peaks of their rates. A cell that failed last is left out. measured has
-// an entry for each of the plan's cells.
+// is not known yet, the cells of claims that only their scatter leaves undecided, and the peaks of
+// their rates. A cell that failed last is left out. measured has an entry for each of the plan's
+// cells.
 func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, error) {
 	round := 0
 	for _, c := range p.Cells {
 		round = max(round, c.Round)
 	}
-	if round++; round > mostRounds || len(p.Cells) >= MaxCells {
+	if round++; round == 1 || round > mostRounds || len(p.Cells) >= MaxCells {
 		return nil, nil
 	}
+	undecided := s.undecided(p, measured)
 	var out []Cell
-	add := func(t *Table, at string) error {
-		if slices.ContainsFunc(out, func(c Cell) bool { return c.Table == t.Name && c.At == at }) {
+	add := func(t *Table, at string, equal int) error {
+		if slices.ContainsFunc(out, func(c Cell) bool {
+			return c.Table == t.Name && c.At == at && c.Equal == equal
+		}) {
 			return nil
 		}
-		c, err := s.cell(t, t.place(at), scale, 0, round)
+		c, err := s.cell(t, t.place(at), scale, equal, round)
 		if err == nil && !c.Absent {
 			out = append(out, c)
 		}
@@ -106,15 +110,18 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 		for _, c := range p.Cells {
 			if c.Table != t.Name || c.Round != 1 || c.Absent ||
 				p.last(&c).State != experiment.Done ||
-				!s.unknown(t, c.At, p, measured) {
+				!undecided[[2]string{c.Table, c.Place()}] &&
+					(c.Equal > 0 || !s.unknown(t, c.At, p, measured)) {
 				continue
 			}
-			if c.Rate != "" && s.rate(c.Rate).Own {
-				if err := add(s.Table(s.rate(c.Rate).Table), s.peaksOf(&c)[0]); err != nil {
-					return nil, err
+			if r := s.rate(c.Rate); r != nil && r.shared(scale) {
+				for _, at := range s.peaksOf(p.Cells, &c) {
+					if err := add(s.Table(r.Table), at, 0); err != nil {
+						return nil, err
+					}
 				}
 			}
-			if err := add(t, c.At); err != nil {
+			if err := add(t, c.At, c.Equal); err != nil {
 				return nil, err
 			}
 		}
@@ -122,10 +129,41 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 	return out, nil
 }
 
+// undecided returns the places of claims that only the scatter of their rounds leaves undecided.
+func (s *Study) undecided(p *Plan, measured []Measured) map[[2]string]bool {
+	out := map[[2]string]bool{}
+	for _, c := range s.Claims {
+		if p.find(c.Table, c.Of, 0) < 0 {
+			continue
+		}
+		j := s.judge(c, p, measured)
+		f, err := FindFigure(c.Figure)
+		if err != nil {
+			continue
+		}
+		q := &question{s, c, f, p, measured}
+		for _, r := range []*Reply{&j.Published, j.Equal} {
+			if r == nil || !r.scatters {
+				continue
+			}
+			level := 0
+			if r == j.Equal {
+				level = r.OfLevel
+			}
+			for _, at := range []string{c.Of, c.To} {
+				for _, cell := range q.side(at, level).cells {
+					out[[2]string{cell.Table, cell.Place()}] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
 // last returns the cell of the last round at a cell's place.
 func (p *Plan) last(c *Cell) (last *Cell) {
 	for i := range p.Cells {
-		if of := &p.Cells[i]; of.Table == c.Table && of.At == c.At &&
+		if of := &p.Cells[i]; of.Table == c.Table && of.Place() == c.Place() &&
 			(last == nil || of.Round > last.Round) {
 			last = of
 		}
@@ -223,7 +261,7 @@ func (c *checker) untils() {
 	case some && c.study.AtMost == 0:
 		c.doc.Reject("at_most", "is missing: until needs a longest time of the further rounds, "+
 			"like at_most: 2h")
-	case !some && c.study.AtMost > 0:
+	case !some && c.study.AtMost > 0 && (c.study.Rounds == 0 || len(c.study.Claims) == 0):
 		c.doc.Reject("at_most", "bounds the time of further rounds, and no table has until: write "+
 			"until: {publish.p50: 10%} in a table, or leave it out")
 	}

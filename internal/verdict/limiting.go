@@ -168,8 +168,14 @@ func UsedOf(s result.Share) string {
 	return fmt.Sprintf("%.3g of %.3g %s", s.Used, s.Limit, s.Unit)
 }
 
+// mostOfMachine is the greatest share of a machine's CPU time that may be true. It exceeds the
+// whole by what the kernel's steps and two clocks may add. More is an error of the counters: those
+// of stolen and waiting time may leap on virtual machines.
+const mostOfMachine = 1.1
+
 // HostShare returns cpuSeconds as a share of all the machine's CPU time in the observed window;
-// false when too little was observed, where the operating system tells nothing, or on virtual time.
+// false when too little was observed, when it is more than there was, where the operating system
+// tells nothing, or on virtual time.
 func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 	window := r.Observation.WindowNs
 	whole := float64(window) / 1e9 * float64(r.Environment.Cores)
@@ -177,5 +183,6 @@ func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
 		r.Environment.Clock == clock.VirtualName {
 		return 0, false
 	}
-	return cpuSeconds / whole, finite(cpuSeconds)
+	share := cpuSeconds / whole
+	return share, finite(cpuSeconds) && share <= mostOfMachine
 }

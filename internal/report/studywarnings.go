@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// studyWarning is a warning of runs and searches below a study.
+type studyWarning struct {
+	result.Warning
+	Of int `json:"of"` // so many runs and searches
+}
+
+// warnings are those of the runs and searches below a study, the gravest first, each once with the
+// number of those that have it. Sentences that differ in their figures only are one, with the
+// figures of the first.
+func (r StudyResult) warnings() (all []studyWarning, of int) {
+	var sentences grouped[result.Warning, string]
+	seen := map[string]bool{}
+	for i, m := range r.Measured {
+		var own []result.Warning
+		switch {
+		case m.Run != nil:
+			own = warningsOf(m.Run)
+		case m.Search != nil:
+			own = searchWarnings(m.Search)
+		default:
+			continue
+		}
+		if run := r.Plan.Cells[i].Run; run != "" {
+			if seen[run] {
+				continue // a measurement of several cells
+			}
+			seen[run] = true
+		}
+		of++
+		told := map[result.Warning]bool{}
+		for _, w := range own {
+			key := result.Warning{Code: w.Code,
+				Sentence: digits.ReplaceAllString(w.Sentence, "#")}
+			if !told[key] {
+				told[key] = true
+				sentences.add(key, w.Sentence)
+			}
+		}
+	}
+	verdict.BySeverity(sentences.keys)
+	for _, key := range sentences.keys {
+		said := sentences.of[key]
+		all = append(all, studyWarning{result.Warning{Code: key.Code, Sentence: said[0]},
+			len(said)})
+	}
+	return all, of
+}
+
+// warningSentences are the warnings below a study in words.
+func (r StudyResult) warningSentences() (out []string) {
+	all, of := r.warnings()
+	for _, w := range all {
+		out = append(out, fmt.Sprintf("%d of %s: %s", w.Of,
+			plural(of, "run or search", "runs and searches"), w.Sentence))
+	}
+	return out
+}
+
+// cautions are what comes before the figures of a study: the warnings below it, notes, and what it
+// cannot repeat.
+func (r StudyResult) cautions(notes ...string) []string {
+	return slices.Concat(r.warningSentences(), notes, r.Study.Missing)
+}

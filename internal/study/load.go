@@ -1,0 +1,242 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// alike is the greatest factor by which a load, or a range, may differ from the published one. With
+// it on both sides of a ratio, in opposite directions, the ratio changes by less than 1.5, which is
+// the least factor that a claim about a latency asks for.
+const alike = 1.2
+
+// sameLoad reports whether two shares of a peak are comparable. In the simplest queue the wait is
+// in proportion to share / (1 - share), so that must be alike: 30% of a peak stands for 32%, and
+// 98% does not stand for 99%. A share from 100% is an overload, and only comparable to another.
+func sameLoad(theirs, ours float64) bool {
+	if theirs >= 1 || ours >= 1 {
+		return theirs >= 1 && ours >= 1
+	}
+	return near(theirs/(1-theirs), ours/(1-ours))
+}
+
+// near reports whether two values above 0 are alike.
+func near(a, b float64) bool {
+	return a > 0 && b > 0 && math.Abs(math.Log(a/b)) <= math.Log(alike)
+}
+
+// Load is the load of a claim's side as a share of the peak of its own system and level.
+type Load struct {
+	At   string `json:"at"`
+	Peak string `json:"peak,omitempty"` // the cell of the peak; empty: there is none
+	// Theirs and Ours are shares of the published and of the measured peak; 0: not known.
+	Theirs float64 `json:"theirs,omitempty"`
+	Ours   float64 `json:"ours,omitempty"`
+}
+
+// String says at which share of its peak a side is.
+func (l Load) String() string {
+	return fmt.Sprintf("%s is at %s of its peak, theirs at %s", l.At, percent(l.Ours),
+		percent(l.Theirs))
+}
+
+// percent prints a share, close to the whole with a decimal.
+func percent(share float64) string {
+	digits := 0
+	if math.Abs(1-share) < 0.05 {
+		digits = 1
+	}
+	return strconv.FormatFloat(share*100, 'f', digits, 64) + "%"
+}
+
+// loads returns the loads of the sides whose rate was published, and the doubts that follow.
+func (q *question) loads(of, to side) (all []Load, doubts []Doubt) {
+	for _, s := range []side{of, to} {
+		r := q.study.rate(s.cells[0].Rate)
+		if r == nil || r.Published <= 0 || q.figure.searched() {
+			continue
+		}
+		l := q.load(s, r)
+		all = append(all, l)
+		decides := "a load at " + percent(l.Theirs) + " of the peak of " + s.at
+		switch {
+		case l.Peak == "":
+			doubts = append(doubts, Doubt{"table " + r.Table + " has no peak of the system and " +
+				"level of " + s.at, "a peak for it"})
+		case l.Theirs == 0:
+			doubts = append(doubts, Doubt{"the share of the published peak at which " + s.at +
+				" was is not known", "a published peak for it"})
+		case l.Ours == 0:
+			doubts = append(doubts, Doubt{"no stable peak was measured for " + s.at,
+				"a stable rate in " + r.Table + " at " + l.Peak})
+		case !sameLoad(l.Theirs, l.Ours):
+			doubts = append(doubts, Doubt{l.String(), decides})
+		}
+	}
+	return all, doubts
+}
+
+// load returns the load of a side at a published rate. Each round is a share of its own round's
+// peak.
+func (q *question) load(s side, r *Rate) Load {
+	l := Load{At: s.at, Peak: q.study.ownPeak(q.plan.Cells, s.cells[0])}
+	as := q.plan.find(q.claim.Table, s.at, 0)
+	if at := q.study.ownPeak(q.plan.Cells, &q.plan.Cells[as]); at != "" {
+		l.Theirs = q.study.publishedShare(r, at)
+	}
+	sum, n := 0.0, 0
+	for _, c := range s.cells {
+		for i := range q.plan.Cells {
+			p, m := &q.plan.Cells[i], q.measured[i]
+			if p.Table != r.Table || p.At != l.Peak || p.Equal != 0 || p.Round != c.Round ||
+				m.Search == nil || m.Search.Bracket.StableRate <= 0 {
+				continue
+			}
+			sum, n = sum+math.Log(c.offered()/m.Search.Bracket.StableRate), n+1
+		}
+	}
+	if n > 0 {
+		l.Ours = math.Exp(sum / float64(n))
+	}
+	return l
+}
+
+// offered returns the rate of a cell's workload; 0: it has none.
+func (c *Cell) offered() float64 {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil || len(w.Load.Segments) == 0 {
+		return 0
+	}
+	return w.Load.Segments[0].From
+}
+
+// ownPeak returns the place, among those of a cell's rate, of the peak of the cell's own system at
+// its own level; empty: the rate has none.
+func (s *Study) ownPeak(cells []Cell, c *Cell) string {
+	r := s.rate(c.Rate)
+	for _, at := range r.At {
+		if s.peakFor(cells, c, r, at, (*Cell).grouped) {
+			return at
+		}
+	}
+	return ""
+}
+
+// peakFor reports whether the peak at a place of a rate's table is alike a cell.
+func (s *Study) peakFor(cells []Cell, c *Cell, r *Rate, at string, key func(*Cell) string) bool {
+	for i := range cells {
+		if p := &cells[i]; p.Table == r.Table && p.At == at && p.Equal == 0 {
+			return key(p) == key(c)
+		}
+	}
+	return false
+}
+
+// publishedShare returns the published rate as a share of the published peak at a place; 0: not
+// known.
+func (s *Study) publishedShare(r *Rate, at string) float64 {
+	t := s.Table(r.Table)
+	share := 0.0
+	for i, name := range t.Figures {
+		f, err := FindFigure(name)
+		ref := t.reference(at, i)
+		if err != nil || !ref.Known || ref.Value <= 0 {
+			continue
+		}
+		switch f.Unit {
+		case figure.PerSecond:
+			return float64(r.Published) / ref.Value
+		case figure.BytesPerSecond:
+			if w := s.publishedWorkload(t, at); w != nil {
+				share = float64(r.Published) * w.Message.Mean() / ref.Value
+			}
+		}
+	}
+	return share
+}
+
+// publishedWorkload returns the workload of the published size at a place; nil: it cannot be made.
+func (s *Study) publishedWorkload(t *Table, at string) *workload.Workload {
+	full, err := s.Scale(Full)
+	if err != nil {
+		return nil
+	}
+	c, err := s.cell(t, t.place(at), full, 0, 0)
+	if err != nil || c.Workload == "" {
+		return nil
+	}
+	w, err := workload.Parse("the published workload", []byte(c.Workload))
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// varied are the quantities whose range a claim may be about.
+var varied = []struct {
+	name string
+	of   func(*workload.Workload) float64
+}{
+	{"partitions", func(w *workload.Workload) float64 { return float64(w.Partitions) }},
+	{"subscriptions", func(w *workload.Workload) float64 { return float64(w.Subscriptions) }},
+	{"producers", func(w *workload.Workload) float64 { return float64(w.Producers) }},
+	{"consumers", func(w *workload.Workload) float64 { return float64(w.Consumers) }},
+	{"message sizes", func(w *workload.Workload) float64 { return w.Message.Mean() }},
+}
+
+// rangeOf is the ratio of a quantity between the two sides of a claim.
+type rangeOf struct {
+	name         string
+	theirs, ours float64
+}
+
+// rangesOf returns what a claim about one target varies, in the published workloads and in those
+// at this scale.
+func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
+	t := q.study.Table(q.claim.Table)
+	if q.study.targetAt(*of) != q.study.targetAt(*to) {
+		return nil // systems may need unlike numbers for the same load
+	}
+	a, b := q.study.publishedWorkload(t, of.At), q.study.publishedWorkload(t, to.At)
+	here, err := workload.Parse("the cell's workload", []byte(of.Workload))
+	there, err2 := workload.Parse("the cell's workload", []byte(to.Workload))
+	if a == nil || b == nil || errors.Join(err, err2) != nil {
+		return nil
+	}
+	for _, v := range varied {
+		if theirs := v.of(a) / v.of(b); theirs != 1 {
+			out = append(out, rangeOf{v.name, theirs, v.of(here) / v.of(there)})
+		}
+	}
+	return out
+}
+
+// ranges returns the doubts that follow from another range than the published one.
+func (q *question) ranges(of, to side) (doubts []Doubt) {
+	var unlike, wanted []string
+	for _, v := range q.rangesOf(of.cells[0], to.cells[0]) {
+		if !near(v.theirs, v.ours) {
+			unlike = append(unlike, fmt.Sprintf("%s vary by %s, theirs by %s", v.name,
+				times(v.ours), times(v.theirs)))
+			wanted = append(wanted, v.name+" in the ratio of "+times(v.theirs))
+		}
+	}
+	if len(unlike) == 0 {
+		return nil
+	}
+	return []Doubt{{strings.Join(unlike, ", "), strings.Join(wanted, ", ")}}
+}
+
+// times prints how far apart two values are, whichever is greater.
+func times(ratio float64) string {
+	if ratio > 0 && ratio < 1 {
+		ratio = 1 / ratio
+	}
+	return strconv.FormatFloat(ratio, 'g', 3, 64)
+}

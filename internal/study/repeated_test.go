@@ -1,0 +1,134 @@
+package study
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+)
+
+// planned is the plan of a built-in study at a scale, with the cells at equal levels.
+func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
+	t.Helper()
+	s, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, _ := s.Scale(scale)
+	p, err := NewPlan(s, of, only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.equalize(p, described, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	return s, p
+}
+
+// A published study measures every cell in each round, also those at equal levels: one cluster
+// after another, and each rate after the peaks that it is a share of.
+func TestRoundsOfPublishedStudies(t *testing.T) {
+	for name, starts := range map[string]int{"confluent-2020": 6 * 3, "streamnative-2020": 8 * 3,
+		"softwaremill-2017": 0, "ufcg-2020": 4 * 3} {
+		s, p := planned(t, name, Brief)
+		times := map[string][]int{}
+		for _, c := range p.Cells {
+			times[c.Table+" "+c.Place()] = append(times[c.Table+" "+c.Place()], c.Round)
+		}
+		for place, rounds := range times {
+			if !slices.Equal(rounds, []int{1, 2, 3}) {
+				t.Errorf("%s: %s in rounds %v", name, place, rounds)
+			}
+		}
+		got, last, done := 0, "", map[string]bool{}
+		for _, i := range order(s, p) {
+			c := &p.Cells[i]
+			if key := c.grouped(); key != last {
+				got, last = got+1, key
+			}
+			done[strings.TrimPrefix(c.Table+" "+c.Name(), " ")] = true
+			if c.Rate == "" {
+				continue
+			}
+			for _, at := range s.peaksOf(p.Cells, c) {
+				peak := Cell{At: at, Round: c.Round}
+				if !done[s.rate(c.Rate).Table+" "+peak.Name()] {
+					t.Errorf("%s: %s in %s before its peak at %s", name, c.Name(), c.Table, at)
+				}
+			}
+		}
+		// Two rounds may meet on one cluster.
+		if starts > 0 && (got > starts || got < starts-2) {
+			t.Errorf("%s: %d starts, want %d", name, got, starts)
+		}
+	}
+}
+
+// A study whose rates are shares of peaks on other clusters measures those first.
+func TestPeaksOfOtherClustersComeFirst(t *testing.T) {
+	s, err := Parse("other.yaml", []byte(strings.Replace(strings.Replace(strings.Replace(rounded,
+		"{name: half, share: 50%, table: peak, own: true}",
+		`{name: half, published: 1k/s, share: 50%, table: peak, at: ["one, 2", "other, 4"]}`, 1),
+		"    figures: [peak]\n", "    figures: [peak]\n    published: {\"one, 2\": 9k/s}\n", 1),
+		"rounds: 3", "rounds: 2", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []string{Smoke, Small} {
+		of, _ := s.Scale(scale)
+		p, err := NewPlan(s, of, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peaks := map[int]int{}
+		for _, i := range order(s, p) {
+			c := &p.Cells[i]
+			if c.Table == "peak" && (c.At == "one, 2" || c.At == "other, 4") {
+				peaks[c.Round]++
+			} else if c.Rate != "" && peaks[c.Round] != 2 {
+				t.Errorf("%s: %s after %d peaks", scale, c.Name(), peaks[c.Round])
+			}
+		}
+	}
+}
+
+// Only the cells of claims that their scatter leaves undecided are measured again.
+func TestFurtherRoundsDecideClaims(t *testing.T) {
+	s, p := planned(t, "confluent-2020", Brief, "peak")
+	measured := make([]Measured, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		rate := map[string]float64{"kafka": 30_000, "pulsar": 20_000, "rabbitmq-mirrored": 100,
+			"rabbitmq-classic": 9_000}[c.At]
+		if c.Absent || rate == 0 {
+			continue
+		}
+		c.Set(experiment.Done, "run", "")
+		by := []float64{0, 1, 1.1, 0.9}[c.Round]
+		if c.At == "pulsar" {
+			by = 2 - by
+		}
+		measured[i] = free(rate * by)
+	}
+	of, _ := s.Scale(Brief)
+	cells, err := s.further(p, measured, of)
+	var got []string
+	for _, c := range cells {
+		got = append(got, c.Name())
+	}
+	slices.Sort(got)
+	if want := []string{"kafka at level 1, round 4", "kafka, round 4",
+		"pulsar, round 4"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	o, err := Assess(s, p, measured)
+	if err != nil || len(o.Standings) != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	row := o.Tables[0].Rows[0]
+	if row.At != "kafka" || row.Rounds != 3 || row.Ours != 30_000*1024 || row.Low >= row.Ours ||
+		row.High <= row.Ours || row.Published != "605MB/s" {
+		t.Errorf("%+v", row)
+	}
+}

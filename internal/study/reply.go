@@ -1,0 +1,276 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+)
+
+// question is a claim with the plan and the results that answer it.
+type question struct {
+	study    *Study
+	claim    Claim
+	figure   Figure
+	plan     *Plan
+	measured []Measured
+}
+
+// side is a place of a claim with its rounds. It has no cells where the plan does not have them.
+type side struct {
+	at     string
+	cells  []*Cell
+	rounds []Measured // of the cells
+}
+
+// side returns a place of the claim: as published, or at a durability level.
+func (q *question) side(at string, level int) side {
+	out, equal := side{at: at}, 0
+	if i := q.plan.find(q.claim.Table, at, 0); level > 0 && i >= 0 &&
+		q.plan.Cells[i].level() != level {
+		equal = level
+	}
+	for i := range q.plan.Cells {
+		c := &q.plan.Cells[i]
+		if c.Table == q.claim.Table && c.At == at && c.Equal == equal {
+			out.cells = append(out.cells, c)
+			out.rounds = append(out.rounds, q.measured[i])
+		}
+	}
+	return out
+}
+
+// only keeps some of the rounds.
+func (s *side) only(some func(c *Cell, m Measured) bool) {
+	kept := side{at: s.at}
+	for i, c := range s.cells {
+		if some(c, s.rounds[i]) {
+			kept.cells = append(kept.cells, c)
+			kept.rounds = append(kept.rounds, s.rounds[i])
+		}
+	}
+	*s = kept
+}
+
+// values returns the figure by round.
+func (s *side) values(of func(Measured) float64) map[int]float64 {
+	out := map[int]float64{}
+	for i, c := range s.cells {
+		if v := of(s.rounds[i]); v > 0 && !math.IsInf(v, 0) {
+			out[c.Round] = v
+		}
+	}
+	return out
+}
+
+// limit returns what limited most rounds of a side.
+func (s *side) limit() string {
+	times := map[string]int{}
+	for _, m := range s.rounds {
+		times[m.limit()]++
+	}
+	for limit, n := range times {
+		if 2*n > len(s.rounds) {
+			return limit
+		}
+	}
+	return ""
+}
+
+// unanswered is a reply without a ratio.
+func unanswered(doubts ...Doubt) Reply {
+	r := Reply{Doubts: doubts}
+	r.say(nil)
+	return r
+}
+
+// reply answers the claim at a durability level; 0: as published, with the published figures of a
+// judgement.
+func (q *question) reply(level int, theirs *Judgement) Reply {
+	of, to := q.side(q.claim.Of, level), q.side(q.claim.To, level)
+	var r Reply
+	if len(of.cells) > 0 && len(to.cells) > 0 {
+		r.OfLevel, r.ToLevel = of.cells[0].level(), to.cells[0].level()
+	}
+	known := true
+	for _, s := range []*side{&of, &to} {
+		doubt, has := q.keep(s)
+		if known = known && has; doubt != nil {
+			r.Doubts = append(r.Doubts, *doubt)
+		}
+	}
+	if !known {
+		r.say(nil)
+		return r
+	}
+	loads, doubts := q.loads(of, to)
+	r.Loads, r.Doubts = loads, append(r.Doubts, doubts...)
+	r.Doubts = append(r.Doubts, q.ranges(of, to)...)
+	if doubt := unlike(of, to); doubt != nil {
+		r.Doubts = append(r.Doubts, *doubt)
+	}
+	whole := q.compare(&r, of, to)
+	q.decide(&r)
+	r.say(r.figures(whole, theirs))
+	return r
+}
+
+// keep leaves out the rounds of a side that do not have the figure, and those that must not be
+// compared if others remain. It returns the doubt that follows, and whether the side has the
+// figure.
+func (q *question) keep(s *side) (doubt *Doubt, has bool) {
+	if len(s.cells) == 0 {
+		return &Doubt{s.at + " is not in the plan", "a measurement of " + s.at}, false
+	}
+	all := *s
+	s.only(func(c *Cell, m Measured) bool {
+		v, known := q.figure.Value(m)
+		return known && v > 0 && c.State == experiment.Done
+	})
+	if len(s.cells) == 0 {
+		remark, _ := all.cells[0].remark(all.rounds[0], false)
+		return &Doubt{s.at + ": " + remark, "a measurement of " + s.at}, false
+	}
+	all = *s
+	s.only(func(_ *Cell, m Measured) bool { return q.figure.unfit(m) == nil })
+	if len(s.cells) > 0 {
+		return nil, true
+	}
+	*s = all
+	unfit := q.figure.unfit(s.rounds[0])
+	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
+}
+
+// compare sets the ratio of two sides with its interval. The ratio is that of the figure, which is
+// also returned, or is related to a resource that limited both sides.
+func (q *question) compare(r *Reply, of, to side) (whole float64) {
+	f := q.figure
+	value := func(m Measured) float64 { v, _ := f.Value(m); return v }
+	a, b := of.values(value), to.values(value)
+	r.Rounds = min(len(a), len(b))
+	r.Ours, r.Low, r.High = q.ratio(a, b)
+	if r.Rounds < 2 {
+		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
+	}
+	whole = r.Ours
+	if limit := of.limit(); limit != "" && unlike(of, to) == nil {
+		q.limited(r, limit, of, to)
+	}
+	return whole
+}
+
+// ratio returns the ratio of two sides' values and its interval, which is 0 to 0 if it is not
+// known. If rounds were added until claims were decided, the interval holds at all rounds together.
+func (q *question) ratio(a, b map[int]float64) (ratio, low, high float64) {
+	ratio, low, high = compare.Repeated(ordered(b), ordered(a))
+	if q.study.AtMost > 0 && low > 0 {
+		p := compare.Judge(leastBound, max(len(a), len(b)), 0, []compare.Rounds{
+			{Target: "to", Figure: q.figure.Figure, Values: b},
+			{Target: "of", Figure: q.figure.Figure, Values: a}}).Pairs[0]
+		ratio, low, high = p.Ratio, p.Low, p.High
+	}
+	if !(low > 0) || !(high < math.Inf(1)) {
+		return ratio, 0, 0
+	}
+	return ratio, low, high
+}
+
+// ordered returns values in order of their rounds.
+func ordered(of map[int]float64) (out []float64) {
+	for _, round := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, of[round])
+	}
+	return out
+}
+
+// The factors by which a ratio must pass its bound if rounds do not show how it scatters. In
+// equal-footing, on two cores, the greatest of five rounds was up to 2.1 times the least for peaks,
+// and up to 5.3 times for a p99 (docs/results/EQUAL-FOOTING.md, 2026-11-26).
+const (
+	scatterOfRates     = 2.5
+	scatterOfLatencies = 5.0
+)
+
+func (f Figure) scatter() float64 {
+	if f.IsLatency() {
+		return scatterOfLatencies
+	}
+	return scatterOfRates
+}
+
+// decide answers by the claim's bounds, if there is no doubt.
+func (q *question) decide(r *Reply) {
+	low, high, c := r.Low, r.High, q.claim
+	doubt := Doubt{"the interval contains the bound", "more rounds"}
+	if r.Rounds < 2 || low <= 0 {
+		factor := q.figure.scatter()
+		if low <= 0 {
+			low, high = r.Ours, r.Ours
+		}
+		low, high = min(low, r.Ours/factor), max(high, r.Ours*factor)
+		doubt = Doubt{fmt.Sprintf("too few rounds to show how they scatter: it must pass the "+
+			"bound by %s", Times(factor)), "more rounds"}
+	}
+	holds := c.holds(r.Ours)
+	if c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
+		r.scatters = len(r.Doubts) == 0
+		r.Doubts = append(r.Doubts, doubt)
+	}
+	switch {
+	case len(r.Doubts) > 0:
+	case holds:
+		r.Answer = Agrees
+	default:
+		r.Answer = Differs
+	}
+}
+
+// figures are the measured and the published ratio, and the loads, in words.
+func (r *Reply) figures(whole float64, theirs *Judgement) []string {
+	ours := "ours is " + r.ratio()
+	if r.About != "" {
+		ours = r.About + " ours is " + r.ratio()
+		if r.Ours != whole {
+			ours += ", as a whole " + Times(whole)
+		}
+	}
+	if theirs != nil && theirs.Theirs > 0 {
+		ours += fmt.Sprintf(", theirs %s (%s to %s)", Times(theirs.Theirs), theirs.TheirOf,
+			theirs.TheirTo)
+	}
+	out := []string{ours}
+	for _, l := range r.Loads {
+		if l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) {
+			out = append(out, l.String())
+		}
+	}
+	return out
+}
+
+// say sets the sentence of a reply: its figures, its doubts and what would decide it.
+func (r *Reply) say(figures []string) {
+	var decides []string
+	for _, d := range r.Doubts {
+		r.Answer = NotDecided
+		figures = append(figures, d.Why)
+		if !slices.Contains(decides, d.Decides) {
+			decides = append(decides, d.Decides)
+		}
+	}
+	r.Sentence = strings.Join(figures, "; ")
+	if len(decides) > 0 {
+		r.Sentence += "; to decide it: " + strings.Join(decides, ", ")
+	}
+}
+
+// ratio prints the measured ratio with its interval.
+func (r *Reply) ratio() string {
+	if r.Low <= 0 {
+		return Times(r.Ours)
+	}
+	return fmt.Sprintf("%s (%s to %s)", Times(r.Ours), Times(r.Low), Times(r.High))
+}
