@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		out.Axes = append(out.Axes, a.Name)
 	}
 	var at []int // the first cell of each row
-	values := map[string][]float64{}
+	values, remarks, ofLoad := map[string][]float64{}, map[string]string{}, map[string]bool{}
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		if c.Table != t.Name {
@@ -113,9 +114,13 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		if !slices.ContainsFunc(at, func(k int) bool { return p.Cells[k].Place() == c.Place() }) {
 			at = append(at, i)
 		}
-		if v, known := f.Value(measured[i]); known && c.State == experiment.Done {
+		v, known := f.Value(measured[i])
+		if known = known && c.State == experiment.Done; known {
 			values[c.Place()] = append(values[c.Place()], v)
 		}
+		remark, load := c.remark(measured[i], known && v > 0)
+		remarks[c.Place()] = cmp.Or(remarks[c.Place()], remark)
+		ofLoad[c.Place()] = ofLoad[c.Place()] || load
 	}
 	base := -1
 	for _, i := range at {
@@ -126,7 +131,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 			row.Theirs, row.About, row.Published = ref.Value, ref.About, ref.String()
 		}
 		row.ours(values[c.Place()])
-		row.Remark, row.OfLoad = c.remark(measured[i], row.Ours > 0)
+		row.Remark, row.OfLoad = remarks[row.At], ofLoad[row.At]
 		out.Rows = append(out.Rows, row)
 		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
 			base = len(out.Rows) - 1

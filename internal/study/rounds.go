@@ -81,10 +81,10 @@ func stageOf(c *Cell) stage {
 type turn struct{ round, late, cluster, breaks, roundOnServers, stage, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
-// cells: round after round, in each the clusters in random order, and for each cluster its loads
-// of known rates, its peaks, its other cells, each in random order, then its faults. At the
-// smallest scale the rounds of a cluster follow one another on the same servers, because their
-// start would take most of the time.
+// cells: round after round, in each the cells that come early before the others, the clusters in
+// random order, and for each cluster its loads of known rates, its peaks, its other cells, each in
+// random order, then its faults. At the smallest scale the rounds of a cluster follow one another
+// on the same servers, because their start would take most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
 	clusters, turns, first := map[string]int{}, make([]turn, len(p.Cells)), s.early(p)
