@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -102,6 +103,7 @@ type heat struct {
 	memory   float64 // of all servers, in bytes, at the first reading; 0: not known
 	grown    float64 // by as much at the latest reading
 	lost     string  // a server that ended by itself; empty: none
+	refused  bool    // most messages of the latest reading were refused
 	steady   bool
 	why      string
 }
@@ -120,7 +122,7 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	}
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)
-	if err = cmp.Or(ctx.Err(), h.failure(bed, run), err); err != nil {
+	if err = cmp.Or(ctx.Err(), h.conclude(bed, run), err); err != nil {
 		return err
 	}
 	h.ns += max(run.Run.Summary.WindowNs, int64(warmEvery))
@@ -146,7 +148,8 @@ func (h *heat) Interval(i result.Interval) {
 	if h.silentNs += i.EndNs - i.StartNs; i.Acked > 0 {
 		h.silentNs = 0
 	}
-	if h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
+	h.refused = i.Failed > i.Acked
+	if h.refused || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
 }
@@ -187,7 +190,9 @@ func (h *heat) Resources(r result.Resources, servers []string) {
 }
 
 // over reports whether the warm-up was ended.
-func (h *heat) over() bool { return h.steady || h.why != "" || h.lost != "" || h.silent() }
+func (h *heat) over() bool {
+	return h.steady || h.why != "" || h.lost != "" || h.refused || h.silent()
+}
 
 func (h *heat) silent() bool { return h.silentNs >= int64(mostSilent) }
 
@@ -208,18 +213,30 @@ func (h *heat) judge() {
 	}
 }
 
-// failure returns an error if the servers could not go on. run is nil if there is none.
-func (h *heat) failure(bed *testbed.Testbed, run *result.Saved) error {
+// conclude returns an error if the servers could not go on in a pass, and otherwise notes why they
+// ended it. run is nil if there is none.
+func (h *heat) conclude(bed *testbed.Testbed, run *result.Saved) error {
 	switch {
 	case h.lost != "":
 		return endOf(bed, h.lost)
-	case !h.silent():
-		return nil
-	case run != nil && len(run.Run.Errors) > 0:
-		return fmt.Errorf("the servers acknowledged no message for %s: %s", mostSilent,
-			run.Run.Errors[0].Message)
+	case h.refused && h.bytes == 0:
+		return errors.New("the servers refused messages" + firstError(run))
+	case h.refused: // at a limit of their own, such as of memory
+		h.why = fmt.Sprintf("stopped after %s, when the servers refused messages%s",
+			quantity.Bytes(int64(h.bytes)), firstError(run))
+	case h.silent():
+		return fmt.Errorf("the servers acknowledged no message for %s%s", mostSilent,
+			firstError(run))
 	}
-	return fmt.Errorf("the servers acknowledged no message for %s", mostSilent)
+	return nil
+}
+
+// firstError returns a colon and the most frequent error of a run's messages; empty: none.
+func firstError(run *result.Saved) string {
+	if run == nil || len(run.Run.Errors) == 0 {
+		return ""
+	}
+	return ": " + run.Run.Errors[0].Message
 }
 
 // endOf returns the error of a server that ended by itself. It quotes the server's log, which is

@@ -14,9 +14,9 @@ import (
 
 // reading is a quarter of a second of a warm-up of two servers.
 type reading struct {
-	acked  int64
-	memory float64 // of each server
-	alive  []string
+	acked, failed int64
+	memory        float64 // of each server
+	alive         []string
 }
 
 // heated feeds readings to a watch until it ends the warm-up. It returns how many it took.
@@ -27,7 +27,7 @@ func heated(h *heat, readings int, at func(i int) reading) (taken int) {
 		r := at(taken)
 		from := int64(taken) * int64(warmEvery)
 		i := result.Interval{Phase: result.PhaseMeasure, StartNs: from,
-			EndNs: from + int64(warmEvery), Acked: r.acked}
+			EndNs: from + int64(warmEvery), Acked: r.acked, Failed: r.failed}
 		if r.acked > 0 {
 			i.Latency = []result.Latency{{Series: result.Send,
 				Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 1e6}}}}
@@ -57,24 +57,29 @@ func TestWarmUpsThatCannotGoOn(t *testing.T) {
 		why    string
 	}{
 		"a server ends": {func(i int) reading {
-			return reading{1000, 1e8, both[:2-i/10]}
+			return reading{1000, 0, 1e8, both[:2-i/10]}
 		}, nil, 11, "node n2 ended by itself", ""},
 		"nothing is acknowledged": {func(i int) reading {
-			return reading{int64(max(10-i, 0)), 1e8, both}
+			return reading{int64(max(10-i, 0)), 0, 1e8, both}
 		}, nil, 70, "the servers acknowledged no message for 15s", ""},
-		"every message is refused": {func(int) reading { return reading{0, 1e8, both} }, refused,
-			60, "the servers acknowledged no message for 15s: the disk is full", ""},
-		"the disk": {func(int) reading { return reading{1e6, 1e8, both} }, nil, 7, "",
+		"every message is refused": {func(int) reading { return reading{0, 1, 1e8, both} },
+			refused, 1, "the servers refused messages: the disk is full", ""},
+		"most are refused later": {func(i int) reading {
+			return reading{1000, int64(i) * 200, 1e8, both}
+		}, refused, 7, "", "stopped after 6.68MB, when the servers refused messages: the disk " +
+			"is full"},
+		"the disk": {func(int) reading { return reading{1e6, 0, 1e8, both} }, nil, 7, "",
 			"stopped after 5.59GB, before the servers had levelled off"},
-		"the memory": {func(i int) reading { return reading{1000, 1e8 * float64(i+1), both} }, nil,
-			18, "", "stopped when the memory of the servers had grown by 2.98GB, before they " +
-				"had levelled off"},
+		"the memory": {func(i int) reading {
+			return reading{1000, 0, 1e8 * float64(i+1), both}
+		}, nil, 18, "", "stopped when the memory of the servers had grown by 2.98GB, before they " +
+			"had levelled off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &heat{up: WarmUp{Length: time.Minute}, room: room{published: 5e9, memory: 3e9},
 				messageBytes: 1000}
 			taken := heated(h, 240, c.at)
-			err := h.failure(nil, c.run)
+			err := h.conclude(nil, c.run)
 			if said := fmtError(err); said != c.failed || h.result().Why != c.why ||
 				taken != c.taken {
 				t.Errorf("%q, %q after %d readings", said, h.result().Why, taken)
@@ -83,8 +88,8 @@ func TestWarmUpsThatCannotGoOn(t *testing.T) {
 	}
 	// Without any of that the length is kept.
 	h := &heat{up: WarmUp{Length: time.Minute}, room: room{math.Inf(1), math.Inf(1)}}
-	steady := func(int) reading { return reading{1000, 1e8, both} }
-	if n := heated(h, 240, steady); n != 240 || h.failure(nil, refused) != nil ||
+	steady := func(int) reading { return reading{1000, 0, 1e8, both} }
+	if n := heated(h, 240, steady); n != 240 || h.conclude(nil, refused) != nil ||
 		h.result().Why != "" {
 		t.Errorf("%d readings, %+v", n, h.result())
 	}
