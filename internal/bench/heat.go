@@ -38,6 +38,8 @@ const (
 	// mostSilent is how long the servers may acknowledge nothing. They have messages to acknowledge
 	// at any time.
 	mostSilent = 15 * time.Second
+	// mostRefused is how long the servers may refuse most messages.
+	mostRefused = 2 * time.Second
 )
 
 // warmLevel is the level of the figures of warm servers.
@@ -103,9 +105,10 @@ type heat struct {
 	memory   float64 // of all servers, in bytes, at the first reading; 0: not known
 	grown    float64 // by as much at the latest reading
 	lost     string  // a server that ended by itself; empty: none
-	refused  bool    // most messages of the latest reading were refused
-	steady   bool
-	why      string
+	// refusedNs is the time, until the latest reading, in which most messages were refused.
+	refusedNs int64
+	steady    bool
+	why       string
 }
 
 // length returns the time under load.
@@ -148,8 +151,10 @@ func (h *heat) Interval(i result.Interval) {
 	if h.silentNs += i.EndNs - i.StartNs; i.Acked > 0 {
 		h.silentNs = 0
 	}
-	h.refused = i.Failed > i.Acked
-	if h.refused || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
+	if h.refusedNs += i.EndNs - i.StartNs; i.Failed <= i.Acked {
+		h.refusedNs = 0
+	}
+	if h.refused() || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
 }
@@ -191,8 +196,10 @@ func (h *heat) Resources(r result.Resources, servers []string) {
 
 // over reports whether the warm-up was ended.
 func (h *heat) over() bool {
-	return h.steady || h.why != "" || h.lost != "" || h.refused || h.silent()
+	return h.steady || h.why != "" || h.lost != "" || h.refused() || h.silent()
 }
+
+func (h *heat) refused() bool { return h.refusedNs >= int64(mostRefused) }
 
 func (h *heat) silent() bool { return h.silentNs >= int64(mostSilent) }
 
@@ -219,9 +226,9 @@ func (h *heat) conclude(bed *testbed.Testbed, run *result.Saved) error {
 	switch {
 	case h.lost != "":
 		return endOf(bed, h.lost)
-	case h.refused && h.bytes == 0:
+	case h.refused() && h.bytes == 0:
 		return errors.New("the servers refused messages" + firstError(run))
-	case h.refused: // at a limit of their own, such as of memory
+	case h.refused(): // at a limit of their own, such as of memory
 		h.why = fmt.Sprintf("stopped after %s, when the servers refused messages%s",
 			quantity.Bytes(int64(h.bytes)), firstError(run))
 	case h.silent():

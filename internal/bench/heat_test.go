@@ -63,10 +63,13 @@ func TestWarmUpsThatCannotGoOn(t *testing.T) {
 			return reading{int64(max(10-i, 0)), 0, 1e8, both}
 		}, nil, 70, "the servers acknowledged no message for 15s", ""},
 		"every message is refused": {func(int) reading { return reading{0, 1, 1e8, both} },
-			refused, 1, "the servers refused messages: the disk is full", ""},
+			refused, 8, "the servers refused messages: the disk is full", ""},
+		"every message is refused for a second": {func(i int) reading {
+			return reading{int64(1000 * min(i/4, 1)), int64(max(4-i, 0)), 1e8, both}
+		}, nil, 240, "", ""},
 		"most are refused later": {func(i int) reading {
 			return reading{1000, int64(i) * 200, 1e8, both}
-		}, refused, 7, "", "stopped after 6.68MB, when the servers refused messages: the disk " +
+		}, refused, 14, "", "stopped after 13.4MB, when the servers refused messages: the disk " +
 			"is full"},
 		"the disk": {func(int) reading { return reading{1e6, 0, 1e8, both} }, nil, 7, "",
 			"stopped after 5.59GB, before the servers had levelled off"},

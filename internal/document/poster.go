@@ -128,7 +128,7 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 	const gap, more, block, leastRow, mostRow = 30.0, 16.0, 98.0, 21.0, 25.0
 	var faults []string
 	for _, f := range p.Faults[:min(len(p.Faults), faultsAtMost)] {
-		faults = append(faults, wrapTo(f.Name+" "+p.faulty(f), 17*bold, posterColumn-20, 2)...)
+		faults = append(faults, wrapTo(p.faulty(f), 17*bold, posterColumn-20, 2)...)
 	}
 	room := bottom - top - faultLine*float64(len(faults))
 	named := float64(max(min(len(p.Systems), namedAtMost), 1))
@@ -173,12 +173,12 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 	}
 }
 
-// faulty returns a fault's count of the only system, or the counts of those that have any.
+// faulty names a fault with the count of the only system, or with those of systems that have any.
 func (p *Poster) faulty(f Figure) string {
 	if len(f.Values) == 1 {
-		return f.Values[0]
+		return f.Name + " " + f.Values[0]
 	}
-	return p.faultyFrom(f, 0)
+	return f.Name + ": " + p.faultyFrom(f, 0)
 }
 
 // faultyFrom returns the counts of the systems from a column on that have any.
@@ -288,13 +288,13 @@ func (p *Poster) further(shown int) string {
 	var out []string
 	for _, f := range p.Faults {
 		if words := p.faultyFrom(f, shown); words != "" {
-			out = append(out, f.Name+" "+words)
+			out = append(out, f.Name+": "+words)
 		}
 	}
 	if len(out) == 0 || len(p.Systems) <= shown {
 		return ""
 	}
-	return "\n" + plain("Others: "+strings.Join(out, "; "), 140) + "\n"
+	return "\n" + plain("Further systems. "+strings.Join(out, "; "), 140) + "\n"
 }
 
 // plain makes text safe within a line of Markdown, and cuts it to a length in bytes.

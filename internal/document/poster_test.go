@@ -52,7 +52,7 @@ func TestAPosterNamesEveryLoss(t *testing.T) {
 	}
 	post := p.Post()
 	if len(post) >= postLength || !strings.Contains(post, "| Lost | 1234567 |") ||
-		!strings.Contains(post, "Others: Lost artemis-in-a-cluster 1234573, "+
+		!strings.Contains(post, "Further systems. Lost: artemis-in-a-cluster 1234573, "+
 			"mongodb-in-a-cluster 1234574") {
 		t.Errorf("%d bytes, without a loss:\n%s", len(post), post)
 	}

@@ -114,7 +114,7 @@ func newDrawing(c *Chart, p pen, tiers []tier) *drawing {
 		}
 		words = words || s.inside()
 	}
-	if words && d.heat == nil && y.form == Log && !y.empty() {
+	if words && y.form == Log && !y.empty() {
 		const room = 0.1 // of the height, above all points
 		y.see(y.most * math.Pow(y.most/y.least, room))
 	}

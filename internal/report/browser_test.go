@@ -29,6 +29,12 @@ const unfit = `(() => {
 		const box = e.getBoundingClientRect();
 		if (box.width && (box.right > wide + 1 || box.left < -1) && !e.closest(".scroll, pre, svg")) out.push("beside the window: " + name(e));
 	}
+	for (const e of document.querySelectorAll(".outcome, .card *, figcaption, .facts dt")) {
+		if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth) out.push("wider than its place: " + name(e));
+	}
+	if (wide > 1200) for (const e of document.querySelectorAll(".scroll")) {
+		if (e.scrollWidth > e.clientWidth + 1) out.push("a table that is cut: " + name(e) + e.textContent.slice(0, 200));
+	}
 	for (const e of document.querySelectorAll("figure text")) {
 		const box = e.getBoundingClientRect(), figure = e.closest("figure").getBoundingClientRect();
 		if (box.width && (box.left < figure.left || box.right > figure.right || box.top < figure.top || box.bottom > figure.bottom)) out.push("outside its figure: " + name(e));
@@ -60,9 +66,11 @@ func TestPagesShowEverythingInAnyWindow(t *testing.T) {
 		t.Fatalf("open a tab of the browser: %v", err)
 	}
 	plan, cells := swept(t, 3, 2)
+	limited := kafkaThree.load(t)
+	limited.Run.Summary.Generator.Limited = true
 	for name, r := range map[string]Report{
 		"run": Runs([]*result.Saved{faulted(t)}), "crashed": Runs([]*result.Saved{crashed(t)}),
-		"runs":  Runs([]*result.Saved{kafkaThree.load(t), natsInside.load(t), small.load(t)}),
+		"runs":  Runs([]*result.Saved{limited, natsInside.load(t), small.load(t)}),
 		"peak":  Searches([]*peak.Saved{searched("sim"), searched("a-system-with-a-long-name")}),
 		"sweep": Sweep(plan, cells, nil), "study": Studies([]StudyResult{studied(t)}),
 		"verify": Verifications([]*verify.Saved{verifiedAt("nats", 2, "power-cut all", 3, false)}),

@@ -131,6 +131,10 @@ func TestPostersSayWhatLimitsThem(t *testing.T) {
 		len(single.Figures) < 3 || single.Command == "" {
 		t.Errorf("one run: %+v", single)
 	}
+	one.Run.Asked.Command = []string{"/bin/plimsoll", "run", "--warm", "auto 1m", "--runs", "here"}
+	if got := RunsPoster([]*result.Saved{one}).Command; got != "plimsoll run --warm 'auto 1m'" {
+		t.Errorf("the command is %s", got)
+	}
 	one.Run.Summary.Generator.Limited = true
 	if p := RunsPoster([]*result.Saved{one}); !strings.Contains(p.Limits, "limited by plimsoll") {
 		t.Errorf("a run that plimsoll limited: %q", p.Limits)

@@ -68,7 +68,7 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 		}
 	}
 	figure("Acknowledged", verdict.RatesRanked,
-		func(r *result.Run) string { return rate(r.Summary.AchievedRate) })
+		measured(func(s result.Summary) string { return rate(s.AchievedRate) }))
 	figure("Publish latency, p99", verdict.Ranked, latencyAt(result.Publish, 99))
 	figure("End-to-end latency, p99", verdict.Ranked, latencyAt(result.EndToEnd, 99))
 	figure("Publish latency, p50", verdict.Ranked, latencyAt(result.Publish, 50))
@@ -305,7 +305,7 @@ func portable(command []string) string {
 			out = append(out, one)
 		}
 	}
-	return strings.Join(out, " ")
+	return CommandLine(out)
 }
 
 func sourceWords(b result.Build, when string) string {

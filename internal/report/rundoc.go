@@ -56,7 +56,7 @@ func foldedRuns(runs []*result.Saved) (out []block) {
 }
 
 // runSection shows a run: its answer and main figures, what restricts them, and then the rest, its
-// latency before its cost.
+// latency before its cost. Of a run under way, the charts come before its verdicts.
 func runSection(i int, name string, s *result.Saved, sure within, answer string) block {
 	r, id := &s.Run, fmt.Sprintf("run-%d", i)
 	out := []block{
@@ -64,12 +64,17 @@ func runSection(i int, name string, s *result.Saved, sure within, answer string)
 		paragraph(document.Answer, cmp.Or(progressSentence(s), answer)),
 		{Cards: cards(r, sure)},
 		warned(sentences(slices.DeleteFunc(warningsOf(s), saysRunning))),
-		paragraph(document.Lead, headline(r)),
-		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
-		{Facts: factsOf("format", "", lacksSentence(r))},
-		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}),
 	}
-	out = append(append(out, inText(s, sure)...), onPage(id, s, sure)...)
+	page := onPage(id, s, sure)
+	if running(r) { // its charts come first
+		out = append(append(out, page...), only(document.OnPage, heading(2, "So far")))
+		page = nil
+	}
+	out = append(out, paragraph(document.Lead, headline(r)),
+		paragraph(document.Note, strings.Join(metaWords(r), ", ")),
+		block{Facts: factsOf("format", "", lacksSentence(r))},
+		only(document.OnPage, block{Verdicts: verdictsOf(r.Verdicts)}))
+	out = append(append(out, inText(s, sure)...), page...)
 	if running(r) {
 		out = soFar(out)
 	}

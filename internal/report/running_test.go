@@ -124,6 +124,10 @@ func TestRunUnderWaySaysOnlyWhatIsKnown(t *testing.T) {
 					t.Errorf("%s at %d s: %q comes before the progress", format, c.second, later)
 				}
 			}
+			lead := strings.Index(page, `class="lead"`)
+			if chart := strings.Index(page, "<figure"); format == "html" && chart > lead {
+				t.Errorf("the page at %d s has its circumstances before its charts", c.second)
+			}
 			for _, known := range c.knows {
 				if format == "html" && !strings.Contains(page, known) {
 					t.Errorf("the page at %d s lacks %q", c.second, known)
