@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,8 +12,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// settings has an ack_timeout that a machine full of other tests keeps, unless one is given.
 func settings(t testing.TB, given ...target.Setting) system.Settings {
 	t.Helper()
+	if !slices.ContainsFunc(given, func(s target.Setting) bool { return s.Name == setAckTimeout }) {
+		given = append([]target.Setting{{Name: setAckTimeout, Value: "30s"}}, given...)
+	}
 	s, err := system.Resolve(declared, given)
 	if err != nil {
 		t.Fatal(err)

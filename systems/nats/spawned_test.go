@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -27,8 +28,10 @@ func TestConformanceOfProcesses(t *testing.T) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
 		Options: func(t *testing.T, level workload.Level) system.Options {
-			return systemtest.OptionsOf(t, New(),
+			o := systemtest.OptionsOf(t, New(),
 				systemtest.Provision[*spawned](t, New(), level, processes...), level)
+			o.Settings = settings(t, target.Setting{Name: setServers, Value: valueProcesses})
+			return o
 		},
 	})
 }
