@@ -39,7 +39,7 @@ type testbedUpCommand struct {
 	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same as system|file, like the flag of plimsoll run."`
 	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
 	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
-	Warm       string `default:"0s" placeholder:"auto|LENGTH" help:"Put the servers under load before the cluster is up, on topics that are then deleted: auto, until they have levelled off, at most 3 minutes, or auto 1m; or for a length; 0s: not at all."`
+	Warm       string `default:"0s" placeholder:"auto|LENGTH" help:"Put the servers under load before the cluster is up, on topics that are then deleted: auto, until they have levelled off, at most 5 minutes, or auto 1m; or for a length; 0s: not at all."`
 	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
 	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
 }
