@@ -43,7 +43,7 @@ func heated(h *heat, readings int, at func(i int) reading) (taken int) {
 	return taken
 }
 
-// A warm-up ends when the servers cannot go on, or when it has taken its room, of whatever length it
+// A warm-up ends when the servers cannot go on, or when it has taken its room, whatever its length
 // was to be.
 func TestWarmUpsThatCannotGoOn(t *testing.T) {
 	both := []string{"n1", "n2"}
