@@ -33,7 +33,7 @@ const unfit = `(() => {
 		if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth) out.push("wider than its place: " + name(e));
 	}
 	if (wide > 1200) for (const e of document.querySelectorAll(".scroll")) {
-		if (e.scrollWidth > e.clientWidth + 1) out.push("a table that is cut: " + name(e) + e.textContent.slice(0, 200));
+		if (!e.closest("figure") && e.scrollWidth > e.clientWidth + 1) out.push("a table that is cut: " + e.scrollWidth + " in " + e.clientWidth + " " + name(e) + e.textContent.slice(0, 400));
 	}
 	for (const e of document.querySelectorAll("figure text")) {
 		const box = e.getBoundingClientRect(), figure = e.closest("figure").getBoundingClientRect();
