@@ -200,7 +200,8 @@ func (d *drawing) lines() {
 		if s.Alone || s.Dots && !ascending(s.X) {
 			continue
 		}
-		path, lone, class := "", "", s.class()
+		var path, lone string
+		class := s.class()
 		if d.many(s) {
 			path, class = d.band(s), class+" many"
 		} else {

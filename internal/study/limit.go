@@ -110,10 +110,10 @@ func (m Measured) unsteady() string {
 // unfit says why a claim must not be decided by a cell's figure: the load limited it, its servers
 // were still changing, or the figure is a latency of a system that fell behind; nil: it may be.
 func (f Figure) unfit(m Measured) *Doubt {
-	switch limit := m.limit(); {
-	case limit == verdict.SideGenerator:
+	switch m.limit() {
+	case verdict.SideGenerator:
 		return &Doubt{"was limited by plimsoll itself", "more cores for the load"}
-	case limit == verdict.SideWorkload:
+	case verdict.SideWorkload:
 		return &Doubt{"was limited by the workload's bound of messages in flight",
 			"a greater max_in_flight"}
 	}
