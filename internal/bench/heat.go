@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 const (
@@ -84,13 +85,15 @@ func (j *Job) roomFor(bed *testbed.Testbed) room {
 //
 // Servers that compile their code are warmed in passes, each with topics and clients of its own:
 // new ones take paths through the code that were not taken before, for which parts of it are
-// compiled once more. A single pass would leave that to the measured run.
+// compiled once more. A single pass would leave that to the measured run. After the first pass the
+// load has the workload's own rate, because at another one other code is hot.
 type heat struct {
 	unwatched
 	end          context.CancelFunc // of the pass
 	began        int                // the first reading of the pass
 	ns, sent     int64              // of all passes: under load; acknowledged
 	up           WarmUp
+	rate         float64 // of later passes, in messages per second; 0: a closed loop too
 	room         room
 	messageBytes float64
 
@@ -120,8 +123,9 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	defer end()
 	w := *job.Workload
 	w.Duration = left
-	if len(w.Load.Segments) > 0 {
-		w.SetRate(w.Load.Segments[0].From)
+	if h.compiles && h.rate > 0 {
+		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
+		w.SetRate(h.rate)
 	}
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)

@@ -31,7 +31,8 @@ const (
 	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
 	// would be a heavier load, which leaves compilers less of the cores (docs/design/steady.md).
 	warmInFlight = 256
-	// leastWarmRate is the least rate of a warm-up, in messages per second.
+	// leastWarmRate is the least rate of the passes of a warm-up, in messages per second: a lower
+	// one would take too long.
 	leastWarmRate = 1000
 )
 
@@ -178,14 +179,14 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	began := j.Clock.Now()
 	warm, w := *j, *j.Workload
 	uneventful(&w)
-	j.heatLoad(&w)
+	rate := j.heatLoad(&w)
 	w.Isolate = workload.Isolate{} // the run itself isolates
 	warm.Workload, warm.Interval, warm.WarmUp, warm.passing = &w, warmEvery, WarmUp{}, true
 	if bed != nil {
 		warm.Cluster = &Cluster{testbed: bed}
 		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
-	h := &heat{up: j.WarmUp, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
+	h := &heat{up: j.WarmUp, rate: rate, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
 	for left := w.Duration; left >= warmEvery && !h.over(); left = w.Duration - h.length() {
 		err := h.pass(ctx, warm, bed, left)
 		switch {
@@ -207,23 +208,21 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	return out, nil
 }
 
-// heatLoad gives a workload the load of a warm-up: a closed loop as it is, and a constant rate too,
-// because other code is hot at another rate. A low rate would take too long, and a system that
-// cannot carry the rate yet has a bounded number of messages in flight. For other loads the
-// warm-up is a closed loop.
-func (j *Job) heatLoad(w *workload.Workload) {
+// heatLoad gives a workload the load with which a warm-up begins: a closed loop. It returns the
+// rate of later passes, in messages per second; 0: they have the same load.
+func (j *Job) heatLoad(w *workload.Workload) (rate float64) {
 	w.Duration = j.WarmUp.most()
-	each := min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)
-	switch s := w.Load.Segments; {
-	case w.Load.Closed != nil:
-		each = w.Load.Closed.InFlight
-	case len(s) == 1 && s[0].From == s[0].To && !j.WarmUp.Fastest:
-		w.SetRate(max(s[0].From, leastWarmRate))
-	default:
-		w.Load = workload.Load{Closed: &workload.Closed{InFlight: each,
-			Batch: workload.Batch{Least: 1, Most: 1}}}
+	if w.Load.Closed != nil {
+		w.MaxInFlight = w.Load.Closed.InFlight
+		return 0
 	}
-	w.MaxInFlight = each
+	if s := w.Load.Segments; len(s) == 1 && s[0].From == s[0].To && !j.WarmUp.Fastest {
+		rate = max(s[0].From, leastWarmRate)
+	}
+	w.MaxInFlight = min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)
+	w.Load = workload.Load{Closed: &workload.Closed{InFlight: w.MaxInFlight,
+		Batch: workload.Batch{Least: 1, Most: 1}}}
+	return rate
 }
 
 func pidsOf(all []target.Process) (pids []int) {

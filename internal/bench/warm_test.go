@@ -95,6 +95,12 @@ func TestTruthWarmUpOfALength(t *testing.T) {
 		w.Steady || w.Acked < 1000 || w.CPUFirstNs < 2e6 || w.P50LastNs == 0 {
 		t.Errorf("%+v", w)
 	}
+	// Servers that do not compile are warmed by a closed loop, whatever the workload's rate is.
+	s, _ = coldly(t, load(10, time.Second), bench.WarmUp{Length: 5 * time.Second},
+		map[string]string{"cold_times": "1"})
+	if s.Run.Warming.Acked < 10_000 {
+		t.Errorf("%+v", s.Run.Warming)
+	}
 	if s, _ = coldly(t, load(10, time.Second), bench.WarmUp{}, nil); s.Run.Warming != nil {
 		t.Errorf("%+v", s.Run.Warming)
 	}
