@@ -114,9 +114,6 @@ type heat struct {
 	why       string
 }
 
-// length returns the time under load.
-func (h *heat) length() time.Duration { return time.Duration(h.ns) }
-
 // pass runs one pass of a warm-up, which takes at most the time that is left.
 func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left time.Duration) error {
 	within, end := context.WithCancel(ctx)
@@ -279,8 +276,7 @@ func (h *heat) levelled() bool {
 		if h.began == 0 || n-h.began < passReadings { // the first pass decides nothing
 			return false
 		}
-		from = h.began + passOpening
-		if share, known := h.compileShare(from); known && share > compileBound {
+		if from = h.began + passOpening; h.compileShare(from, n) > compileBound {
 			return false
 		}
 	}
@@ -289,9 +285,9 @@ func (h *heat) levelled() bool {
 }
 
 // compileShare returns the share of the servers' CPU time that they spent on compiling their code,
-// from a reading on. It is false for servers without compilers.
-func (h *heat) compileShare(from int) (share float64, known bool) {
-	return total(h.compiled[from:]) / max(total(h.used[from:]), 1), h.compiles
+// from one reading to before another.
+func (h *heat) compileShare(from, to int) float64 {
+	return total(h.compiled[from:to]) / max(total(h.used[from:to]), 1)
 }
 
 func (h *heat) knowsCPU() bool {
@@ -312,8 +308,8 @@ func (h *heat) result() *result.Warming {
 	w.P50FirstNs, w.P50LastNs = ends(h.p50)
 	w.CPUFirstNs, w.CPULastNs = ends(h.cpu)
 	if n := len(h.used); h.compiles && n >= 2*second {
-		first := total(h.compiled[:second]) / max(total(h.used[:second]), 1)
-		last, _ := h.compileShare(min(h.began+passOpening, n-second))
+		first := h.compileShare(0, second)
+		last := h.compileShare(min(h.began+passOpening, n-second), n)
 		w.CompileFirst, w.CompileLast = &first, &last
 	}
 	if h.up.Auto && !w.Steady && w.Why == "" {

@@ -187,7 +187,11 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
 	h := &heat{up: j.WarmUp, rate: rate, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
-	for left := w.Duration; left >= warmEvery && !h.over(); left = w.Duration - h.length() {
+	for !h.over() {
+		left := w.Duration - time.Duration(h.ns)
+		if left < warmEvery {
+			break
+		}
 		err := h.pass(ctx, warm, bed, left)
 		switch {
 		case err != nil && bed == nil && ctx.Err() == nil:

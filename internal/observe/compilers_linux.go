@@ -59,8 +59,8 @@ func (c *compilers) read(processes ...procfs.Proc) *int64 {
 	return ns
 }
 
-// compiles reports whether a thread compiles. A thread that has the name of its process may be
-// given one of its own yet.
+// compiles reports whether a thread compiles. While a thread has the name of its process, that is
+// not decided: a thread gets its own name after its start.
 func (c *compilers) compiles(t procfs.Proc, own string) bool {
 	is, known := c.is[t.PID]
 	if known {

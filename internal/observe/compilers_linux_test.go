@@ -2,36 +2,18 @@ package observe
 
 import (
 	"os"
-	"os/exec"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/prometheus/procfs"
-	"golang.org/x/sys/unix"
 
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// compilesEnv makes this test's program one that compiles, or seems to.
-const compilesEnv = "PLIMSOLL_TEST_COMPILES"
-
 // The CPU time of threads with a compiler's name is that of compiling, and they may run first.
 func TestCompilers(t *testing.T) {
-	if os.Getenv(compilesEnv) != "" {
-		compile(t)
-		return
-	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestCompilers$")
-	cmd.Env = append(os.Environ(), compilesEnv+"=1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	}()
-	o, err := New([]target.Process{{Name: "n1", PID: cmd.Process.Pid}})
+	c := newChild(t)
+	o, err := New([]target.Process{{Name: "n1", PID: c.pid()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +22,7 @@ func TestCompilers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	c.do("compile 1")
 	var compiled, used float64
 	for end := time.Now().Add(20 * time.Second); compiled < 0.1; time.Sleep(10 * time.Millisecond) {
 		r, _, _ := o.Read()
@@ -57,32 +40,13 @@ func TestCompilers(t *testing.T) {
 	if compiled > used+0.02 {
 		t.Errorf("%.2f s of compiling in %.2f s of CPU time", compiled, used)
 	}
-	undo := CompilersFirst(cmd.Process.Pid)
-	if os.Geteuid() == 0 && niceOf(t, cmd.Process.Pid) != compilersNice {
-		t.Errorf("the compiler's nice value is %d", niceOf(t, cmd.Process.Pid))
+	undo := CompilersFirst(c.pid())
+	if os.Geteuid() == 0 && niceOf(t, c.pid()) != compilersNice {
+		t.Errorf("the compiler's nice value is %d", niceOf(t, c.pid()))
 	}
 	undo()
-	if n := niceOf(t, cmd.Process.Pid); n != 0 {
+	if n := niceOf(t, c.pid()); n != 0 {
 		t.Errorf("the compiler's nice value is still %d", n)
-	}
-}
-
-// compile keeps a thread with a compiler's name busy: not the first one, which has the process's.
-func compile(t *testing.T) {
-	runtime.LockOSThread()
-	if unix.Gettid() == os.Getpid() {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			compile(t)
-		}()
-		<-done
-		return
-	}
-	if err := os.WriteFile("/proc/thread-self/comm", []byte("C2 CompilerThread0"), 0); err != nil {
-		t.Error(err)
-	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); { // busy
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 	// farAway is the distance from the median, in standard deviations of normal noise, at which a
 	// value is replaced by a closer one: single spikes would hide a move, or look like one.
 	farAway = 4
-	// signShare is the share of the probability of a false move that is left to the signs of
-	// differences: few for a test that only a steady course needs.
+	// signShare is the share of the error that the test of signs has. It is small, because only
+	// series that change almost without noise need that test.
 	signShare = 0.1
 )
 
@@ -42,9 +42,9 @@ type Move struct {
 // those that it leaves (Hawkins, "Testing a Sequence of Observations for a Shift in Location",
 // Journal of the American Statistical Association 72, 1977). Hawkins's distribution holds for
 // independent values, so it is drawn here from first-order autoregressions with the correlation of
-// the series. A course without noise is as like its neighbours as they get, and no step: the signs
-// of its differences show it. ok is false when there are too few values. The same series has the
-// same P.
+// the series. In a series that changes almost without noise, neighbours resemble one another so
+// much that no step stands out: the signs of its differences show the change. ok is false when
+// there are too few values. The same series has the same P.
 func MoveOf(series []float64) (m Move, ok bool) {
 	n := len(series)
 	if n < fewestForMove {
