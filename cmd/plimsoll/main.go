@@ -60,7 +60,7 @@ var description = "plimsoll measures messaging systems at equal guarantees: how 
 	"Exit codes: " + exitList()
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], os.Stdout, unbroken(os.Stderr)))
 }
 
 // inputError is an error in the user's input.

@@ -140,6 +140,25 @@ func TestRunOutlivesItsStandardError(t *testing.T) {
 	}
 }
 
+// No sentence ends a command because nobody reads it, from the first one on.
+func TestNobodyReadsStandardError(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := self(t, t.TempDir(), "run", "--no-such-flag")
+	cmd.Stderr = writer
+	_ = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != exitUsage {
+		t.Errorf("the command ended with %v", cmd.ProcessState)
+	}
+}
+
 func start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
