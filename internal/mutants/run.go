@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +27,8 @@ type binary struct {
 // test is a test that passes without a mutant.
 type test struct {
 	name    string
-	took    time.Duration
-	reaches map[int]bool // the mutants whose code it runs
+	took    time.Duration // of CPU
+	reaches map[int]bool  // the mutants whose code it runs
 }
 
 func (b *binary) path() string { return filepath.Join(b.folder, "tests") }
@@ -35,9 +36,11 @@ func (b *binary) path() string { return filepath.Join(b.folder, "tests") }
 const (
 	// quick is how long tests may take that run in one process.
 	quick = 100 * time.Millisecond
-	// A mutant's test may take leastWait, and longer if it takes that without a mutant.
+	// A mutant's test may take leastWait of CPU time, and longer if it takes that without a mutant;
+	// and idleFactor times as long by the clock, for those that wait for ever.
 	leastWait  = 5 * time.Second
 	waitFactor = 10
+	idleFactor = 6
 	// confirmations is how often a listed survivor must be killed until that counts.
 	confirmations = 3
 )
@@ -46,11 +49,13 @@ const (
 func (b *binary) run(
 	ctx context.Context, names []string, mutant int, reached string, wait time.Duration,
 ) (spent time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, idleFactor*wait)
 	defer cancel()
 	// A mutant that allocates without end must not take the machine's memory.
-	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -v 4194304; exec "$0" "$@"`, b.path(),
-		"-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
+	limited := fmt.Sprintf(`ulimit -v 4194304; ulimit -t %.0f; exec "$0" "$@"`,
+		math.Ceil(wait.Seconds()))
+	cmd := exec.CommandContext(ctx, "sh", "-c", limited, b.path(), "-test.failfast",
+		"-test.run", "^("+strings.Join(names, "|")+")$")
 	if b.rapid {
 		cmd.Args = append(cmd.Args, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
@@ -81,14 +86,14 @@ func (b *binary) baseline(ctx context.Context, longest time.Duration) (left []st
 		}
 		began := time.Now()
 		spent, err := b.run(ctx, []string{name}, 0, reached, waitFactor*longest)
-		if spent > longest || time.Since(began) > waitFactor*longest {
+		if spent > longest || time.Since(began) > idleFactor*waitFactor*longest {
 			left = append(left, name)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		t := test{name: name, took: time.Since(began), reaches: make(map[int]bool)}
+		t := test{name: name, took: spent, reaches: make(map[int]bool)}
 		noted, err := os.ReadFile(reached)
 		if err != nil {
 			return nil, err
