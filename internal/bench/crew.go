@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
@@ -37,8 +38,7 @@ type Deal struct {
 // wholeTopics reports whether the producers and the consumers of a topic are on one worker: with
 // Job.Pair, and if each worker has its own system.
 func (j *Job) wholeTopics() bool {
-	_, embedded := j.System.(system.Embedded)
-	return j.Pair || embedded
+	return j.Pair || j.embedded()
 }
 
 // crewStart is headStart for workers elsewhere, because the order to start must reach all of them.
@@ -93,19 +93,15 @@ func (h *workerFigures) fill(all []result.Worker) []result.Worker {
 // clocksDifferNs returns the largest possible difference between the clocks of a producer's and a
 // consumer's worker; 0: they share a clock.
 func (r *run) clocksDifferNs() int64 {
-	var bounds [2]int64 // the two greatest
 	if r.job.wholeTopics() {
 		return 0
 	}
+	bounds := []int64{0, 0}
 	for _, w := range r.run.Workers {
-		switch b := w.ClockBoundNs; {
-		case b > bounds[0]:
-			bounds[0], bounds[1] = b, bounds[0]
-		case b > bounds[1]:
-			bounds[1] = b
-		}
+		bounds = append(bounds, w.ClockBoundNs)
 	}
-	return bounds[0] + bounds[1]
+	slices.Sort(bounds)
+	return bounds[len(bounds)-1] + bounds[len(bounds)-2]
 }
 
 // CheckCrew refuses a workload that cannot be divided among the workers, and a crew in which a

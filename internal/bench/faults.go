@@ -88,10 +88,7 @@ func (s *session) readyFaults(ctx context.Context) error {
 
 // checkFaults refuses faults of servers that plimsoll did not start.
 func (j *Job) checkFaults() error {
-	if len(j.Workload.Faults) == 0 {
-		return nil
-	}
-	if _, embedded := j.System.(system.Embedded); embedded {
+	if len(j.Workload.Faults) == 0 || j.embedded() {
 		return nil
 	}
 	c := fault.Cluster{System: j.System.Describe().Name, Base: j.dataDir()}

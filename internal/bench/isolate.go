@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // checkIsolation refuses a workload whose isolate key cannot be fulfilled.
@@ -13,8 +12,7 @@ func (j *Job) checkIsolation() error {
 	if !j.Workload.Isolate.DropPageCache {
 		return nil
 	}
-	_, embedded := j.System.(system.Embedded)
-	if !embedded && !j.starts() && len(j.Target.Processes) == 0 && !onThisHost(j.Target.Endpoints) {
+	if !j.embedded() && !j.starts() && len(j.Target.Processes) == 0 && !onThisHost(j.Target.Endpoints) {
 		return errors.New(
 			"isolate.drop_page_cache drops the page cache of this machine, and none of the " +
 				"servers runs on it: take it out of the workload")

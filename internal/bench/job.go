@@ -83,50 +83,43 @@ type Watch interface {
 
 // Check refuses, before anything is started, a job that the system cannot do.
 func (j *Job) Check() error {
-	if err := j.checkDescribed(); err != nil {
-		return err
-	}
-	d := j.System.Describe()
-	_, embedded := j.System.(system.Embedded)
-	if embedded && len(j.Target.Endpoints) > 0 {
-		return fmt.Errorf("%s runs inside plimsoll: remove the endpoints from its target", d.Name)
-	}
-	if !j.external() && !embedded && !j.starts() {
-		return fmt.Errorf(
-			"plimsoll cannot start %s itself: give the target the endpoints of a running cluster",
-			d.Name)
-	}
-	if err := j.checkWarmUp(); err != nil {
-		return err
-	}
-	if err := j.checkMemory(memoryOfMachine()); err != nil {
-		return err
-	}
-	if j.Cluster != nil {
-		// Otherwise the start of the cluster checks it.
-		if err := testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes); err != nil {
+	for _, check := range []func() error{
+		j.checkDescribed, j.checkServers, j.checkWarmUp, j.checkMachine, j.CheckBill,
+		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns, j.checkSystem,
+	} {
+		if err := check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkServers refuses a target whose servers are neither named nor started.
+func (j *Job) checkServers() error {
+	name := j.System.Describe().Name
+	switch {
+	case j.embedded() && len(j.Target.Endpoints) > 0:
+		return fmt.Errorf("%s runs inside plimsoll: remove the endpoints from its target", name)
+	case !j.external() && !j.embedded() && !j.starts():
+		return fmt.Errorf("plimsoll cannot start %s itself: give the target the endpoints of a "+
+			"running cluster", name)
+	}
+	return nil
+}
+
+// checkMachine refuses what this machine has no room for, and processes that it does not have.
+func (j *Job) checkMachine() error {
+	err := j.checkMemory(memoryOfMachine())
+	if err == nil && j.Cluster != nil { // otherwise the start of the cluster checks it
+		err = testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes)
+	}
+	if err != nil {
+		return err
 	}
 	if err := observe.Check(j.Target.Processes); err != nil {
 		return fmt.Errorf("processes: %w", err)
 	}
-	if err := j.CheckBill(); err != nil {
-		return err
-	}
-	if err := j.checkIsolation(); err != nil {
-		return err
-	}
-	if err := j.checkFaults(); err != nil {
-		return err
-	}
-	if err := j.checkExisting(); err != nil {
-		return err
-	}
-	if err := j.checkReturns(); err != nil {
-		return err
-	}
-	return j.checkSystem()
+	return nil
 }
 
 // checkReturns refuses handling.fails on systems whose consumers cannot give messages back.
@@ -228,6 +221,12 @@ func (j *Job) versions() ([]system.Settings, error) {
 
 // starts reports whether plimsoll starts the cluster itself.
 func (j *Job) starts() bool { return system.Starts(j.System, j.Target) }
+
+// embedded reports whether the system runs in plimsoll's own process.
+func (j *Job) embedded() bool {
+	_, is := j.System.(system.Embedded)
+	return is
+}
 
 // external reports whether the servers run already.
 func (j *Job) external() bool { return system.RunsElsewhere(j.System, j.Target) }

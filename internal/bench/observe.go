@@ -49,7 +49,7 @@ func (s *session) observe() (err error) {
 // serversOf returns the processes on this machine of a job's system, or of its testbed.
 func serversOf(j *Job, bed *testbed.Testbed) []target.Process {
 	var all []target.Process
-	if _, embedded := j.System.(system.Embedded); embedded {
+	if j.embedded() {
 		return append(all, target.Process{Name: result.Self, PID: os.Getpid()})
 	}
 	if bed == nil {

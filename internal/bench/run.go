@@ -95,8 +95,7 @@ func (s *session) raiseGOMAXPROCS() (undo func()) {
 
 // servesItself reports whether the system's servers are in this process.
 func (s *session) servesItself() bool {
-	_, embedded := s.job.System.(system.Embedded)
-	return embedded || slices.ContainsFunc(s.run.System.Nodes,
+	return s.job.embedded() || slices.ContainsFunc(s.run.System.Nodes,
 		func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 

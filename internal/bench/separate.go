@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -20,9 +19,8 @@ func (j *Job) separateCPUs() *result.Apart {
 	if j.Workload.Isolate.CPUs != workload.CPUsSplit {
 		return nil
 	}
-	_, embedded := j.System.(system.Embedded)
 	switch {
-	case embedded:
+	case j.embedded():
 		return &result.Apart{Why: j.System.Describe().Name + " runs in plimsoll's own process"}
 	case !j.starts() && len(j.Target.Processes) == 0:
 		return &result.Apart{Why: "plimsoll started no server, and the target names none under " +
