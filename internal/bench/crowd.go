@@ -44,8 +44,7 @@ func closeTime(w *workload.Workload) time.Duration {
 	return closeLimit + time.Duration(w.Topics)*topicTime + time.Duration(clients(w))*clientTime
 }
 
-func clients(
-	w *workload.Workload) int {
+func clients(w *workload.Workload) int {
 	return w.Topics * (w.Producers + w.Subscriptions*w.Consumers)
 }
 
@@ -81,23 +80,20 @@ func condensed(facts []system.Fact) []result.Fact {
 // createTopics creates the topics, many at a time, and returns those that may exist, in no order.
 func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	progress func(string)) (created []system.Topic, err error) {
-	var mu sync.Mutex
-	note := func(some ...system.Topic) {
-		mu.Lock()
-		defer mu.Unlock()
-		created = append(created, some...)
-	}
 	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
 		return topics, inRequests(ctx, topics,
 			load.Counting(progress, "created %s of %s topics", len(topics)), keeper.CreateTopics)
 	}
+	var mu sync.Mutex
 	err = system.Each(ctx, len(topics), maxTopicsAtOnce,
 		load.Counting(progress, "created %s of %s topics",
 			len(topics)), func(ctx context.Context, i int) error {
 			if err := c.CreateTopic(ctx, topics[i]); err != nil {
 				return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
 			}
-			note(topics[i])
+			mu.Lock()
+			defer mu.Unlock()
+			created = append(created, topics[i])
 			return nil
 		})
 	return created, err

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -66,20 +67,12 @@ func (g *gauges) keep(read []system.Gauge, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil {
-		g.missing(err)
+		g.failed = cmp.Or(g.failed, err)
 		return
 	}
 	g.latest = nil
 	for _, one := range read {
-		g.latest = append(g.latest, result.Gauge{Name: one.Name, Unit: one.Unit,
-			Value: one.Value, Counter: one.Counter})
-	}
-}
-
-// missing records the first error. The caller holds the lock.
-func (g *gauges) missing(err error) {
-	if g.failed == nil {
-		g.failed = err
+		g.latest = append(g.latest, result.Gauge(one))
 	}
 }
 
@@ -88,23 +81,20 @@ func (g *gauges) sizeUp(ctx context.Context) {
 	dirs := g.dirs
 	for again := true; again && len(dirs) > 0; again = clock.Sleep(ctx, sizeEvery) {
 		var read []result.Gauge
+		var failed error
 		var followed []dataDir
 		for _, d := range dirs {
 			sizes, err := d.size(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			if err == nil {
+			if failed = cmp.Or(failed, err); err == nil {
 				read, followed = append(read, sizes...), append(followed, d)
-				continue
 			}
-			g.mu.Lock()
-			g.missing(err)
-			g.mu.Unlock()
 		}
 		dirs = followed
 		g.mu.Lock()
-		g.sizes = read
+		g.sizes, g.failed = read, cmp.Or(g.failed, failed)
 		g.mu.Unlock()
 	}
 }
