@@ -248,6 +248,16 @@ type VersionReader interface {
 	ServerVersions(ctx context.Context) ([]string, error)
 }
 
+// Unready is the error of CreateTopic for a topic that exists from then on and is not ready. The
+// caller deletes it.
+type Unready struct{ Err error }
+
+func (e *Unready) Error() string {
+	return "the topic was created and is not ready: " + e.Err.Error()
+}
+
+func (e *Unready) Unwrap() error { return e.Err }
+
 // TopicDeleter is a Cluster that can delete topics.
 type TopicDeleter interface {
 	DeleteTopic(ctx context.Context, t Topic) error

@@ -88,12 +88,16 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	err = system.Each(ctx, len(topics), maxTopicsAtOnce,
 		load.Counting(progress, "created %s of %s topics",
 			len(topics)), func(ctx context.Context, i int) error {
-			if err := c.CreateTopic(ctx, topics[i]); err != nil {
+			err := c.CreateTopic(ctx, topics[i])
+			var unready *system.Unready
+			if err == nil || errors.As(err, &unready) {
+				mu.Lock()
+				defer mu.Unlock()
+				created = append(created, topics[i])
+			}
+			if err != nil {
 				return fmt.Errorf("create topic %s: %w", topics[i].Name, err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			created = append(created, topics[i])
 			return nil
 		})
 	return created, err

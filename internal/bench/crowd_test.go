@@ -18,15 +18,19 @@ type shelf struct {
 	mu     sync.Mutex
 	topics map[string]bool
 	fail   string // the topic that cannot be created or deleted
+	late   bool   // that topic is created, and not ready
 }
 
 func (s *shelf) CreateTopic(_ context.Context, t system.Topic) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.Name == s.fail {
+	if t.Name == s.fail && !s.late {
 		return errors.New("no room")
 	}
 	s.topics[t.Name] = true
+	if t.Name == s.fail {
+		return &system.Unready{Err: errors.New("no leader")}
+	}
 	return nil
 }
 
@@ -105,10 +109,12 @@ func TestTopicsAreMadeAndDeletedManyAtATime(t *testing.T) {
 // If the creation of a crowd fails, all topics that may exist are known, so that they can be
 // deleted.
 func TestTopicsMadeBeforeAFailureAreKnown(t *testing.T) {
-	alone := &shelf{topics: make(map[string]bool), fail: "t-90"}
-	created, err := createTopics(t.Context(), alone, crowd(100, 1), nil)
-	if err == nil || len(created) != len(alone.topics) {
-		t.Errorf("%d of %d known: %v", len(created), len(alone.topics), err)
+	for _, late := range []bool{false, true} {
+		alone := &shelf{topics: make(map[string]bool), fail: "t-90", late: late}
+		created, err := createTopics(t.Context(), alone, crowd(100, 1), nil)
+		if err == nil || len(created) != len(alone.topics) || alone.topics["t-90"] != late {
+			t.Errorf("late %v: %d of %d known: %v", late, len(created), len(alone.topics), err)
+		}
 	}
 	many := &keeper{shelf: &shelf{topics: make(map[string]bool), fail: "t-90"}}
 	if created, err := createTopics(t.Context(), many, crowd(100, 1), nil); err == nil ||

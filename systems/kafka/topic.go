@@ -166,7 +166,7 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error 
 		return err != nil, err
 	})
 	if err != nil {
-		return fmt.Errorf("the topic was created and is not ready: %w", err)
+		return &system.Unready{Err: err}
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return c.explainAdmin(err)
 	}
 	if err := c.touch(ctx, t); err != nil {
-		return fmt.Errorf("the topic was created and is not ready: %w", c.explain(err))
+		return &system.Unready{Err: c.explain(err)}
 	}
 	return nil
 }

@@ -65,6 +65,14 @@ func TestManagementThatIsNotThere(t *testing.T) {
 	began := time.Now()
 	_, err := c.ServerVersions(t.Context())
 	systemtest.Refused(t, began, err, "management API", setManagement)
+
+	// Nobody could tell whether the queues of a topic are ready, so none is created.
+	topic := system.Topic{Name: "nobody-tells", Partitions: 1}
+	began = time.Now()
+	systemtest.Refused(t, began, c.CreateTopic(t.Context(), topic), "management API", setManagement)
+	if exists, err := c.exchangeExists(t.Context(), topic.Name); exists || err != nil {
+		t.Errorf("an exchange is there: %v, %v", exists, err)
+	}
 }
 
 // TestSecureListener connects to servers that require TLS: with correct options, and with one

@@ -112,6 +112,11 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err := c.readServers(ctx, newReading(c.cfg)); err != nil {
 		return err
 	}
+	// Without the API nobody could tell whether the queues are ready.
+	if _, err := c.api.queues(ctx, c.cfg.vhost, t.Name); err != nil &&
+		!errors.Is(err, errNotThere) {
+		return err
+	}
 	if c.cfg.kind == mirrored {
 		err := c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`\.`,
 			map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
@@ -122,11 +127,12 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err := c.declareExchange(ctx, t); err != nil {
 		return err
 	}
-	if err := c.declareQueues(ctx, t, unread); err != nil {
-		return err
+	err = c.declareQueues(ctx, t, unread)
+	if err == nil {
+		_, err = c.settledQueues(ctx, t)
 	}
-	if _, err := c.settledQueues(ctx, t); err != nil {
-		return fmt.Errorf("the topic was created and is not ready: %w", err)
+	if err != nil {
+		return &system.Unready{Err: err}
 	}
 	return nil
 }
