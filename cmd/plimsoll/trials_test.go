@@ -138,7 +138,7 @@ func TestDocumentedGate(t *testing.T) {
 		candidate string
 		code      int
 		want      string
-	}{{"100ms", 0, "holds: publish.p50"}, {"400ms", 1, "fails: publish.p50"}} {
+	}{{"100ms", 0, "passes: publish.p50"}, {"400ms", 1, "fails: publish.p50"}} {
 		dir := inDir(t, map[string]string{
 			"workload.yaml": "name: gate\nload: {rate: 100/s}\nwarmup: 0s\nduration: 500ms\n",
 			"baseline.yaml": "name: baseline\nsystem: sim\nsettings: {service_time: 100ms}\n",

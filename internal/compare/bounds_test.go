@@ -159,7 +159,7 @@ func TestRefusalsDoNotImproveATail(t *testing.T) {
 			t.Errorf("%d runs, the other way round: %+v", runs, e)
 		}
 		said, err = rule(t, b, a, "publish.p99 > 1.1x")
-		if err != nil || !strings.HasPrefix(said, "holds: ") {
+		if err != nil || !strings.HasPrefix(said, "passes: ") {
 			t.Errorf("%d runs, the other way round: %q, %v", runs, said, err)
 		}
 	}
@@ -184,10 +184,10 @@ func TestGatesOfBounds(t *testing.T) {
 		"not reached": {good, refuses, "publish.p99 > 1h",
 			"fails: publish.p99 is not reached: "},
 		"better wanted": {good, refuses, "publish.p99 < 1x",
-			"holds: publish.p99 is not reached"},
-		"A's is a bound": {waits, good, "publish.p99 > 1.1x", "holds: publish.p99 is ≤ "},
+			"passes: publish.p99 is not reached"},
+		"A's is a bound": {waits, good, "publish.p99 > 1.1x", "passes: publish.p99 is ≤ "},
 		"a percentile below all": {refuses, refuses, "publish.p50 > 1.1x",
-			"holds: publish.p50 is 1.0"},
+			"passes: publish.p50 is 1.0"},
 		"lost": {good, lost, "e2e.p99 > 1.1x",
 			"fails: e2e.p99 is not reached in B"},
 	} {

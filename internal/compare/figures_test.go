@@ -320,12 +320,12 @@ func TestGatesOfLowerBounds(t *testing.T) {
 		gate, want string
 	}{
 		{rated(800, 801, 802, 803, 804), "rate < 900/s", "fails: rate is 802/s, at most 804/s"},
-		{rated(900, 900, 900, 900, 900), "rate < 900/s", "holds: rate is 900/s"},
-		{rated(1000, 1001, 1002, 1003, 1004), "rate < 900/s", "holds: rate is 1.002k/s"},
+		{rated(900, 900, 900, 900, 900), "rate < 900/s", "passes: rate is 900/s"},
+		{rated(1000, 1001, 1002, 1003, 1004), "rate < 900/s", "passes: rate is 1.002k/s"},
 		{rated(850, 880, 890, 910, 950), "rate < 900/s", "scatter too much to be sure"},
-		{rated(900, 900, 900, 900, 900), "rate > 900/s", "holds: rate is 900/s"},
+		{rated(900, 900, 900, 900, 900), "rate > 900/s", "passes: rate is 900/s"},
 		{rated(700, 300, 500, 900, 800), "duplicate < 4", "fails: duplicate is 3 in run B1"},
-		{rated(700, 400, 500, 900, 800), "duplicate < 4", "holds: duplicate is 4 in run B1"},
+		{rated(700, 400, 500, 900, 800), "duplicate < 4", "passes: duplicate is 4 in run B1"},
 	} {
 		got, err := rule(t, sideOf("A", 1, 2, 3, 4, 5), c.b, c.gate)
 		if err != nil || !strings.Contains(got, c.want) {

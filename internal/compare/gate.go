@@ -151,7 +151,7 @@ func (c *Comparison) rule(g Gate, tail float64) (Ruling, error) {
 	case lies:
 		found += ": beyond the bound, but the runs scatter too much to be sure"
 	}
-	return Ruling{Gate: g.Text, Sentence: "holds: " + found}, nil
+	return Ruling{Gate: g.Text, Sentence: "passes: " + found}, nil
 }
 
 func (g Gate) fails(found string) Ruling {

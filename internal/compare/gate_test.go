@@ -205,16 +205,16 @@ func TestGatesFailOnlyBeyondDoubt(t *testing.T) {
 		"beyond": {slower, "publish.p99 > 1.10x",
 			"fails: publish.p99 is 1.147x, at least 1.1"},
 		"within": {slower, "publish.p99 > 1.20x",
-			"holds: publish.p99 is 1.147x, at least"},
+			"passes: publish.p99 is 1.147x, at least"},
 		"scattered": {wild, "publish.p99 > 1.10x",
 			"but the runs scatter too much to be sure"},
-		"faster": {slower, "publish.p99 < 1x", "holds: "},
+		"faster": {slower, "publish.p99 < 1x", "passes: "},
 		"absolute": {slower, "publish.p99 > 110us",
 			"fails: publish.p99 is 117us, at least 115us at 95%"},
 		"absolute, not beyond": {slower, "publish.p99 > 116us",
 			"but the runs scatter too much to be sure"},
 		"a count":            {lossy, "lost > 0", "fails: lost is 3 in run B1"},
-		"a count that holds": {slower, "lost > 0", "holds: lost is 0 in run B0"},
+		"a count that holds": {slower, "lost > 0", "passes: lost is 0 in run B0"},
 	} {
 		if got, err := rule(t, a, c.b, c.gate); err != nil || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, %v, want %s", name, got, err, c.want)
@@ -289,10 +289,10 @@ func TestGatesSeeUnansweredMessages(t *testing.T) {
 	b := sideOf("B", 100, 101)
 	b.Runs[1].Run.Counters = result.Counters{Scheduled: 100, Acked: 95, Unknown: 4, Unsent: 1}
 	for gate, want := range map[string]string{
-		"failed > 0":  "holds: failed is 0 in run B0",
+		"failed > 0":  "passes: failed is 0 in run B0",
 		"unknown > 0": "fails: unknown is 4 in run B1",
 		"unsent > 0":  "fails: unsent is 1 in run B1",
-		"unsent > 1":  "holds: unsent is 1 in run B1",
+		"unsent > 1":  "passes: unsent is 1 in run B1",
 	} {
 		if got, err := rule(t, sideOf("A", 100), b, gate); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", gate, got, err, want)
@@ -319,7 +319,7 @@ func TestGatesOfLossWithUnreadMessages(t *testing.T) {
 	for gate, want := range map[string]string{
 		"lost > 0":  "fails: lost is ≥ 3 in run B0",
 		"lost > 5":  "fails: not decided: lost is ≥ 3",
-		"lost > 13": "holds: lost is ≥ 3 in run B0",
+		"lost > 13": "passes: lost is ≥ 3 in run B0",
 	} {
 		if got, err := rule(t, sideOf("A", 100), b, gate); err != nil ||
 			!strings.HasPrefix(got, want) {

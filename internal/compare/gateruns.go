@@ -132,7 +132,7 @@ func (g Gate) each(runs []*result.Saved) Ruling {
 	case may:
 		return g.fails("not decided: " + found)
 	}
-	return Ruling{Gate: g.Text, Sentence: "holds: " + found}
+	return Ruling{Gate: g.Text, Sentence: "passes: " + found}
 }
 
 // past reports whether a value fails the gate.
