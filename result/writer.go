@@ -333,8 +333,9 @@ func NamePart(name string) string {
 // Stamp returns a time in the form that folder names have.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
-// maxDocument bounds a JSON file of plimsoll: such files have some tens of kilobytes.
-const maxDocument = 16 << 20
+// maxDocument bounds a JSON file of plimsoll: most have some tens of kilobytes, and the plan of a
+// thousand cells takes some megabytes.
+const maxDocument = 64 << 20
 
 // IsRun reports whether a directory is a run's.
 func IsRun(dir string) bool {

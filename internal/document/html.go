@@ -34,12 +34,9 @@ var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
 	"policy": policy, "repeated": repeated, "nameless": nameless,
 }).Parse(pageTemplate))
 
-// The style has the dark colours twice: for systems with a dark theme, and for readers who
-// chose it. Paper is light.
+// Paper is light.
 var (
-	pageStyle = ChartCSS() + styleCSS +
-		"@media screen and (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" +
-		darkCSS + "}\n}\n@media screen {\n:root[data-theme=\"dark\"] {\n" + darkCSS + "}\n}\n"
+	pageStyle  = ChartCSS() + styleCSS + inDark(darkCSS)
 	pageScript = themeJS + ChartJS()
 )
 

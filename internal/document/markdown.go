@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -63,8 +64,9 @@ func (b *markup) block(block Block) {
 	case block.Heading != nil:
 		h := block.Heading
 		b.put("%s %s\n", strings.Repeat("#", min(max(h.Level, 1), 5)+1), md(h.Words))
-		if about := append(nonEmpty(h.Beside), h.Meta...); len(about) > 0 {
-			b.put("\n%s\n", md(strings.Join(about, ", ")))
+		about := strings.Join(append([]string{h.Beside}, h.Meta...), ", ")
+		if about = strings.TrimPrefix(about, ", "); about != "" {
+			b.put("\n%s\n", md(about))
 		}
 	case block.Text != nil:
 		if begin := md(block.Text.Begin); begin != "" {
@@ -122,13 +124,6 @@ func (b *markup) warnings(w Warnings) {
 	}
 }
 
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
-}
-
 // code writes a fence longer than any in the text.
 func (b *markup) code(c Code) {
 	words, fence := cleanLines(c.Words), "```"
@@ -143,10 +138,8 @@ func (b *markup) code(c Code) {
 
 // table writes a table. Its title heads the column of names if that has no head.
 func (b *markup) table(t Table) {
-	corner := t.Corner
-	if corner == "" {
-		corner = t.Title
-	} else if t.Title != "" && t.Title != corner {
+	corner := cmp.Or(t.Corner, t.Title)
+	if t.Title != "" && t.Title != corner {
 		b.put("**%s**\n\n", md(t.Title))
 	}
 	if len(t.Rows) == 0 {
@@ -168,16 +161,13 @@ func (b *markup) table(t Table) {
 		}
 	}
 	b.put("\n%s\n", rule)
-	section := ""
-	for _, r := range t.Rows {
-		if r.Section != section {
-			if section = r.Section; section != "" {
-				b.put("| **%s** |%s\n", md(section), strings.Repeat(" |", len(t.Head)))
-			}
+	for i, r := range t.Rows {
+		if section := t.Starts(i); section != "" {
+			b.put("| **%s** |%s\n", md(section), strings.Repeat(" |", len(t.Head)))
 		}
 		b.put("| %s |", md(r.Name))
-		for i := range t.Head {
-			b.put(" %s |", cellWords(r, i))
+		for k := range t.Head {
+			b.put(" %s |", cellWords(r, k))
 		}
 		b.put("\n")
 	}

@@ -87,8 +87,7 @@ func (p *Poster) SVG() string {
 	}
 	if p.Chart != nil {
 		left := posterRim + posterColumn
-		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(left+24),
-			number(top+8), escape(shortenTo(p.Chart.Title, 16, posterWidth-left-2*posterRim)))
+		d.words("name", left+24, top+8, shortenTo(p.Chart.Title, 16, posterWidth-left-2*posterRim))
 		// The words of a chart are for a page; on a preview they would be too small.
 		const larger = 1.2
 		d.put(`<g transform="translate(%s %s) scale(%s)">`, number(left), number(top+18),
@@ -112,13 +111,11 @@ func (p *Poster) head(d *pen) (bottom float64) {
 		size, class = small, "question long"
 	}
 	for _, words := range wrapTo(p.Question, size*bold, width, lines) {
-		d.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, number(posterRim), number(y),
-			escape(words))
+		d.words(class, posterRim, y, words)
 		y += line
 	}
 	y -= line - 30
-	d.put(`<text class="about" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-		escape(shortenTo(p.Circumstances, 18, posterWidth-2*posterRim)))
+	d.words("about", posterRim, y, shortenTo(p.Circumstances, 18, posterWidth-2*posterRim))
 	return y + 34
 }
 
@@ -140,16 +137,13 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 	}
 	y := top + 8
 	for _, words := range faults {
-		d.put(`<text class="fault" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-			escape(words))
+		d.words("fault", posterRim, y, words)
 		y += faultLine
 	}
 	for _, f := range p.Figures[:min(len(p.Figures), posted)] {
-		d.put(`<text class="label" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-			escape(shortenTo(f.Name, 16, posterColumn)))
+		d.words("label", posterRim, y, shortenTo(f.Name, 16, posterColumn))
 		if len(f.Values) == 1 {
-			d.put(`<text class="big" x="%s" y="%s">%s</text>`, number(posterRim), number(y+44),
-				escape(shortenTo(f.Values[0], 40*bold, posterColumn-20)))
+			d.words("big", posterRim, y+44, shortenTo(f.Values[0], 40*bold, posterColumn-20))
 			y += min(block, room/postedAtMost)
 			continue
 		}
@@ -160,16 +154,13 @@ func (p *Poster) figures(d *pen, top, bottom float64) {
 				textWidth(f.mark(i))*16/fontSize
 			d.put(`<g class="dot %s"><circle cx="%s" cy="%s" r="5"/></g>`, colorClass(i),
 				number(posterRim+6), number(y-5))
-			d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim+22), number(y),
-				escape(shortenTo(p.Systems[i], 16, left)+f.mark(i)))
-			d.put(`<text class="value right" x="%s" y="%s">%s</text>`,
-				number(posterRim+posterColumn-44), number(y), escape(value))
+			d.words("name", posterRim+22, y, shortenTo(p.Systems[i], 16, left)+f.mark(i))
+			d.words("value right", posterRim+posterColumn-44, y, value)
 		}
 		y += gap
 	}
 	if left := len(p.Systems) - namedAtMost; left > 0 && posted > 0 {
-		d.put(`<text class="label" x="%s" y="%s">and %d more</text>`, number(posterRim),
-			number(y-12), left)
+		d.words("label", posterRim, y-12, fmt.Sprintf("and %d more", left))
 	}
 }
 
@@ -205,17 +196,14 @@ func (p *Poster) foot(d *pen) (top float64) {
 			number(top), number(line*float64(len(limits))-4))
 	}
 	for i, words := range limits {
-		d.put(`<text class="limit" x="%s" y="%s">%s</text>`, number(posterRim+16),
-			number(top+15+line*float64(i)), escape(words))
+		d.words("limit", posterRim+16, top+15+line*float64(i), words)
 	}
 	if p.Command != "" {
 		d.put(`<rect class="field" x="%s" y="%s" width="%s" height="30" rx="5"/>`, number(posterRim),
 			number(command), number(wide))
-		d.put(`<text class="command" x="%s" y="%s">%s</text>`, number(posterRim+12),
-			number(command+20), escape(shortenTo(p.Command, 18, wide-24)))
+		d.words("command", posterRim+12, command+20, shortenTo(p.Command, 18, wide-24))
 	}
-	d.put(`<text class="label right" x="%s" y="%s">%s</text>`, number(posterWidth-posterRim),
-		number(posterHeight-14), escape(shortenTo(p.Source, 16, wide)))
+	d.words("label right", posterWidth-posterRim, posterHeight-14, shortenTo(p.Source, 16, wide))
 	return top
 }
 

@@ -12,13 +12,10 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 	const highest = 34.0
 	row := min(highest, (bottom-top)/float64(len(rows)+1))
 	wide := (posterWidth - 2*posterRim - gridName) / float64(max(len(p.Systems), 1))
-	right := func(column int) string {
-		return number(posterRim + gridName + wide*float64(column+1))
-	}
+	right := func(column int) float64 { return posterRim + gridName + wide*float64(column+1) }
 	y := top + row/2
 	for i, s := range p.Systems {
-		d.put(`<text class="label right" x="%s" y="%s">%s</text>`, right(i), number(y),
-			escape(shortenTo(s, 16, wide-12)))
+		d.words("label right", right(i), y, shortenTo(s, 16, wide-12))
 	}
 	for k, f := range rows {
 		y += row
@@ -26,11 +23,9 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 		if k < len(p.Faults) {
 			class = "fault right"
 		}
-		d.put(`<text class="name" x="%s" y="%s">%s</text>`, number(posterRim), number(y),
-			escape(shortenTo(f.Name, 16, gridName-4)))
+		d.words("name", posterRim, y, shortenTo(f.Name, 16, gridName-4))
 		for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
-			d.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, right(i), number(y),
-				escape(shortenTo(v, 20*bold, wide-12)))
+			d.words(class, right(i), y, shortenTo(v, 20*bold, wide-12))
 		}
 	}
 }

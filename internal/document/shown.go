@@ -92,12 +92,9 @@ func (t Table) shown(m medium) Table {
 		return t
 	}
 	out := t
-	out.Head, out.Rows = nil, nil
-	for _, c := range t.Head {
-		if c.For.reaches(m) {
-			out.Head = append(out.Head, c)
-		}
-	}
+	out.Rows = nil
+	out.Head = slices.DeleteFunc(slices.Clone(t.Head),
+		func(c Column) bool { return !c.For.reaches(m) })
 	for _, r := range t.Rows {
 		var values []Cell
 		for i, v := range r.Values {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"math"
 	"strings"
 )
@@ -142,13 +143,10 @@ func (s *Series) extend(x, y *extent) bool {
 
 // nothing returns the reason why there is nothing to draw, or "".
 func (d *drawing) nothing() string {
-	switch {
-	case len(d.series) > 0 || d.heat != nil:
+	if len(d.series) > 0 || d.heat != nil {
 		return ""
-	case d.chart.Empty != "":
-		return d.chart.Empty
 	}
-	return "Nothing was recorded that this chart could show."
+	return cmp.Or(d.chart.Empty, "Nothing was recorded that this chart could show.")
 }
 
 // data tells the script of the page about an axis.

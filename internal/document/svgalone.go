@@ -20,10 +20,14 @@ var (
 // ChartCSS is the style of charts on a page: their colours in light and in dark, and what they
 // look like. A page's attribute data-theme chooses "light" or "dark"; paper is always light.
 func ChartCSS() string {
-	return ":root {\n" + lightColors + "}\n" +
-		"@media screen and (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" +
-		darkColors + "}\n}\n@media screen {\n:root[data-theme=\"dark\"] {\n" + darkColors +
-		"}\n}\n" + chartRules
+	return ":root {\n" + lightColors + "}\n" + inDark(darkColors) + chartRules
+}
+
+// inDark gives rules to pages that are dark: by the theme of the reader's system, or by the
+// reader's own choice.
+func inDark(rules string) string {
+	return "@media screen and (prefers-color-scheme: dark) {\n:root:not([data-theme]) {\n" +
+		rules + "}\n}\n@media screen {\n:root[data-theme=\"dark\"] {\n" + rules + "}\n}\n"
 }
 
 // ChartJS shows the values of a chart below the pointer and to the keyboard. It serves all
@@ -79,8 +83,7 @@ func (c *Chart) picture(p *pen, left, top, width, height float64) float64 {
 	plotWidth := width - pictureLeft - pictureRight
 	d := newDrawing(c, pen{width: plotWidth, height: c.height()}, []tier{{"", plotWidth}})
 	if words := d.nothing(); words != "" {
-		p.put(`<text class="key" x="%s" y="%s">%s</text>`, number(left+20), number(top+30),
-			escape(shorten(words, width-40)))
+		p.words("key", left+20, top+30, shorten(words, width-40))
 		return max(height, 60)
 	}
 	above := 14.0 + d.legendRows(p, left+pictureLeft, top, plotWidth)

@@ -18,8 +18,15 @@ func (d *drawing) draw() {
 		d.put(`<text class="y" x="-8" y="%s">%s</text>`, number(d.py(t.at)+4), escape(t.words))
 	}
 	if title := d.chart.Y.Title; title != "" {
-		d.put(`<text class="first" x="-8" dx="-%s" y="%s">%s</text>`, number(d.titleShift()),
-			number(-d.titleAbove()), escape(title))
+		// Above the words of the axis, and above the names of phases.
+		shift, above := 56, 12
+		if d.chart.Small {
+			shift = 44
+		}
+		if d.hasBands() {
+			above = 24
+		}
+		d.put(`<text class="first" x="-8" dx="-%d" y="%d">%s</text>`, shift, -above, escape(title))
 	}
 	if title := d.chart.X.Title; title != "" {
 		d.text("last", 1, d.height+38, title)
@@ -67,22 +74,6 @@ func (d *drawing) perTier(write func(*drawing, tier)) {
 	}
 }
 
-// The place of the title of the upright axis: above the words of the axis, and above the names
-// of phases.
-func (d *drawing) titleShift() float64 {
-	if d.chart.Small {
-		return 44
-	}
-	return 56
-}
-
-func (d *drawing) titleAbove() float64 {
-	if d.hasBands() {
-		return 24
-	}
-	return 12
-}
-
 // hasBands reports whether words stand above the plot.
 func (d *drawing) hasBands() bool {
 	return !d.chart.Small && slices.ContainsFunc(d.spans, func(s Span) bool {
@@ -126,12 +117,8 @@ func (t Tone) class() string {
 	return "plain"
 }
 
-func clamp(at float64) float64 {
-	if math.IsNaN(at) {
-		return at
-	}
-	return min(max(at, 0), 1)
-}
+// clamp keeps a place within the plot; NaN stays NaN.
+func clamp(at float64) float64 { return min(max(at, 0), 1) }
 
 // timeMarks are the marks of the horizontal axis, and the names of the stretches above it.
 func (d *drawing) timeMarks(t tier) {

@@ -95,13 +95,9 @@ func (d *drawing) extremes(s *Series) iter.Seq2[vertex, vertex] {
 	}
 }
 
-// inside keeps a place near the plot: a line may leave the range that an axis was given.
-func inside(at float64) float64 {
-	if math.IsNaN(at) {
-		return at
-	}
-	return min(max(at, -0.03), 1.03)
-}
+// inside keeps a place near the plot: a line may leave the range that an axis was given. NaN stays
+// NaN.
+func inside(at float64) float64 { return min(max(at, -0.03), 1.03) }
 
 // groups is the maximum number of stretches of a line of this chart.
 func (d *drawing) groups() int {

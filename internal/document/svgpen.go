@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -65,6 +64,11 @@ func (p *pen) text(class string, at, y float64, words string) {
 	p.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, p.across(at), number(y), escape(words))
 }
 
+// words writes words at a place in pixels.
+func (p *pen) words(class string, x, y float64, words string) {
+	p.put(`<text class="%s" x="%s" y="%s">%s</text>`, class, number(x), number(y), escape(words))
+}
+
 // rule draws a straight line across the plot or down.
 func (p *pen) rule(class string, x0, y0, x1, y1 float64) {
 	p.put(`<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, p.across(x0), number(y0),
@@ -90,14 +94,7 @@ func coordinate(b []byte, v float64) []byte {
 
 // escape makes any text safe within markup, also as the value of an attribute. Characters that
 // XML forbids become spaces.
-func escape(s string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == 0xFFFE || r == 0xFFFF {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
-}
+func escape(s string) string { return html.EscapeString(printable(s, "")) }
 
 // shorten cuts words to a width in pixels, and ends them with an ellipsis.
 func shorten(s string, width float64) string {

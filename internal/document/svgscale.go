@@ -63,11 +63,7 @@ func newScale(a Axis, e extent, upright, padded bool) scale {
 	case Log:
 		s.roomLog(upright)
 	case Tail:
-		s.least = min(s.least, 90)
-		if s.most > 99.9999999 {
-			s.most = 99.9999999
-		}
-		s.most = max(s.most, 99)
+		s.least, s.most = min(s.least, 90), max(min(s.most, 99.9999999), 99)
 	default:
 		s.roomLinear(upright, padded)
 	}

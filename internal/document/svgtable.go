@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -81,19 +82,12 @@ func (d *drawing) lineRows(t *Table) {
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
-	var rows []reach
+	for _, s := range series {
+		t.Head = append(t.Head, Column{Name: cmp.Or(s.Name, d.chart.Title)})
+	}
 	size := (len(all) + tableRows - 1) / tableRows
 	for part := range slices.Chunk(all, max(size, 1)) {
-		rows = append(rows, reach{part[0], part[len(part)-1]})
-	}
-	for _, s := range series {
-		name := s.Name
-		if name == "" {
-			name = d.chart.Title
-		}
-		t.Head = append(t.Head, Column{Name: name})
-	}
-	for _, r := range rows {
+		r := reach{part[0], part[len(part)-1]}
 		row := Row{Name: d.x.between(r.from, r.to)}
 		for _, s := range series {
 			row.Values = append(row.Values, Cell{Words: s.within(r, d.y.unit)})
@@ -151,8 +145,7 @@ func (s *Series) within(r reach, u Unit) string {
 // heatRows has a row for each stretch of the horizontal axis: how many were counted, and where
 // the lowest, the most and the highest of them lie.
 func (d *drawing) heatRows(t *Table) {
-	t.Head = []Column{{Name: "messages"}, {Name: "lowest"}, {Name: "most frequent"},
-		{Name: "highest"}}
+	t.Head = Heads("messages", "lowest", "most frequent", "highest")
 	g := d.heat
 	size := (len(g.counts) + tableRows - 1) / tableRows
 	for i := 0; i < len(g.counts); i += size {
@@ -176,12 +169,11 @@ func (d *drawing) heatRows(t *Table) {
 		}
 		row := Row{Name: d.x.unit.between(g.x[i], g.x[to])}
 		if first < 0 {
-			row.Values = []Cell{{Words: "0"}, {Words: "–"}, {Words: "–"}, {Words: "–"}}
+			row.Values = Cells("0", "–", "–", "–")
 		} else {
 			u := d.y.unit
-			row.Values = []Cell{{Words: quantity.Count(int64(min(total, mostDrawn)))},
-				{Words: u.words(g.y[first])}, {Words: u.between(g.y[mode], g.y[mode+1])},
-				{Words: u.words(g.y[last+1])}}
+			row.Values = Cells(quantity.Count(int64(min(total, mostDrawn))), u.words(g.y[first]),
+				u.between(g.y[mode], g.y[mode+1]), u.words(g.y[last+1]))
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -116,12 +116,9 @@ func (p *lines) table(t Table) {
 	if t.Corner != "" || slices.ContainsFunc(t.Head, func(c Column) bool { return c.Name != "" }) {
 		p.row(g, head, FaintInk)
 	}
-	section := ""
-	for _, r := range t.Rows {
-		if r.Section != section {
-			if section = r.Section; section != "" {
-				p.words(section, FaintInk)
-			}
+	for i, r := range t.Rows {
+		if section := t.Starts(i); section != "" {
+			p.words(section, FaintInk)
 		}
 		p.row(g, r, "")
 	}

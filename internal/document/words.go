@@ -11,19 +11,17 @@ const None = "–"
 
 // Clean makes text from outside safe to print on one line of a terminal: control characters
 // could move the cursor or break the line.
-func Clean(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
-}
+func Clean(s string) string { return strings.TrimSpace(printable(s, "")) }
 
 // Talk makes sentences for a terminal safe to print, as Clean does, and keeps their lines and tabs.
-func Talk(s string) string {
+func Talk(s string) string { return printable(s, "\n\t") }
+
+// printable replaces by spaces what is not text: control characters other than those kept, breaks
+// of lines and paragraphs, and what Unicode and XML exclude. It mends broken UTF-8.
+func printable(s, kept string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if unicode.IsControl(r) && !strings.ContainsRune(kept, r) ||
+			strings.ContainsRune("\u2028\u2029\uFFFE\uFFFF", r) {
 			return ' '
 		}
 		return r

@@ -1,9 +1,7 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -85,12 +83,9 @@ func (r *Record) read(dir, kind, work string) {
 // decode reads a file into a value, which has the record. It refuses a schema version that this
 // plimsoll does not know.
 func decode(path string, into any, r *Record) error {
-	raw, err := readFile(path)
+	err := result.ReadDocument(filepath.Dir(path), filepath.Base(path), "an experiment", into)
 	if err != nil {
 		return err
-	}
-	if err := cmp.Or(json.Unmarshal(raw, into), result.CheckNumbers(into)); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if r.SchemaVersion < 1 || r.SchemaVersion > SchemaVersion {
 		return fmt.Errorf(
@@ -108,35 +103,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// maxFile bounds an experiment's file in bytes. The plan of a thousand cells takes some
-// megabytes.
-const maxFile = 64 << 20
-
-// readFile returns the content of a file that plimsoll wrote.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read an experiment: %w", err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return raw, nil
-}
-
 // fileOf returns the path of the file of a kind in a folder; "" when the folder has none.
 func fileOf(dir, kind string) string {
-	now := filepath.Join(dir, File)
-	if raw, err := readFile(now); err == nil {
-		var head struct{ Kind string }
-		if json.Unmarshal(raw, &head) != nil || head.Kind != kind {
+	var head struct{ Kind string }
+	if result.ReadDocument(dir, File, "an experiment", &head) == nil {
+		if head.Kind != kind {
 			return ""
 		}
-		return now
+		return filepath.Join(dir, File)
 	}
 	former := filepath.Join(dir, kind+".json")
 	if info, err := os.Stat(former); err == nil && info.Mode().IsRegular() {

@@ -11,7 +11,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Outcome is the result of a study beside the published figures.
@@ -166,11 +165,10 @@ func (r *Row) ours(values []float64) {
 
 // level returns the durability level of a cell; 0: it has no workload.
 func (c *Cell) level() int {
-	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
-	if err != nil || c.Workload == "" {
-		return 0
+	if w := c.workload(); w != nil {
+		return int(w.Durability)
 	}
-	return int(w.Durability)
+	return 0
 }
 
 // remark returns the remark of a cell, and whether the load limited its figure.

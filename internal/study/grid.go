@@ -43,6 +43,23 @@ func (p place) name() string {
 	return strings.Join(parts, ", ")
 }
 
+// target returns the target that the values name; empty: none does.
+func (p place) target() (name string) {
+	for _, v := range p {
+		name = cmp.Or(v.Target, name)
+	}
+	return name
+}
+
+// workload returns the workload that is known so far; nil: none is.
+func (c *Cell) workload() *workload.Workload {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil || c.Workload == "" {
+		return nil
+	}
+	return w
+}
+
 // Labels returns the labels of a cell's values.
 func (t *Table) Labels(at string) (out []string) {
 	for _, v := range t.place(at) {
@@ -84,11 +101,8 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 	c := Cell{Table: t.Name, At: at.name(), Equal: level, Round: round, Measure: t.Measure,
 		Cell: experiment.Cell{State: experiment.Pending}}
 	at = c.placeIn(t)
-	named := ""
+	named := at.target()
 	for _, v := range at {
-		if v.Target != "" {
-			named = v.Target
-		}
 		if slices.Contains(v.Leave, scale.Name) {
 			c.absent(leftOut)
 		}
@@ -183,9 +197,7 @@ func settingsOf(at place, scale Scale) (out strict.Pairs) {
 // rateOf returns the name of the rate at a place, from the last layer that has a rate.
 func (s *Study) rateOf(t *Table, at place) (name string) {
 	for _, l := range s.layersAt(t, at) {
-		if l.Rate != "" {
-			name = l.Rate
-		}
+		name = cmp.Or(l.Rate, name)
 	}
 	return name
 }

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -90,7 +89,7 @@ func (q *question) load(s side, r *Rate) Load {
 	if at := q.study.ownPeak(q.plan.Cells, &q.plan.Cells[as]); at != "" {
 		l.Theirs = q.study.publishedShare(r, at)
 	}
-	sum, n := 0.0, 0
+	var shares []float64
 	for _, c := range s.cells {
 		for i := range q.plan.Cells {
 			p, m := &q.plan.Cells[i], q.measured[i]
@@ -98,22 +97,19 @@ func (q *question) load(s side, r *Rate) Load {
 				m.Search == nil || m.Search.Bracket.StableRate <= 0 {
 				continue
 			}
-			sum, n = sum+math.Log(c.offered()/m.Search.Bracket.StableRate), n+1
+			shares = append(shares, c.offered()/m.Search.Bracket.StableRate)
 		}
 	}
-	if n > 0 {
-		l.Ours = math.Exp(sum / float64(n))
-	}
+	l.Ours = mean(shares)
 	return l
 }
 
 // offered returns the rate of a cell's workload; 0: it has none.
 func (c *Cell) offered() float64 {
-	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
-	if err != nil || len(w.Load.Segments) == 0 {
-		return 0
+	if w := c.workload(); w != nil && len(w.Load.Segments) > 0 {
+		return w.Load.Segments[0].From
 	}
-	return w.Load.Segments[0].From
+	return 0
 }
 
 // ownPeak returns the place, among those of a cell's rate, of the peak of the cell's own system at
@@ -168,14 +164,10 @@ func (s *Study) publishedWorkload(t *Table, at string) *workload.Workload {
 		return nil
 	}
 	c, err := s.cell(t, t.place(at), full, 0, 0)
-	if err != nil || c.Workload == "" {
-		return nil
-	}
-	w, err := workload.Parse("the published workload", []byte(c.Workload))
 	if err != nil {
 		return nil
 	}
-	return w
+	return c.workload()
 }
 
 // varied are the quantities whose range a claim may be about.
@@ -204,9 +196,8 @@ func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
 		return nil // systems may need unlike numbers for the same load
 	}
 	a, b := q.study.publishedWorkload(t, of.At), q.study.publishedWorkload(t, to.At)
-	here, err := workload.Parse("the cell's workload", []byte(of.Workload))
-	there, err2 := workload.Parse("the cell's workload", []byte(to.Workload))
-	if a == nil || b == nil || errors.Join(err, err2) != nil {
+	here, there := of.workload(), to.workload()
+	if a == nil || b == nil || here == nil || there == nil {
 		return nil
 	}
 	for _, v := range varied {

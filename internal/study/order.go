@@ -115,15 +115,9 @@ func order(s *Study, p *Plan) []int {
 			}
 			members[key] = append(members[key], i)
 		}
-		slices.SortStableFunc(groups, func(a, b string) int {
-			if (a == last) == (b == last) {
-				return 0
-			}
-			if a == last {
-				return -1
-			}
-			return 1
-		})
+		if at := slices.Index(groups, last); at > 0 {
+			groups = slices.Insert(slices.Delete(groups, at, at+1), 0, last)
+		}
 		for _, key := range groups {
 			slices.SortStableFunc(members[key], func(a, b int) int {
 				return cmp.Compare(p.Cells[a].rank(), p.Cells[b].rank())

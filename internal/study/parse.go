@@ -24,23 +24,13 @@ const (
 
 // file is the YAML form of a study.
 type file struct {
-	Name      string          `yaml:"name"`
-	Title     string          `yaml:"title"`
-	Question  string          `yaml:"question"`
-	Source    string          `yaml:"source"`
-	Testbed   []string        `yaml:"testbed"`
-	Missing   []string        `yaml:"missing"`
-	Rounds    quantity.Number `yaml:"rounds"`
-	AtMost    quantity.Span   `yaml:"at_most"`
-	Scales    []fileLengths   `yaml:"scales"`
-	Targets   []Target        `yaml:"targets"`
-	Workloads []Workload      `yaml:"workloads"`
-	Rates     []Rate          `yaml:"rates"`
+	Study
+	Rounds quantity.Number `yaml:"rounds"`
+	AtMost quantity.Span   `yaml:"at_most"`
+	Scales []fileLengths   `yaml:"scales"`
 	// Axes are those that several tables have; a table names them and gives no values.
-	Axes      []Axis      `yaml:"axes"`
-	Tables    []fileTable `yaml:"tables"`
-	Claims    []Claim     `yaml:"claims"`
-	Qualities []Quality   `yaml:"qualities"`
+	Axes   []Axis      `yaml:"axes"`
+	Tables []fileTable `yaml:"tables"`
 }
 
 // fileLengths is Lengths.
@@ -56,17 +46,10 @@ type fileLengths struct {
 	Rounds quantity.Number `yaml:"rounds"`
 }
 
+// fileTable is Table.
 type fileTable struct {
-	Name      string       `yaml:"name"`
-	Title     string       `yaml:"title"`
-	From      string       `yaml:"from"`
-	Measure   string       `yaml:"measure"`
-	Workload  string       `yaml:"workload"`
-	Figures   []string     `yaml:"figures"`
+	Table
 	Until     strict.Pairs `yaml:"until"`
-	Once      bool         `yaml:"once"`
-	Leave     []string     `yaml:"leave_out"`
-	Axes      []Axis       `yaml:"axes"`
 	Published strict.Pairs `yaml:"published"`
 }
 
@@ -95,11 +78,9 @@ func Parse(fileName string, src []byte) (*Study, error) {
 }
 
 func (f *file) study(doc *strict.Document) *Study {
-	s := &Study{Name: f.Name, Title: f.Title, Question: f.Question, Source: f.Source,
-		Testbed: f.Testbed, Missing: f.Missing, Rounds: int(min(f.Rounds, maxRounds+1)),
-		AtMost: time.Duration(f.AtMost), Scales: make(map[string]Lengths), Targets: f.Targets,
-		Workloads: f.Workloads,
-		Rates:     f.Rates, Claims: f.Claims, Qualities: f.Qualities}
+	s := &f.Study
+	s.Rounds, s.AtMost = int(min(f.Rounds, maxRounds+1)), time.Duration(f.AtMost)
+	s.Scales = make(map[string]Lengths)
 	for _, l := range f.Scales {
 		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
 			time.Duration(l.Drain), time.Duration(l.Trial),
@@ -116,9 +97,8 @@ func (f *file) study(doc *strict.Document) *Study {
 }
 
 func (f *fileTable) table(doc *strict.Document, path string, shared []Axis) Table {
-	t := Table{Name: f.Name, Title: f.Title, From: f.From, Measure: Measure(f.Measure),
-		Workload: f.Workload, Figures: f.Figures, Once: f.Once, Leave: f.Leave,
-		Until: bounds(doc, path+".until", f.Until)}
+	t := f.Table
+	t.Until, t.Axes = bounds(doc, path+".until", f.Until), nil
 	for _, a := range f.Axes {
 		same := slices.IndexFunc(shared, func(s Axis) bool { return s.Name == a.Name })
 		if len(a.Values) == 0 && same >= 0 {

@@ -144,14 +144,7 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 }
 
 // targetAt returns the name of a cell's target.
-func (s *Study) targetAt(c Cell) (name string) {
-	for _, v := range s.Table(c.Table).place(c.At) {
-		if v.Target != "" {
-			name = v.Target
-		}
-	}
-	return name
-}
+func (s *Study) targetAt(c Cell) string { return s.Table(c.Table).place(c.At).target() }
 
 // kind describes the folder of a study.
 var kind = experiment.Kind[Plan]{Name: "study", Work: "study",

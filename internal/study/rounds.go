@@ -12,7 +12,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // roundsOf returns the rounds of a table's cells at a scale: 0 if the study measures them once.
@@ -67,8 +66,7 @@ func stageOf(c *Cell) stage {
 	if c.Measure == MeasurePeak {
 		return searching
 	}
-	if w, err := workload.Parse("the cell's workload", []byte(c.Workload)); err == nil &&
-		len(w.Faults) > 0 {
+	if w := c.workload(); w != nil && len(w.Faults) > 0 {
 		return breaking
 	}
 	if c.Measure == MeasureRun && c.Rate == "" {
@@ -77,9 +75,6 @@ func stageOf(c *Cell) stage {
 	return loading
 }
 
-// turn holds the keys that order the cells, the most important first.
-type turn struct{ round, late, cluster, breaks, roundOnServers, stage, draw int }
-
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
 // cells: round after round, in each the cells that come early before the others, the clusters in
 // random order, and for each cluster its loads of known rates, its peaks, its other cells, each in
@@ -87,7 +82,9 @@ type turn struct{ round, late, cluster, breaks, roundOnServers, stage, draw int 
 // on the same servers, because their start would take most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
-	clusters, turns, first := map[string]int{}, make([]turn, len(p.Cells)), s.early(p)
+	clusters, first := map[string]int{}, s.early(p)
+	// The keys that order the cells, the most important first.
+	turns := make([][]int, len(p.Cells))
 	var out []int
 	for i := range p.Cells {
 		c := &p.Cells[i]
@@ -102,27 +99,21 @@ func (s *Study) inRounds(p *Plan) []int {
 		if _, known := clusters[key]; !known {
 			clusters[key] = draw.Int()
 		}
-		of := stageOf(c)
-		turns[i] = turn{cluster: clusters[key], stage: int(of), roundOnServers: c.Round,
-			draw: draw.Int()}
-		if !together {
-			turns[i].round = c.Round
+		of, round, late, breaks := stageOf(c), c.Round, 1, 0
+		if together {
+			round = 0
 		}
-		if !first[i] {
-			turns[i].late = 1
+		if first[i] {
+			late = 0
 		}
 		if of == breaking {
-			turns[i].breaks = 1
+			breaks = 1
 		}
+		turns[i] = []int{round, late, clusters[key], breaks, c.Round, int(of), draw.Int()}
 		out = append(out, i)
 	}
-	slices.SortStableFunc(out, func(a, b int) int {
-		x, y := turns[a], turns[b]
-		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.late, y.late),
-			cmp.Compare(x.cluster, y.cluster),
-			cmp.Compare(x.breaks, y.breaks), cmp.Compare(x.roundOnServers, y.roundOnServers),
-			cmp.Compare(x.stage, y.stage), cmp.Compare(x.draw, y.draw))
-	})
+	slices.SortStableFunc(out,
+		func(a, b int) int { return slices.Compare(turns[a], turns[b]) })
 	return out
 }
 

@@ -9,28 +9,30 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Study is a question and the grid of cells that answers it.
+// Study is a question and the grid of cells that answers it. Parse reads the fields without a key
+// from keys of another form.
 type Study struct {
-	Name     string
-	Title    string
-	Question string
-	Source   string   // of the published figures
-	Testbed  []string // sentences: the machines of the published measurement
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	Question string   `yaml:"question"`
+	Source   string   `yaml:"source"`  // of the published figures
+	Testbed  []string `yaml:"testbed"` // sentences: the machines of the published measurement
 	// Rounds is how often each cell is measured, in random order; 0: once.
 	Rounds int
 	// AtMost is the longest time of all rounds beyond Rounds, which measure cells again until the
 	// figures with a bound are known, and the claims decided; 0: there are none.
 	AtMost time.Duration
 	// Scales replace lengths of the scales, by name.
-	Scales  map[string]Lengths
-	Missing []string // sentences: the parts that one machine cannot repeat, and other settings
+	Scales map[string]Lengths
+	// Missing has sentences: the parts that one machine cannot repeat, and other settings.
+	Missing []string `yaml:"missing"`
 
-	Targets   []Target
-	Workloads []Workload
-	Rates     []Rate
+	Targets   []Target   `yaml:"targets"`
+	Workloads []Workload `yaml:"workloads"`
+	Rates     []Rate     `yaml:"rates"`
 	Tables    []Table
-	Claims    []Claim
-	Qualities []Quality
+	Claims    []Claim   `yaml:"claims"`
+	Qualities []Quality `yaml:"qualities"`
 	// YAML is the source of the study.
 	YAML string
 }
@@ -106,15 +108,17 @@ func measures() []string {
 // Table is a published table or chart. It has a cell for every combination of the values of its
 // axes.
 type Table struct {
-	Name, Title, From string
-	Measure           Measure
-	Workload          string
-	Figures           []string // of each cell; see FindFigure
-	Until             []Bound  // of figures that are measured until they are known
-	Once              bool     // measured in the first round only
-	Leave             []string // the scales at which the table is left out
-	Axes              []Axis
-	Published         []Published
+	Name      string   `yaml:"name"`
+	Title     string   `yaml:"title"`
+	From      string   `yaml:"from"`
+	Measure   Measure  `yaml:"measure"`
+	Workload  string   `yaml:"workload"`
+	Figures   []string `yaml:"figures"` // of each cell; see FindFigure
+	Until     []Bound  // of figures that are measured until they are known
+	Once      bool     `yaml:"once"`      // measured in the first round only
+	Leave     []string `yaml:"leave_out"` // the scales at which the table is left out
+	Axes      []Axis   `yaml:"axes"`
+	Published []Published
 }
 
 // Axis is one direction of a table.
