@@ -78,13 +78,14 @@ func stageOf(c *Cell) stage {
 }
 
 // turn holds the keys that order the cells, the most important first.
-type turn struct{ round, late, cluster, breaks, roundOnServers, stage, draw int }
+type turn struct{ round, late, cluster, breaks, roundOnServers, stage, target, draw int }
 
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
 // cells: round after round, in each the cells that come early before the others, the clusters in
 // random order, and for each cluster its loads of known rates, its peaks, its other cells, each in
-// random order, then its faults. At the smallest scale the rounds of a cluster follow one another
-// on the same servers, because their start would take most of the time.
+// random order with those of the same settings together, then its faults. At the smallest scale
+// the rounds of a cluster follow one another on the same servers, because their start would take
+// most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
 	clusters, turns, first := map[string]int{}, make([]turn, len(p.Cells)), s.early(p)
@@ -99,12 +100,14 @@ func (s *Study) inRounds(p *Plan) []int {
 		if !together {
 			key += fmt.Sprint(c.Round)
 		}
-		if _, known := clusters[key]; !known {
-			clusters[key] = draw.Int()
+		for _, k := range []string{key, key + c.Target} {
+			if _, known := clusters[k]; !known {
+				clusters[k] = draw.Int()
+			}
 		}
 		of := stageOf(c)
 		turns[i] = turn{cluster: clusters[key], stage: int(of), roundOnServers: c.Round,
-			draw: draw.Int()}
+			target: clusters[key+c.Target], draw: draw.Int()}
 		if !together {
 			turns[i].round = c.Round
 		}
@@ -121,7 +124,8 @@ func (s *Study) inRounds(p *Plan) []int {
 		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.late, y.late),
 			cmp.Compare(x.cluster, y.cluster),
 			cmp.Compare(x.breaks, y.breaks), cmp.Compare(x.roundOnServers, y.roundOnServers),
-			cmp.Compare(x.stage, y.stage), cmp.Compare(x.draw, y.draw))
+			cmp.Compare(x.stage, y.stage), cmp.Compare(x.target, y.target),
+			cmp.Compare(x.draw, y.draw))
 	})
 	return out
 }
