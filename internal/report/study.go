@@ -144,7 +144,7 @@ func studyBrief(r StudyResult) []block {
 		out = append(out, block{Facts: factsOf("answer", document.Main, standingAnswers(r)...)})
 	}
 	if len(r.Outcome.Claims) > 0 {
-		out = append(out, paragraph(document.Answer, claimsSentence(r.Outcome.Claims)))
+		out = append(out, paragraph(document.Answer, claimsSentence(r.Outcome)))
 	}
 	return append(out, block{Facts: append(factsOf("measured", "", machineOf(r)),
 		briefWarnings(r.cautions())...)})
@@ -153,7 +153,7 @@ func studyBrief(r StudyResult) []block {
 func studySection(r StudyResult) block {
 	answer := ""
 	if len(r.Outcome.Claims) > 0 {
-		answer = claimsSentence(r.Outcome.Claims)
+		answer = claimsSentence(r.Outcome)
 	}
 	out := []block{
 		titled("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
@@ -166,7 +166,8 @@ func studySection(r StudyResult) block {
 	}
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, heading(2, "Their claims, and whether our figures agree"),
-			block{Verdicts: claimVerdicts(r.Outcome.Claims)})
+			block{Verdicts: slices.Concat(claimVerdicts(r.Outcome.Claims),
+				notAskedVerdicts(r.Outcome.NotAsked))})
 	}
 	for _, t := range r.Outcome.Tables {
 		out = append(out, tabled(studyTable(t)),
@@ -278,7 +279,7 @@ func claimVerdicts(all []study.Judgement) []document.Verdict {
 	var out []document.Verdict
 	for _, j := range all {
 		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Answer),
-			Name: fmt.Sprintf("%s (%s)", j.Says, j.Bound), Sentence: j.Sentence}
+			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound), Sentence: j.Sentence}
 		switch j.Answer {
 		case study.Agrees:
 			v.Tone = document.Good
@@ -290,8 +291,34 @@ func claimVerdicts(all []study.Judgement) []document.Verdict {
 	return out
 }
 
-// claimsSentence counts the answers: as published, and at equal levels.
-func claimsSentence(all []study.Judgement) string {
+// notAskedVerdicts are the claims without cells, with the reason.
+func notAskedVerdicts(all []study.NotAsked) (out []document.Verdict) {
+	for _, c := range all {
+		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "not asked",
+			Name: numbered(c.ID, c.Says), Sentence: c.Why})
+	}
+	return out
+}
+
+// numbered is a claim's sentence after its number.
+func numbered(id, says string) string { return strings.TrimSpace(id + " " + says) }
+
+// asked counts claims and the ratios that ask them.
+func asked(all []study.Judgement) string {
+	ids := map[string]bool{}
+	for _, j := range all {
+		ids[cmp.Or(j.ID, j.Says)] = true
+	}
+	claims := plural(len(ids), "claim", "claims")
+	if len(ids) == len(all) {
+		return claims
+	}
+	return plural(len(all), "ratio", "ratios") + ", which ask " + claims
+}
+
+// claimsSentence counts the answers, as published and at equal levels, and the claims without.
+func claimsSentence(o study.Outcome) string {
+	all := o.Claims
 	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
 	limited, without := 0, 0
 	for _, j := range all {
@@ -310,13 +337,16 @@ func claimsSentence(all []study.Judgement) string {
 		}
 	}
 	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s",
-		plural(len(all), "claim", "claims"), answers(published), answers(equal))
+		asked(all), answers(published), answers(equal))
 	if without > 0 {
 		out += fmt.Sprintf("; %d have none", without)
 	}
 	if out += "."; limited > 0 {
 		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
 			"study's machines.", plural(limited, "answer is", "answers are"))
+	}
+	if n := len(o.NotAsked); n > 0 {
+		out += fmt.Sprintf(" %s not asked.", plural(n, "further claim is", "further claims are"))
 	}
 	return out
 }

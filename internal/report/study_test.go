@@ -58,7 +58,9 @@ tables:
 claims:
   - {says: the quick one carries more, table: peak, figure: peak_bytes, of: quick, to: slow, at_least: 1.5}
   - {says: its p99 is half of the slow one's, table: latency, figure: e2e.p99, of: "100, quick", to: "100, slow", at_most: 0.5}
-  - {says: its p99 grows with partitions, table: latency, figure: e2e.p99, of: "5000, quick", to: "100, quick", at_least: 10}
+  - {id: F3, says: its p99 grows with partitions, table: latency, figure: e2e.p99, of: "5000, quick", to: "100, quick", at_least: 10}
+  - {id: F3, says: and more than the slow one's, table: latency, figure: e2e.p99, of: "5000, quick", to: "5000, slow", at_least: 1}
+  - {id: F4, says: it is cheap, not_asked: nothing has a price; it takes one}
 qualities:
   - {name: ordering, probes: [order in a partition, global order]}
   - {name: scaling out}

@@ -25,7 +25,11 @@ func StudyPlan(r StudyResult) document.Document {
 	}
 	var claims []string
 	for _, c := range s.Claims {
-		claims = append(claims, fmt.Sprintf("%s (%s, %s to %s)", c.Says, c.Figure, c.Of, c.To))
+		words := fmt.Sprintf(" (%s, %s to %s)", c.Figure, c.Of, c.To)
+		if c.NotAsked != "" {
+			words = "; not asked: " + c.NotAsked
+		}
+		claims = append(claims, numbered(c.ID, c.Says)+words)
 	}
 	if len(claims) > 0 {
 		out = append(out, heading(2, "Their claims, as ratios with which ours are compared"),

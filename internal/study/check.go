@@ -148,6 +148,18 @@ func (c *checker) rates() {
 }
 
 func (c *checker) claim(path string, claim Claim) {
+	if claim.NotAsked == "" {
+		c.ratio(path, claim)
+	} else if claim != (Claim{ID: claim.ID, Says: claim.Says, NotAsked: claim.NotAsked}) {
+		c.doc.Reject(path+".not_asked", "stands beside cells or bounds: write one of both")
+	}
+	if claim.Says == "" {
+		c.doc.Reject(path, "has no text: write a sentence")
+	}
+}
+
+// ratio checks the cells and the bounds of a claim.
+func (c *checker) ratio(path string, claim Claim) {
 	t := c.study.Table(claim.Table)
 	if t == nil {
 		c.doc.Reject(path+".table", fmt.Sprintf("%q is not a table of the study", claim.Table))
@@ -161,9 +173,6 @@ func (c *checker) claim(path string, claim Claim) {
 	c.place(path+".to", t, claim.To)
 	if claim.AtLeast <= 0 && claim.AtMost <= 0 {
 		c.doc.Reject(path, "has no bound: write at_least or at_most, a ratio")
-	}
-	if claim.Says == "" {
-		c.doc.Reject(path, "has no text: write a sentence")
 	}
 }
 

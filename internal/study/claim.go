@@ -39,6 +39,7 @@ func (a Answer) verb() string {
 
 // Judgement is a claim with its answers.
 type Judgement struct {
+	ID     string `json:"id,omitempty"`
 	Says   string `json:"says"`
 	Table  string `json:"table"`
 	Figure string `json:"figure"`
@@ -58,6 +59,15 @@ type Judgement struct {
 	Equal    *Reply `json:"at_equal_levels,omitempty"`
 	NoEqual  string `json:"no_equal_levels,omitempty"`
 	Sentence string `json:"sentence"` // with all answers
+
+	against bool // the published figures contradict the claim
+}
+
+// NotAsked is a claim without cells.
+type NotAsked struct {
+	ID   string `json:"id,omitempty"`
+	Says string `json:"says"`
+	Why  string `json:"why"`
 }
 
 // Reply is the answer that two cells give to a claim.
@@ -145,11 +155,11 @@ func (c Claim) theirs(t *Table) float64 {
 // judge judges a claim by the cells that it names, and by cells with equal levels.
 func (s *Study) judge(c Claim, p *Plan, measured []Measured) Judgement {
 	t := s.Table(c.Table)
-	j := Judgement{Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
+	j := Judgement{ID: c.ID, Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
 		Bound: c.bound(), Theirs: c.theirs(t)}
 	if j.Theirs > 0 {
 		of, to := c.published(t)
-		j.TheirOf, j.TheirTo = of.String(), to.String()
+		j.TheirOf, j.TheirTo, j.against = of.String(), to.String(), !c.holds(j.Theirs)
 	}
 	f, err := FindFigure(c.Figure)
 	if err != nil {

@@ -73,6 +73,10 @@ func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
 func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
 	runs string) (Footing, []Cell, error) {
 	f := Footing{Table: c.Table, Of: c.Of, To: c.To}
+	if s.targetAt(*of) == s.targetAt(*to) {
+		f.Why = "the claim compares the levels themselves"
+		return f, nil, nil
+	}
 	ofCells, err := s.levelsOf(of, scale, newJob, runs)
 	if err != nil {
 		return f, nil, err
@@ -83,17 +87,10 @@ func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
 	}
 	stronger := min(of.level(), to.level())
 	for _, level := range append([]int{stronger}, levels...) {
-		a, b := ofCells[level], toCells[level]
-		switch {
-		case a == nil || b == nil:
-			continue
-		case a.identity() == b.identity() && a.Rate == b.Rate:
-			f.Why = "the claim compares the levels themselves, and both sides are the same " +
-				"measurement at one level"
-			return f, nil, nil
+		if a, b := ofCells[level], toCells[level]; a != nil && b != nil {
+			f.Level = level
+			return f, []Cell{*a, *b}, nil
 		}
-		f.Level = level
-		return f, []Cell{*a, *b}, nil
 	}
 	f.Why = fmt.Sprintf("no level is common, %s has %s and %s has %s", c.Of, listed(ofCells),
 		c.To, listed(toCells))

@@ -188,8 +188,8 @@ type rangeOf struct {
 	theirs, ours float64
 }
 
-// rangesOf returns what a claim about one target varies, in the published workloads and in those
-// at this scale.
+// rangesOf returns what a claim about one target varies, in the published workloads or in those at
+// this scale.
 func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
 	t := q.study.Table(q.claim.Table)
 	if q.study.targetAt(*of) != q.study.targetAt(*to) {
@@ -201,8 +201,9 @@ func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
 		return nil
 	}
 	for _, v := range varied {
-		if theirs := v.of(a) / v.of(b); theirs != 1 {
-			out = append(out, rangeOf{v.name, theirs, v.of(here) / v.of(there)})
+		theirs, ours := v.of(a)/v.of(b), v.of(here)/v.of(there)
+		if theirs != 1 || ours != 1 {
+			out = append(out, rangeOf{v.name, theirs, ours})
 		}
 	}
 	return out

@@ -241,6 +241,9 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 	if theirs != nil && theirs.Theirs > 0 {
 		ours += fmt.Sprintf(", theirs %s (%s to %s)", Times(theirs.Theirs), theirs.TheirOf,
 			theirs.TheirTo)
+		if theirs.against {
+			ours += ", which contradicts the claim"
+		}
 	}
 	out := []string{ours}
 	for _, l := range r.Loads {

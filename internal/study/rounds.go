@@ -78,8 +78,9 @@ func stageOf(c *Cell) stage {
 // inRounds returns the indexes of a plan's cells in the order of measurement, without absent
 // cells: round after round, in each the cells that come early before the others, the clusters in
 // random order, and for each cluster its loads of known rates, its peaks, its other cells, each in
-// random order, then its faults. At the smallest scale the rounds of a cluster follow one another
-// on the same servers, because their start would take most of the time.
+// random order with those of the same settings together, then its faults. At the smallest scale
+// the rounds of a cluster follow one another on the same servers, because their start would take
+// most of the time.
 func (s *Study) inRounds(p *Plan) []int {
 	draw := rand.New(rand.NewPCG(uint64(p.StartedAt.UnixNano()), uint64(len(p.Cells))))
 	clusters, first := map[string]int{}, s.early(p)
@@ -96,8 +97,10 @@ func (s *Study) inRounds(p *Plan) []int {
 		if !together {
 			key += fmt.Sprint(c.Round)
 		}
-		if _, known := clusters[key]; !known {
-			clusters[key] = draw.Int()
+		for _, k := range []string{key, key + c.Target} {
+			if _, known := clusters[k]; !known {
+				clusters[k] = draw.Int()
+			}
 		}
 		of, round, late, breaks := stageOf(c), c.Round, 1, 0
 		if together {
@@ -109,7 +112,8 @@ func (s *Study) inRounds(p *Plan) []int {
 		if of == breaking {
 			breaks = 1
 		}
-		turns[i] = []int{round, late, clusters[key], breaks, c.Round, int(of), draw.Int()}
+		turns[i] = []int{round, late, clusters[key], breaks, c.Round, int(of),
+			clusters[key+c.Target], draw.Int()}
 		out = append(out, i)
 	}
 	slices.SortStableFunc(out,

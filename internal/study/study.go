@@ -160,9 +160,14 @@ func (r Reference) String() string {
 	return r.Text
 }
 
-// Claim is a published statement about the ratio of a figure between two cells of a table.
+// Claim is a published statement about the ratio of a figure between two cells of a table. A
+// statement of several ratios is as many claims with one ID.
 type Claim struct {
-	Says    string  `yaml:"says"`
+	ID   string `yaml:"id"`
+	Says string `yaml:"says"`
+	// NotAsked says why there are no cells for it, and what would give them; empty: there are.
+	NotAsked string `yaml:"not_asked"`
+
 	Table   string  `yaml:"table"`
 	Figure  string  `yaml:"figure"`
 	Of      string  `yaml:"of"` // a cell, as To; the ratio is Of divided by To
