@@ -89,11 +89,7 @@ func New(a, b Side, primary ...figure.Figure) (*Comparison, error) {
 func NewRates(a, b Side, primary ...figure.Figure) (*Comparison, error) {
 	primary = slices.DeleteFunc(slices.Clone(primary), figure.Figure.IsLatency)
 	if len(primary) == 0 {
-		rate, err := figure.Find(figure.Rate)
-		if err != nil {
-			return nil, err
-		}
-		primary = append(primary, rate)
+		primary = append(primary, figure.Named(figure.Rate))
 	}
 	return compareBy(slices.DeleteFunc(figure.OfRuns(), figure.Figure.IsLatency), a, b, primary)
 }
@@ -155,10 +151,7 @@ func (c *Comparison) primary(f figure.Figure) bool { return slices.Contains(c.Pr
 // Medians returns the figures that every run of a set has, with their centres.
 func Medians(runs []*result.Saved) (figures []figure.Figure, centers []Center) {
 	for _, name := range compared {
-		f, err := figure.Find(name)
-		if err != nil {
-			continue
-		}
+		f := figure.Named(name)
 		if v, ok := of(runs, f); ok {
 			figures = append(figures, f)
 			centers = append(centers, centerOfSide(Side{Runs: runs}, v))

@@ -104,6 +104,15 @@ func Find(name string) (Figure, error) {
 		Shorten(name), strings.Join(plain, ", "))
 }
 
+// Named returns a figure by a name that stands in the code. It panics if there is none.
+func Named(name string) Figure {
+	f, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
 // Shorten bounds the length of user input in an error.
 func Shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {

@@ -208,11 +208,7 @@ func listedAre(names []string) string {
 // fastest on; none: they have none in common.
 func sortedBy(sides []compare.Side) (f figure.Figure, verb string, sorted []compare.Side) {
 	for _, by := range ahead {
-		f, err := figure.Find(by.name)
-		if err != nil {
-			continue
-		}
-		middles := map[string]float64{}
+		f, middles := figure.Named(by.name), map[string]float64{}
 		for _, side := range sides {
 			if v, known := middleOf(side, f); known {
 				middles[side.Name] = v

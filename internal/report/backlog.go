@@ -144,14 +144,6 @@ func stretchTable(b *result.Backlog) document.Table {
 // backlogFigures are the rows of a comparison that only runs with a backlog
 // have.
 func backlogFigures() []figureRow {
-	read := func(value func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
-		return func(r *result.Run) (float64, bool) {
-			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
-				return 0, false
-			}
-			return value(r.Backlog), true
-		}
-	}
 	text := func(value func(*result.Backlog) string) func(*result.Run) string {
 		return func(r *result.Run) string {
 			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
@@ -162,9 +154,13 @@ func backlogFigures() []figureRow {
 	}
 	out := []figureRow{
 		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }),
-			read(func(b *result.Backlog) float64 { return b.ReadRate })},
-		{ofBacklog, "read bytes",
-			text(func(b *result.Backlog) string { return bytesPerSecond(b.ReadBytesPerS) }), nil},
+			func(r *result.Run) (float64, bool) {
+				if r.Backlog == nil {
+					return 0, false
+				}
+				return r.Backlog.ReadRate, r.Backlog.ReadRate != 0
+			}},
+		{ofBacklog, "read bytes", printed("catch_up"), nil},
 		{ofBacklog, "caught up in", text(func(b *result.Backlog) string {
 			if b.CaughtUpNs == 0 {
 				return "never"

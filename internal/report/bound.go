@@ -60,21 +60,9 @@ func exactAt(l result.Latency, percentile float64) (ns int64, ok bool) {
 	return p.LatencyNs, ok && p.Bound == result.Exact
 }
 
-// worst is the greatest latency and its bound. A lower bound of a percentile is a lower bound
-// of the greatest latency too.
-func worst(l result.Latency) (ns int64, bound result.Bound) {
-	ns, bound = l.Worst()
-	if bound != result.Exact {
-		for _, p := range l.Percentiles {
-			ns = max(ns, p.LatencyNs)
-		}
-	}
-	return ns, bound
-}
-
 // greatest prints the greatest latency with its bound, or none.
 func greatest(l result.Latency) string {
-	ns, bound := worst(l)
+	ns, bound := l.Worst()
 	switch {
 	case !counted(l):
 		return none
@@ -88,7 +76,7 @@ func greatest(l result.Latency) string {
 
 // exactMax is the greatest latency where each message has one.
 func exactMax(l result.Latency) (ns int64, ok bool) {
-	ns, bound := worst(l)
+	ns, bound := l.Worst()
 	return ns, l.Count > 0 && bound == result.Exact
 }
 

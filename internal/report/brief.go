@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -117,21 +118,16 @@ func briefKnown(runs []*result.Saved) []document.Fact {
 }
 
 // sideColumns are the figures of a target, by their names in gates.
-var sideColumns = []struct {
-	title, figure string
-	keep          int
-}{
-	{"acked", "rate", 4}, {"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 3},
+var sideColumns = []figureColumn{
+	{"acked", figure.Rate, 4}, {"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 3},
 	{"e2e p50", "e2e.p50", 0}, {"e2e p99", "e2e.p99", 3}, {"CPU/msg", "cpu", 1},
 }
 
 // sidesTable has a line for each target: the medians of its runs.
 func sidesTable(sides []compare.Side) document.Table {
-	t := document.Table{ID: "targets", Corner: "target",
-		Head: []document.Column{{Name: "level", Keep: 2}, {Name: "lost", Keep: 4}}}
-	for _, c := range sideColumns {
-		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
-	}
+	t := document.Table{ID: "targets", Corner: "target", Head: append(
+		[]document.Column{{Name: "level", Keep: 2}, {Name: "lost", Keep: 4}},
+		headOf(sideColumns)...)}
 	for _, side := range sides {
 		first := &side.Runs[0].Run
 		values := []string{shortLevel(first), none}

@@ -95,12 +95,9 @@ func waitsIn(r *result.Run, series result.Series) (out []string) {
 	return out
 }
 
-// waitedRow ends the name of a row with the waits of a latency.
-const waitedRow = ", waits on purpose"
-
 // waitFigure is the row of the waits that begin in a latency.
 func waitFigure(section string, series result.Series) figureRow {
-	return figureRow{section, seriesTitle(series) + waitedRow, func(r *result.Run) string {
+	return figureRow{section, seriesTitle(series) + ", waits on purpose", func(r *result.Run) string {
 		return cmp.Or(waitWords(r, series), none)
 	}, nil}
 }

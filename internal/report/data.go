@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -140,7 +141,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 		point, _ := l.Point(p)
 		out = append(out, string(point.Bound))
 	}
-	_, bound := worst(l)
+	_, bound := l.Worst()
 	out = append(out, string(bound))
 	for _, p := range result.Percentiles {
 		value := ""
@@ -167,18 +168,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 }
 
 func csvRun(r *result.Run) []string {
-	sum, c, lost, duplicate, reordered := r.Summary, r.Counters, "", "", ""
-	if r.Ledger.Accounted {
-		t := r.Ledger.Total()
-		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
-		if t.Lost == 0 && t.Unread > 0 {
-			lost = ""
-		}
-	}
-	unknown, unsent := "", ""
-	if r.Counted() {
-		unknown, unsent = integer(c.Unknown), integer(c.Unsent)
-	}
+	sum, c := r.Summary, r.Counters
 	var codes []string
 	for _, w := range r.Warnings {
 		codes = append(codes, clean(w.Code))
@@ -189,7 +179,8 @@ func csvRun(r *result.Run) []string {
 		strconv.Itoa(r.Durability.Level), integer(r.Load.MessageBytes), exact(r.Load.TargetRate),
 		exact(sum.OfferedRate), exact(sum.AchievedRate), exact(sum.ReceivedRate),
 		exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
-		integer(c.Failed), unknown, unsent, lost, duplicate, reordered,
+		integer(c.Failed), csvFigure("unknown", r), csvFigure("unsent", r),
+		csvFigure(figure.Lost, r), csvFigure("duplicate", r), csvFigure("reordered", r),
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
 	}
 	if imported(r) {
@@ -202,6 +193,15 @@ func csvRun(r *result.Run) []string {
 		})
 	}
 	return out
+}
+
+// csvFigure is a figure of the catalogue, or its lower bound; empty if it is not known.
+func csvFigure(name string, r *result.Run) string {
+	span, known := figure.Named(name).Span(r)
+	if !known {
+		return ""
+	}
+	return exact(span.Least)
 }
 
 // unknownCells empties the cells of a run that are zero because the tool that
@@ -246,7 +246,7 @@ func csvPercentiles(l result.Latency, percentiles []float64) []string {
 			out[i] = integer(point.LatencyNs)
 		}
 	}
-	if ns, _ := worst(l); counted(l) && ns > 0 {
+	if ns, _ := l.Worst(); counted(l) && ns > 0 {
 		out[len(percentiles)] = integer(ns)
 	}
 	return out
@@ -259,8 +259,8 @@ func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 		"failed", "received", "in_flight_msgs", "backlog_msgs", "blocked_ns", "cpu_seconds",
 		"rss_bytes", "gc_pause_ns"}
 	for _, series := range result.AllSeries {
-		for _, figure := range []string{"p50_ns", "p99_ns", "max_ns"} {
-			head = append(head, string(series)+"_"+figure)
+		for _, of := range []string{"p50_ns", "p99_ns", "max_ns"} {
+			head = append(head, string(series)+"_"+of)
 		}
 	}
 	rows := [][]string{head}

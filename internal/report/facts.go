@@ -176,7 +176,7 @@ func accountSentence(l result.Ledger) string {
 	}
 	t := l.Total()
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
-		lostOf(t), duplicateOf(t), reorderedOf(t))
+		lostOf(t), quantity.Count(t.Duplicate), quantity.Count(t.Reordered))
 	for _, more := range []struct {
 		n    int64
 		name string

@@ -66,11 +66,3 @@ func importedTable(r *result.Run) document.Table {
 	}
 	return t
 }
-
-// withoutPublish removes the rows of publish latency when no run has it.
-func withoutPublish(runs []*result.Saved, all []figureRow) []figureRow {
-	if slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
-		return all
-	}
-	return slices.DeleteFunc(all, func(f figureRow) bool { return f.section == ofPublish })
-}

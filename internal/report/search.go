@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -91,8 +92,8 @@ func bracketOf(b peak.Bracket) string {
 
 // endsOf prints the ends of a bracket.
 func endsOf(b peak.Bracket) (stable, unstable string) {
-	return known(b.StableRate, b.StableRate > 0, rate),
-		known(b.UnstableRate, b.UnstableRate > 0, rate)
+	return figure.PerSecond.Known(b.StableRate, b.StableRate > 0),
+		figure.PerSecond.Known(b.UnstableRate, b.UnstableRate > 0)
 }
 
 // widthOf prints how far apart the ends of a bracket are.

@@ -155,7 +155,7 @@ func ledgerTable(r *result.Run) document.Table {
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
 		t.Add(s.Subscription, quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s),
-			duplicateOf(s), reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
+			quantity.Count(s.Duplicate), quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
 			quantity.Count(s.Foreign))
 	}
 	for _, more := range rareCounts {

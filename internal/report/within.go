@@ -32,9 +32,9 @@ type within map[string]sureSpan
 func newWithin(s *result.Saved) within {
 	out := within{}
 	for _, name := range sureFigures {
-		f, err := figure.Find(name)
-		value, known := f.Value(&s.Run) // a bound has no interval
-		if err != nil || !known {
+		f := figure.Named(name)
+		value, known := f.Value(&s.Run)
+		if !known { // a bound has no interval
 			continue
 		}
 		if w, sure := compare.Of(s, f); sure {
@@ -69,10 +69,8 @@ func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
 func (w within) sentence() string {
 	var spans []string
 	for _, name := range sureFigures {
-		if f, err := figure.Find(name); err == nil {
-			if span, ok := w[name]; ok {
-				spans = append(spans, f.Title+" "+span.String())
-			}
+		if span, ok := w[name]; ok {
+			spans = append(spans, figure.Named(name).Title+" "+span.String())
 		}
 	}
 	if len(spans) == 0 {
