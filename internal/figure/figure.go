@@ -113,6 +113,21 @@ func Named(name string) Figure {
 	return f
 }
 
+// List returns the figures of a list of names with commas between.
+func List(names string) (out []Figure, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		f, err := Find(strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(out, func(have Figure) bool { return have.Name == f.Name }):
+			return nil, fmt.Errorf("%s is named twice", f.Name)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
 // Shorten bounds the length of user input in an error.
 func Shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {

@@ -176,22 +176,17 @@ func ofArrivals(heading string, l result.Load) string {
 // instrumentSentence states plimsoll's own error, and explains the mark of percentiles that it
 // determines; empty if it was not measured.
 func instrumentSentence(s result.Summary) string {
-	i, note := s.Instrument, ""
+	var parts []string
+	note := ""
 	if marked(s) {
 		note = ownNote
 	}
-	if i == nil || !counted(i.Publish) && !counted(i.EndToEnd) {
-		return note
+	for _, l := range ownErrors(s) {
+		parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.Latency, 50),
+			at(l.Latency, 99)))
 	}
-	var parts []string
-	for _, l := range []struct {
-		title   string
-		latency result.Latency
-	}{{"publish", i.Publish}, {"end-to-end", i.EndToEnd}} {
-		if counted(l.latency) {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.latency, 50),
-				at(l.latency, 99)))
-		}
+	if len(parts) == 0 {
+		return note
 	}
 	out := strings.Join(parts, "; ") +
 		": plimsoll's own error, measured in this run on a system that takes no time"

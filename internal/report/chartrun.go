@@ -48,20 +48,8 @@ func newMoments(s *result.Saved) *moments {
 
 // values are a line's values; nil where it has none, or there is no line.
 func (t *moments) values(of line) document.Values {
-	if of == nil {
-		return nil
-	}
-	out := make(document.Values, len(t.saved.Intervals))
-	for i, in := range t.saved.Intervals {
-		out[i] = math.NaN()
-		if seconds := float64(in.EndNs-in.StartNs) / 1e9; seconds > 0 {
-			out[i] = of(in, seconds)
-		}
-	}
-	if !slices.ContainsFunc(out, finite) {
-		return nil
-	}
-	return out
+	return valuesOf(t.saved.Intervals, of,
+		func(i result.Interval) int64 { return i.EndNs - i.StartNs })
 }
 
 // add adds a line to a chart if the run has it.

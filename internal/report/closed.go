@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -114,11 +115,9 @@ func minuteTable(s result.Summary) document.Table {
 		r := document.Row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs),
 			quantity.Duration(m.EndNs))}
 		for _, word := range minuteSeries {
-			value := none
-			if ns := word.of(m); ns > 0 {
-				value = quantity.Duration(ns)
-			}
-			r.Values = append(r.Values, document.Cell{Words: value})
+			ns := word.of(m)
+			r.Values = append(r.Values,
+				document.Cell{Words: figure.Nanoseconds.Known(float64(ns), ns > 0)})
 		}
 		t.Rows = append(t.Rows, r)
 	}

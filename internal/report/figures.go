@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -151,9 +150,7 @@ func figures() []figureRow {
 			return levelRead(r.Durability)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
-		{ofThroughput, "arrivals", func(r *result.Run) string {
-			return cmp.Or(arrivals(r.Load), none)
-		}, nil},
+		{ofThroughput, "arrivals", func(r *result.Run) string { return arrivals(r.Load) }, nil},
 		// A producer is not the same thing on every system.
 		{ofThroughput, "connections of producers and consumers", func(r *result.Run) string {
 			return figure.Messages.Known(float64(r.Connections), r.Connections > 0)
@@ -213,9 +210,7 @@ func instrumentsSentence(runs []*result.Saved) string {
 // latencyFigures are the rows of a latency series.
 func latencyFigures(section string, series result.Series) []figureRow {
 	out := []figureRow{{section, seriesTitle(series) + ", messages without it",
-		func(r *result.Run) string {
-			return cmp.Or(missingWords(r.Summary.Series(series).Missing), none)
-		}, nil}}
+		func(r *result.Run) string { return missingWords(r.Summary.Series(series).Missing) }, nil}}
 	out = append(out,
 		percentileFigures(section, seriesTitle(series), seriesOf(series), 50, 99, 99.9)...)
 	return append(out, figureRow{section, seriesTitle(series) + " max", func(r *result.Run) string {

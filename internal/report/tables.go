@@ -97,15 +97,20 @@ func latencyRows(s result.Summary) []latencyRow {
 			out = append(out, latencyRow{title, answered(l)})
 		}
 	}
-	if i := s.Instrument; i != nil {
-		for _, l := range []latencyRow{{"instrument, publish", i.Publish},
-			{"instrument, end-to-end", i.EndToEnd}} {
-			if counted(l.Latency) {
-				out = append(out, l)
-			}
-		}
+	for _, l := range ownErrors(s) {
+		out = append(out, latencyRow{"instrument, " + l.title, l.Latency})
 	}
 	return out
+}
+
+// ownErrors are plimsoll's own errors that were measured.
+func ownErrors(s result.Summary) []latencyRow {
+	if s.Instrument == nil {
+		return nil
+	}
+	return slices.DeleteFunc([]latencyRow{{"publish", s.Instrument.Publish},
+		{"end-to-end", s.Instrument.EndToEnd}},
+		func(l latencyRow) bool { return !counted(l.Latency) })
 }
 
 func outOfRange(s result.Summary) bool {

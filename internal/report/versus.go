@@ -293,30 +293,28 @@ func (v Versus) sets() []row {
 
 // warnings are the warnings that come before the figures.
 func (v Versus) warnings() []string {
-	var out []string
+	out := v.restrictions()
+	for _, n := range v.Notes {
+		out = append(out, clean(n))
+	}
+	return append(out, v.Hints...)
+}
+
+// restrictions say why a comparison should not have been made, or leaves latencies out.
+func (v Versus) restrictions() (out []string) {
 	for _, o := range v.Objections {
 		out = append(out, "compared although "+clean(o))
 	}
 	for _, o := range v.OnlyRates {
 		out = append(out, "latencies are left out: "+clean(o))
 	}
-	for _, n := range v.Notes {
-		out = append(out, clean(n))
-	}
-	out = append(out, v.Hints...)
 	return out
 }
 
 // Document shows a comparison: what restricts it, its answers, then every figure.
 func (v Versus) Document() document.Document {
 	h := heading(1, v.title())
-	grave := document.Warnings{Title: "Not comparable", Grave: true}
-	for _, o := range v.Objections {
-		grave.Sentences = append(grave.Sentences, "compared although "+o)
-	}
-	for _, o := range v.OnlyRates {
-		grave.Sentences = append(grave.Sentences, "latencies are left out: "+o)
-	}
+	grave := document.Warnings{Title: "Not comparable", Grave: true, Sentences: v.restrictions()}
 	if len(v.Refused) > 0 {
 		grave.Sentences = v.Refused
 		return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},

@@ -59,7 +59,7 @@ func percent(share float64) string {
 func (q *question) loads(of, to side) (all []Load, doubts []Doubt) {
 	for _, s := range []side{of, to} {
 		r := q.study.rate(s.cells[0].Rate)
-		if r == nil || r.Published <= 0 || q.figure.searched() {
+		if r == nil || r.Published <= 0 || q.figure.OfSearch() {
 			continue
 		}
 		l := q.load(s, r)
@@ -90,7 +90,7 @@ func (q *question) load(s side, r *Rate) Load {
 	if at := q.study.ownPeak(q.plan.Cells, &q.plan.Cells[as]); at != "" {
 		l.Theirs = q.study.publishedShare(r, at)
 	}
-	sum, n := 0.0, 0
+	var shares []float64
 	for _, c := range s.cells {
 		for i := range q.plan.Cells {
 			p, m := &q.plan.Cells[i], q.measured[i]
@@ -98,12 +98,10 @@ func (q *question) load(s side, r *Rate) Load {
 				m.Search == nil || m.Search.Bracket.StableRate <= 0 {
 				continue
 			}
-			sum, n = sum+math.Log(c.offered()/m.Search.Bracket.StableRate), n+1
+			shares = append(shares, c.offered()/m.Search.Bracket.StableRate)
 		}
 	}
-	if n > 0 {
-		l.Ours = math.Exp(sum / float64(n))
-	}
+	l.Ours = mean(shares)
 	return l
 }
 
