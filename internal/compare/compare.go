@@ -26,6 +26,39 @@ type Side struct {
 	Failed []*result.Saved
 }
 
+// ByTarget groups runs by the names of their targets, as ByName does.
+func ByTarget(runs []*result.Saved) []Side {
+	names := make([]string, len(runs))
+	for i, s := range runs {
+		names[i] = s.Run.Name
+	}
+	return ByName(runs, names)
+}
+
+// ByName groups runs by names, one of each run, in the order of the targets in plimsoll run where
+// that is known, and otherwise in the order of the runs.
+func ByName(runs []*result.Saved, names []string) (out []Side) {
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		first, second := runs[a].Run.Trial, runs[b].Run.Trial
+		if first == nil || second == nil {
+			return 0
+		}
+		return first.Target - second.Target
+	})
+	for _, i := range order {
+		at := slices.IndexFunc(out, func(side Side) bool { return side.Name == names[i] })
+		if at < 0 {
+			at, out = len(out), append(out, Side{Name: names[i]})
+		}
+		out[at].Runs = append(out[at].Runs, runs[i])
+	}
+	return out
+}
+
 // Comparison is the comparison of two sets of runs.
 type Comparison struct {
 	A, B Side

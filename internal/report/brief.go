@@ -75,11 +75,8 @@ func briefTable(r *result.Run, sure within) document.Table {
 		if !counted(l) {
 			continue
 		}
-		interval := none
-		if span, known := sure.of(series, 99); known {
-			interval = span.String()
-		}
-		t.Add(seriesTitle(series), at(l, 50), at(l, 99), interval, at(l, 99.9), greatest(l))
+		t.Add(seriesTitle(series), at(l, 50), at(l, 99), cmp.Or(sure.words(series, 99), none),
+			at(l, 99.9), greatest(l))
 	}
 	return t
 }
@@ -104,17 +101,9 @@ func runsBrief(runs []*result.Saved, answer string) []block {
 	h := heading(1, plural(len(sides), "target", "targets")+" side by side")
 	h.Heading.Beside = sharedWords(runs, briefLoad)
 	return []block{h, paragraph(document.Answer, answer), tabled(sidesTable(sides)),
-		{Facts: briefKnown(runs)},
-		{Facts: briefWarnings(append(exceptions(runs), alike(runs, warningsOf)...))}}
-}
-
-// briefKnown says how well the figures of a set are known whose rounds end when they are.
-func briefKnown(runs []*result.Saved) []document.Fact {
-	k, is := knownOf(runs)
-	if !is {
-		return nil
-	}
-	return factsOf("until "+bound(k), document.Main, knownSentence(k))
+		{Facts: knownFacts(knownOf(runs))},
+		{Facts: briefWarnings(append(exceptions(runs),
+			sentences(alike(runs, warningsOf, withoutFigures))...))}}
 }
 
 // sideColumns are the figures of a target, by their names in gates.

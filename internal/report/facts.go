@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -153,7 +154,7 @@ func throughputSentence(r *result.Run) string {
 	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		out += ", " + bytesPerSecond(s.BytesPerS)
 	}
-	if received := receivedFigure(r); received != none {
+	if received := printed(figure.Received)(r); received != none {
 		out += "; " + received + " received"
 	}
 	if s.Generator.Limited {
@@ -270,25 +271,6 @@ func happened(s *result.Saved) []document.Fact {
 				Name: quantity.Duration(e.AtNs), Value: e.Sentence})
 		}
 	}
-	return out
-}
-
-// sharedWarnings are the warnings of several runs, the gravest first, each once, with the names of
-// its runs unless all runs have it.
-func sharedWarnings(runs []*result.Saved) []result.Warning {
-	var owners grouped[result.Warning, string]
-	for i, n := range names(runs) {
-		for _, w := range warningsOf(runs[i]) {
-			owners.add(w, n)
-		}
-	}
-	out := slices.Clone(owners.keys)
-	for i, w := range owners.keys {
-		if some := slices.Compact(owners.of[w]); len(some) < len(runs) {
-			out[i].Sentence = strings.Join(some, ", ") + ": " + w.Sentence
-		}
-	}
-	verdict.BySeverity(out)
 	return out
 }
 

@@ -157,7 +157,7 @@ func figures() []figureRow {
 		}, nil},
 		{ofThroughput, "acknowledged", achievedFigure, figure.Named(figure.Rate).Value},
 		{ofThroughput, "acknowledged bytes", bytesFigure, nil},
-		{ofThroughput, "received", receivedFigure, figure.Named(figure.Received).Value},
+		{ofThroughput, "received", printed(figure.Received), figure.Named(figure.Received).Value},
 	}, closedFigures(), backlogFigures(), latencyFigures(ofPublish, result.Publish),
 		[]figureRow{waitFigure(ofPublish, result.Publish)},
 		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
@@ -262,14 +262,6 @@ func achievedFigure(r *result.Run) string {
 	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), achievedShare(s))
 }
 
-func receivedFigure(r *result.Run) string {
-	if r.Summary.WindowNs <= 0 {
-		return none
-	}
-	return unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0,
-		rate(r.Summary.ReceivedRate))
-}
-
 func bytesFigure(r *result.Run) string {
 	s := r.Summary
 	return figure.BytesPerSecond.Known(s.BytesPerS,
@@ -286,11 +278,9 @@ func accountFigures() []figureRow {
 		{ofMessages, "unknown", printed("unknown"), nil},
 		{ofMessages, "unsent", printed("unsent"), nil},
 		{ofMessages, "greatest backlog", func(r *result.Run) string {
-			if r.Summary.WindowNs <= 0 {
-				return none
-			}
-			return unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0,
-				quantity.Count(r.Summary.MaxBacklog))
+			n := r.Summary.MaxBacklog
+			return figure.Messages.Known(float64(n), r.Summary.WindowNs > 0 &&
+				!unrecorded(r, result.RecordedBacklog, n == 0))
 		}, nil},
 	}
 }

@@ -22,10 +22,9 @@ func unlessUnknown(r *result.Run, zero bool, text string) string {
 	return text
 }
 
-// unlessRecorded is the text of a figure, or none where it is zero because the tool did not record
-// it. A zero that the tool did record is shown.
-func unlessRecorded(r *result.Run, figure string, zero bool, text string) string {
-	return unlessUnknown(r, zero && (!imported(r) || !r.Imported.Knows(figure)), text)
+// unrecorded reports whether a figure is zero because the tool did not record it.
+func unrecorded(r *result.Run, figure string, zero bool) bool {
+	return zero && imported(r) && !r.Imported.Knows(figure)
 }
 
 // accountLine counts lost, duplicate and reordered messages, where the tool accounts for them.

@@ -28,8 +28,8 @@ var overviewColumns = []figureColumn{
 // importedColumns are those of runs that other tools measured.
 var importedColumns = []figureColumn{
 	{"acked", figure.Rate, 7}, {"bytes", "bytes", 0}, {"send p99", "send.p99", 5},
-	{"e2e p50", "e2e.p50", 4}, {"e2e p99", "e2e.p99", 6}, {"e2e p99.9", "e2e.p99.9", 1},
-	{"e2e max", "e2e.max", 2},
+	{"e2e p50", "e2e.p50", 4}, {"e2e p99", "e2e.p99", 6}, {"e2e p99.9", "e2e.p99.9", 3},
+	{"e2e max", "e2e.max", 3},
 }
 
 // atMost marks the CPU time of servers in plimsoll's process, whose share is not known.
@@ -95,7 +95,8 @@ func overviewFacts(runs []*result.Saved) []document.Fact {
 		}
 	}
 	if len(runs) >= manyRuns {
-		out = append(out, factsOf("broken", document.Bad, alike(runs, brokenVerdicts)...)...)
+		out = append(out, factsOf("broken", document.Bad, sentences(alike(runs, brokenVerdicts,
+			withoutFigures))...)...)
 		out = append(out, factsOf("each run", "", "plimsoll report RUN shows a run by itself; "+
 			"the settings that differ are in the page")...)
 	}
@@ -140,31 +141,40 @@ func exceptions(runs []*result.Saved) []string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
 
-// alike returns the sentences of all runs, the gravest first, with the names of their runs unless
-// all runs have the sentence. Sentences that differ in their figures only are one, with those of
-// its first run.
-func alike(runs []*result.Saved, of func(*result.Saved) []result.Warning) []string {
-	var sentences, owners grouped[result.Warning, string]
+// withoutFigures is the part of a warning that is equal in warnings that differ in figures only.
+func withoutFigures(w result.Warning) result.Warning {
+	w.Sentence = digits.ReplaceAllString(w.Sentence, "#")
+	return w
+}
+
+// sharedWarnings are the warnings of several runs, the gravest first, each once, with the names of
+// its runs unless all runs have it.
+func sharedWarnings(runs []*result.Saved) []result.Warning {
+	return alike(runs, warningsOf, func(w result.Warning) result.Warning { return w })
+}
+
+// alike returns warnings of several runs, the gravest first, with the names of their runs unless
+// all runs have the warning. Warnings with one key are one, with the figures of its first run.
+func alike(runs []*result.Saved, of func(*result.Saved) []result.Warning,
+	key func(result.Warning) result.Warning) (out []result.Warning) {
+	var told, owners grouped[result.Warning, string]
 	for i, n := range names(runs) {
 		for _, w := range of(runs[i]) {
-			key := result.Warning{Code: w.Code,
-				Sentence: digits.ReplaceAllString(w.Sentence, "#")}
-			sentences.add(key, w.Sentence)
-			owners.add(key, n)
+			told.add(key(w), w.Sentence)
+			owners.add(key(w), n)
 		}
 	}
-	verdict.BySeverity(owners.keys)
-	var out []string
-	for _, key := range owners.keys {
-		all, who := sentences.of[key], owners.of[key]
-		w := all[0]
+	for _, k := range told.keys {
+		all, who := told.of[k], slices.Compact(owners.of[k])
+		w := result.Warning{Code: k.Code, Sentence: all[0]}
 		if len(slices.Compact(all)) > 1 {
-			w += " (figures of " + who[0] + ")"
+			w.Sentence += " (figures of " + who[0] + ")"
 		}
 		if len(who) < len(runs) {
-			w = strings.Join(who, ", ") + ": " + w
+			w.Sentence = strings.Join(who, ", ") + ": " + w.Sentence
 		}
 		out = append(out, w)
 	}
+	verdict.BySeverity(out)
 	return out
 }

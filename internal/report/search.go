@@ -27,16 +27,16 @@ func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
 	for i, s := range all {
 		forJSON[i].Saved = s
 	}
-	if known != nil && len(all) > 0 {
-		forJSON[len(all)-1].Known = jsonOf(known)
+	if len(all) > 0 {
+		forJSON[len(all)-1].Known = newKnownJSON(known)
 	}
 	return Report{
 		Document: func() document.Document {
 			d := searchDocument(all)
 			if known != nil {
-				d.Brief = append(d.Brief, blocksOf(known)...)
+				d.Brief = append(d.Brief, knownBlocks(known)...)
 				d.Blocks = append([]block{{Section: append([]block{
-					heading(1, "Peaks of all rounds")}, blocksOf(known)...)}}, d.Blocks...)
+					heading(1, "Peaks of all rounds")}, knownBlocks(known)...)}}, d.Blocks...)
 			}
 			return d
 		},

@@ -47,8 +47,7 @@ func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 		return "unsound", false
 	case s.Run.Summary.Generator.Limited:
 		return "limited", false
-	}
-	if _, is := verdict.Overloaded(&s.Run); is {
+	case overloaded(&s.Run):
 		return overloadedMark, false
 	}
 	return "", false

@@ -266,7 +266,7 @@ func generatorTable(r *result.Run) document.Table {
 	t.Add("garbage collections", quantity.Count(g.GCCount))
 	t.Add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
 	if s.InFlight > 0 {
-		t.Add("mean in flight, sampled", exact(round(s.InFlight)))
+		t.Add("mean in flight, sampled", rounded(s.InFlight))
 	}
 	t.Add("from start to the first message", quantity.Duration(s.FirstMessageNs))
 	if r.Startup.TotalNs() > 0 {

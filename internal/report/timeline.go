@@ -43,7 +43,7 @@ var ackedLine = rateOf(func(i result.Interval) int64 { return i.Acked })
 
 // receivedLine is the rate of each subscription.
 func receivedLine(r *result.Run) line {
-	if unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0, "") == none {
+	if unrecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0) {
 		return nil
 	}
 	subscriptions := float64(max(r.Load.Subscriptions, 1))
@@ -53,7 +53,7 @@ func receivedLine(r *result.Run) line {
 }
 
 func backlogLine(r *result.Run) line {
-	if unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0, "") == none {
+	if unrecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0) {
 		return nil
 	}
 	return countOf(func(i result.Interval) int64 { return i.Backlog })

@@ -390,7 +390,7 @@ func SideBySide(runs []*result.Saved) []document.Block {
 	out := append([]block{comparisonTitle(runs), paragraph(document.Answer, runsAnswer(runs))},
 		sideBySide(runs)...)
 	out = append(out, tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
-	return append(out, knownBlocks(runs)...)
+	return append(out, knownBlocks(knownOf(runs))...)
 }
 
 // Medians shows the medians of several runs of one target, with their intervals.

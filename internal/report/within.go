@@ -65,6 +65,15 @@ func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
 	return sureSpan{}, false
 }
 
+// words is the interval of a percentile in words; empty: it is not known.
+func (w within) words(series result.Series, percentile float64) string {
+	span, known := w.of(series, percentile)
+	if !known {
+		return ""
+	}
+	return span.String()
+}
+
 // sentence lists all intervals; empty where the run is too short for any.
 func (w within) sentence() string {
 	var spans []string
