@@ -168,11 +168,7 @@ func (c Cost) Amplification() (float64, bool) {
 
 // Memory is the servers' greatest memory use.
 func (c Cost) Memory() (float64, bool) {
-	total := 0.0
-	for _, p := range c.Servers {
-		total += float64(p.RSSBytes)
-	}
-	return total, c.whole()
+	return c.Sum(func(p result.ProcessUse) *int64 { return &p.RSSBytes })
 }
 
 // AllSyncs is calls of fsync, fdatasync and msync of all servers per acknowledged message.

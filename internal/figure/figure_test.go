@@ -134,3 +134,16 @@ func TestNumbersHaveThreeDigits(t *testing.T) {
 		t.Errorf("unknown and impossible values are printed as %s", got)
 	}
 }
+
+// Another tool's run has zeros for what the tool did not record.
+func TestRatesThatNobodyRecorded(t *testing.T) {
+	r := &result.Run{Imported: &result.Import{}}
+	r.Summary.WindowNs = 1e9
+	if v, known := Named(Received).Value(r); known {
+		t.Errorf("a rate that was not recorded is %v", v)
+	}
+	r.Summary.ReceivedRate = 5
+	if _, known := Named(Received).Value(r); !known {
+		t.Error("a rate that was recorded is unknown")
+	}
+}

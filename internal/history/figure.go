@@ -19,8 +19,8 @@ func FindFigures(names string) ([]figure.Figure, error) {
 		case f.OfSearch() && f.Name != figure.Peak:
 			return nil, fmt.Errorf("%s has no history: name %s", f.Name, figure.Peak)
 		case f.OfSearch() && len(out) > 1:
-			return nil, errors.New("peak is a figure of searches and the others are of runs: name " +
-				"the one or the others")
+			return nil, errors.New("peak is a figure of searches and the others are of runs: " +
+				"name the one or the others")
 		}
 	}
 	return out, err

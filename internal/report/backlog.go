@@ -112,31 +112,30 @@ func stretchTable(b *result.Backlog) document.Table {
 		t.Note += "End-to-end latencies of messages in the backlog measure their wait, so only " +
 			"the latencies after catching up are shown."
 	}
-	rows := []document.Row{{Name: "lasted"}, {Name: "acknowledged"}}
-	columns := []float64{50, 99, 99.9}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		for _, p := range columns {
-			rows = append(rows, document.Row{Name: seriesTitle(series) + " " + percentileName(p)})
+	if len(b.Stretches) == 0 {
+		return t
+	}
+	add := func(name string, of func(result.Stretch) string) {
+		var cells []string
+		for _, s := range b.Stretches {
+			cells = append(cells, of(s))
 		}
+		t.Add(name, cells...)
 	}
 	for _, s := range b.Stretches {
 		t.Head = append(t.Head, document.Column{Name: string(s.Name)})
-		values := []string{quantity.Duration(s.EndNs - s.StartNs), rate(s.AckedRate)}
-		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-			for _, p := range columns {
-				v := at(result.Summary{Latency: s.Latency}.Series(series), p)
-				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
-					v = none
-				}
-				values = append(values, v)
-			}
-		}
-		for i, v := range values {
-			rows[i].Values = append(rows[i].Values, document.Cell{Words: v})
-		}
 	}
-	if len(b.Stretches) > 0 {
-		t.Rows = rows
+	add("lasted", func(s result.Stretch) string { return quantity.Duration(s.EndNs - s.StartNs) })
+	add("acknowledged", func(s result.Stretch) string { return rate(s.AckedRate) })
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		for _, p := range []float64{50, 99, 99.9} {
+			add(seriesTitle(series)+" "+percentileName(p), func(s result.Stretch) string {
+				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
+					return none
+				}
+				return at(result.Summary{Latency: s.Latency}.Series(series), p)
+			})
+		}
 	}
 	return t
 }

@@ -112,25 +112,25 @@ func durabilityWords(r *result.Run) string {
 
 // durabilitySentence gives the level asked for and the level read back from the cluster.
 func durabilitySentence(d result.Durability) string {
-	meaning := ""
-	if m := clean(d.Meaning); m != "" {
-		meaning = ": " + m
-	}
+	out := level(d.Asked) + " asked, "
 	switch {
 	case d.Asked == 0 && d.Level == 0:
 		return "no level is on record"
 	case d.Level == 0:
-		return level(d.Asked) + " asked, not read back from the cluster" + meaning
+		out += "not read back from the cluster"
 	case d.Stated:
-		return level(d.Asked) + " asked, stated and not read back from the servers alone" + meaning
+		out += "stated and not read back from the servers alone"
 	case d.Asked == 0:
-		return level(d.Level) + " read back from the cluster, none asked" + meaning
+		out = level(d.Level) + " read back from the cluster, none asked"
 	case d.Asked != d.Level:
-		return fmt.Sprintf("%s asked, but level %d read back from the cluster%s", level(d.Asked),
-			d.Level, meaning)
+		out += "but " + level(d.Level) + " read back from the cluster"
+	default:
+		out += level(d.Level) + " read back from the cluster"
 	}
-	return fmt.Sprintf("%s asked, level %d read back from the cluster%s", level(d.Asked), d.Level,
-		meaning)
+	if m := clean(d.Meaning); m != "" {
+		out += ": " + m
+	}
+	return out
 }
 
 // throughputSentence compares the achieved rate with the offered rate.
@@ -204,17 +204,16 @@ func accountSentence(l result.Ledger) string {
 // countersSentence is the sum of the counters in which each scheduled message ends.
 func countersSentence(r *result.Run) string {
 	c, equals := r.Counters, "="
+	n := counts(c.Scheduled, c.Acked, c.Failed, c.Unknown, c.Unsent)
 	if !r.Counted() {
 		return fmt.Sprintf("%s scheduled, %s acked, %s failed; the run ended before the others "+
-			"were counted", quantity.Count(c.Scheduled), quantity.Count(c.Acked),
-			quantity.Count(c.Failed))
+			"were counted", n[0], n[1], n[2])
 	}
 	if c.Scheduled != c.Acked+c.Failed+c.Unknown+c.Unsent {
 		equals = "≠"
 	}
-	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
-		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(
-			c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
+	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent", n[0],
+		equals, n[1], n[2], n[3], n[4])
 }
 
 // errorSentences lists the errors that the system returned.
@@ -289,20 +288,16 @@ func uncorrectedSentence(r *result.Run) string {
 		if !ok1 || !ok2 || handed <= 0 {
 			continue
 		}
-		d, h := quantity.Duration(due), quantity.Duration(handed)
-		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
-			return fmt.Sprintf(
-				"At %s the uncorrected send latency, the figure most tools print, is %s. Counted "+
-					"from the moment each message was due it is %s: the difference is time that "+
-					"messages waited before they could be handed over, which the uncorrected "+
-					"figure leaves out (coordinated omission).",
-				percentileName(p), h, d)
+		out := fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s",
+			percentileName(p), quantity.Duration(handed))
+		if float64(due)/float64(handed) >= 1.1 {
+			return out + fmt.Sprintf(". Counted from the moment each message was due it is %s: "+
+				"the difference is time that messages waited before they could be handed over, "+
+				"which the uncorrected figure leaves out (coordinated omission).",
+				quantity.Duration(due))
 		}
-		return fmt.Sprintf(
-			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
-				"from the moment each message was due it is %s: here the two agree, because "+
-				"producers rarely had to wait.",
-			percentileName(p), h, d)
+		return out + fmt.Sprintf(", and counted from the moment each message was due it is %s: "+
+			"here the two agree, because producers rarely had to wait.", quantity.Duration(due))
 	}
 	return ""
 }

@@ -129,8 +129,9 @@ func impactTable(r *result.Run) document.Table {
 		result.Part
 	}{{"before faults", r.Impact.Before}, {"during", r.Impact.During}, {"after", r.Impact.After}} {
 		acked := float64(s.Acked) * 1e9 / float64(s.LengthNs)
-		t.Add(s.name, figure.PerSecond.Known(acked, s.LengthNs > 0), at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish),
-			at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd))
+		t.Add(s.name, figure.PerSecond.Known(acked, s.LengthNs > 0), at(s.Publish, 50),
+			at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd, 50), at(s.EndToEnd, 99),
+			greatest(s.EndToEnd))
 	}
 	return t
 }

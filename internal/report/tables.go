@@ -159,9 +159,10 @@ func ledgerTable(r *result.Run) document.Table {
 	}
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
-		t.Add(s.Subscription, quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s),
-			quantity.Count(s.Duplicate), quantity.Count(s.Reordered), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
-			quantity.Count(s.Foreign))
+		row := counts(s.Acked, s.Received, s.Lost, s.Duplicate, s.Reordered, s.Unacked, s.Corrupt,
+			s.Foreign)
+		row[2] = lostOf(s)
+		t.Add(s.Subscription, row...)
 	}
 	for _, more := range rareCounts {
 		if more.of(l.Total()) == 0 {
