@@ -162,7 +162,7 @@ func (c *compareCommand) write(con console, v report.Versus) error {
 // how they compare.
 func showTrials(con console, runs []*result.Saved, deciding string, of extent) error {
 	var sorted []*result.Saved
-	for _, side := range byTarget(runs) {
+	for _, side := range compare.ByTarget(runs) {
 		sorted = append(sorted, side.Runs...)
 	}
 	blocks := report.RunsBrief(sorted)
@@ -170,7 +170,7 @@ func showTrials(con console, runs []*result.Saved, deciding string, of extent) e
 		blocks = report.SideBySide(sorted)
 	}
 	kept, notes := completed(runs)
-	all, next := byTarget(kept), ""
+	all, next := compare.ByTarget(kept), ""
 	switch {
 	case len(all) == 1 && of.Verbose:
 		blocks = append(blocks, report.Medians(all[0].Runs)...)

@@ -42,7 +42,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 	}
 	failed := failedOf(runs)
 	runs, notes = completed(runs)
-	all := byTarget(runs)
+	all := compare.ByTarget(runs)
 	for i := range all {
 		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
 			func(s *result.Saved) bool { return s.Run.Name != all[i].Name })
@@ -92,7 +92,7 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 
 // sideName returns the name of a set: its target, and the argument where that says more.
 func sideName(argument string, runs []*result.Saved) string {
-	targets := byTarget(runs)
+	targets := compare.ByTarget(runs)
 	if len(targets) == 1 {
 		return targets[0].Name + ", " + filepath.Base(filepath.Clean(argument))
 	}
@@ -259,25 +259,4 @@ func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 		}
 	}
 	return ranked, notes
-}
-
-// byTarget groups runs by the names of their targets, in the order of the targets in plimsoll
-// run where that is known, and otherwise in the order of the runs.
-func byTarget(runs []*result.Saved) []compare.Side {
-	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b *result.Saved) int {
-		if a.Run.Trial == nil || b.Run.Trial == nil {
-			return 0
-		}
-		return a.Run.Trial.Target - b.Run.Trial.Target
-	})
-	var out []compare.Side
-	for _, s := range runs {
-		at := slices.IndexFunc(out, func(side compare.Side) bool { return side.Name == s.Run.Name })
-		if at < 0 {
-			at, out = len(out), append(out, compare.Side{Name: s.Run.Name})
-		}
-		out[at].Runs = append(out[at].Runs, s)
-	}
-	return out
 }

@@ -26,6 +26,39 @@ type Side struct {
 	Failed []*result.Saved
 }
 
+// ByTarget groups runs by the names of their targets, as ByName does.
+func ByTarget(runs []*result.Saved) []Side {
+	names := make([]string, len(runs))
+	for i, s := range runs {
+		names[i] = s.Run.Name
+	}
+	return ByName(runs, names)
+}
+
+// ByName groups runs by names, one of each run, in the order of the targets in plimsoll run where
+// that is known, and otherwise in the order of the runs.
+func ByName(runs []*result.Saved, names []string) (out []Side) {
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		first, second := runs[a].Run.Trial, runs[b].Run.Trial
+		if first == nil || second == nil {
+			return 0
+		}
+		return first.Target - second.Target
+	})
+	for _, i := range order {
+		at := slices.IndexFunc(out, func(side Side) bool { return side.Name == names[i] })
+		if at < 0 {
+			at, out = len(out), append(out, Side{Name: names[i]})
+		}
+		out[at].Runs = append(out[at].Runs, runs[i])
+	}
+	return out
+}
+
 // Comparison is the comparison of two sets of runs.
 type Comparison struct {
 	A, B Side
@@ -89,11 +122,7 @@ func New(a, b Side, primary ...figure.Figure) (*Comparison, error) {
 func NewRates(a, b Side, primary ...figure.Figure) (*Comparison, error) {
 	primary = slices.DeleteFunc(slices.Clone(primary), figure.Figure.IsLatency)
 	if len(primary) == 0 {
-		rate, err := figure.Find(figure.Rate)
-		if err != nil {
-			return nil, err
-		}
-		primary = append(primary, rate)
+		primary = append(primary, figure.Named(figure.Rate))
 	}
 	return compareBy(slices.DeleteFunc(figure.OfRuns(), figure.Figure.IsLatency), a, b, primary)
 }
@@ -155,10 +184,7 @@ func (c *Comparison) primary(f figure.Figure) bool { return slices.Contains(c.Pr
 // Medians returns the figures that every run of a set has, with their centres.
 func Medians(runs []*result.Saved) (figures []figure.Figure, centers []Center) {
 	for _, name := range compared {
-		f, err := figure.Find(name)
-		if err != nil {
-			continue
-		}
+		f := figure.Named(name)
 		if v, ok := of(runs, f); ok {
 			figures = append(figures, f)
 			centers = append(centers, centerOfSide(Side{Runs: runs}, v))

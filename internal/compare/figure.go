@@ -2,9 +2,6 @@ package compare
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 )
@@ -21,22 +18,15 @@ var compared = []string{"publish.p50", "publish.p99", "publish.p99.9", "e2e.p50"
 // FindPrimary returns the primary figures of a list of names with commas between. A count cannot
 // be primary.
 func FindPrimary(names string) ([]figure.Figure, error) {
-	var out []figure.Figure
-	for name := range strings.SplitSeq(names, ",") {
-		name = strings.TrimSpace(name)
-		f, err := figure.Find(name)
+	out, err := figure.List(names)
+	for _, f := range out {
 		switch {
-		case err != nil:
-			return nil, err
 		case f.OfSearch():
-			return nil, errors.New(name + " is a figure of searches, and the others are of runs")
+			return nil, errors.New(f.Name + " is a figure of searches, and the others are of runs")
 		case f.Unit == figure.Messages:
-			return nil, errors.New(name + " is a count and has no spread: check it with " +
-				"--fail-if '" + name + " > 0'")
-		case slices.ContainsFunc(out, func(have figure.Figure) bool { return have.Name == name }):
-			return nil, fmt.Errorf("%s is named twice", name)
+			return nil, errors.New(f.Name + " is a count and has no spread: check it with " +
+				"--fail-if '" + f.Name + " > 0'")
 		}
-		out = append(out, f)
 	}
-	return out, nil
+	return out, err
 }

@@ -206,7 +206,7 @@ func roundsOf(runs []*result.Saved, f figure.Figure) Rounds {
 // figure judges a figure of a target that has values.
 func (k *Known) figure(r Rounds) KnownFigure {
 	f := KnownFigure{Target: r.Target, Figure: r.Figure, Why: r.Why}
-	mean, w := sure(logarithms(inOrder(r.Values)), true)
+	mean, w := sure(logarithms(InOrder(r.Values)), true)
 	f.Center = Center{Median: figure.Exactly(mean), Values: len(r.Values), Confidence: confidence}
 	f.Center.Low, f.Center.High = w.Interval(mean, (1-confidence)/2)
 	f.Reach = math.Expm1(w.reach((1 - confidence) / 2))
@@ -216,9 +216,8 @@ func (k *Known) figure(r Rounds) KnownFigure {
 	return f
 }
 
-// inOrder returns values in order of their rounds.
-func inOrder(of map[int]float64) []float64 {
-	var out []float64
+// InOrder returns values in order of their rounds.
+func InOrder(of map[int]float64) (out []float64) {
 	for _, round := range slices.Sorted(maps.Keys(of)) {
 		out = append(out, of[round])
 	}
@@ -254,7 +253,7 @@ func (k *Known) pair(a, b Rounds) KnownPair {
 		}
 	}
 	if p.Rounds = len(ratios); p.Rounds > 0 {
-		p.Ratio, p.within = sure(logarithms(inOrder(ratios)), true)
+		p.Ratio, p.within = sure(logarithms(InOrder(ratios)), true)
 		e := Effect{A: a.center(), B: b.center(), OwnError: ownError(a.runs, b.runs, a.Figure)}
 		p.hidden = math.Abs(p.Ratio-1) < resolution || e.blurred()
 	}
@@ -263,7 +262,7 @@ func (k *Known) pair(a, b Rounds) KnownPair {
 
 // center is the geometric mean, without an interval.
 func (r Rounds) center() Center {
-	mean, _ := sure(logarithms(inOrder(r.Values)), true)
+	mean, _ := sure(logarithms(InOrder(r.Values)), true)
 	return Center{Median: figure.Exactly(mean)}
 }
 

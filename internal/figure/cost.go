@@ -100,6 +100,12 @@ func (c Cost) PerSecond(of func(result.ProcessUse) *int64) (float64, bool) {
 	return v / max(c.Seconds, 1e-9), ok
 }
 
+// EachNode is a figure of a server in the mean, per second.
+func (c Cost) EachNode(of func(result.ProcessUse) *int64) (float64, bool) {
+	v, ok := c.PerSecond(of)
+	return v / c.Nodes(), ok
+}
+
 // PerMessage is a figure of all servers together, per acknowledged message.
 func (c Cost) PerMessage(of func(result.ProcessUse) *int64) (float64, bool) {
 	v, ok := c.Sum(of)
@@ -162,11 +168,7 @@ func (c Cost) Amplification() (float64, bool) {
 
 // Memory is the servers' greatest memory use.
 func (c Cost) Memory() (float64, bool) {
-	total := 0.0
-	for _, p := range c.Servers {
-		total += float64(p.RSSBytes)
-	}
-	return total, c.whole()
+	return c.Sum(func(p result.ProcessUse) *int64 { return &p.RSSBytes })
 }
 
 // AllSyncs is calls of fsync, fdatasync and msync of all servers per acknowledged message.

@@ -104,6 +104,30 @@ func Find(name string) (Figure, error) {
 		Shorten(name), strings.Join(plain, ", "))
 }
 
+// Named returns a figure by a name that stands in the code. It panics if there is none.
+func Named(name string) Figure {
+	f, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}
+
+// List returns the figures of a list of names with commas between.
+func List(names string) (out []Figure, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		f, err := Find(strings.TrimSpace(name))
+		switch {
+		case err != nil:
+			return nil, err
+		case slices.ContainsFunc(out, func(have Figure) bool { return have.Name == f.Name }):
+			return nil, fmt.Errorf("%s is named twice", f.Name)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
 // Shorten bounds the length of user input in an error.
 func Shorten(s string) string {
 	if runes := []rune(s); len(runes) > 40 {

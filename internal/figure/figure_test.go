@@ -109,3 +109,41 @@ func TestGaugesAloneAreNoCost(t *testing.T) {
 		t.Error("a run of which a process was observed has no cost")
 	}
 }
+
+func TestListsOfFigures(t *testing.T) {
+	all, err := List("publish.p99, cpu")
+	if err != nil || len(all) != 2 || all[1].Name != "cpu" {
+		t.Errorf("%v, %v", all, err)
+	}
+	for names, want := range map[string]string{"cpu,cpu": "cpu is named twice",
+		"cpu,": "there is no figure"} {
+		if _, err := List(names); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", names, err)
+		}
+	}
+}
+
+func TestNumbersHaveThreeDigits(t *testing.T) {
+	for v, want := range map[float64]string{0.012345: "0.0123", 1.5: "1.5", 12345: "12,300",
+		999.9: "1,000"} {
+		if got := Number.Known(v, true); got != want {
+			t.Errorf("%v is printed as %s, want %s", v, got, want)
+		}
+	}
+	if got := Number.Known(1, false) + Bytes.Print(-1); got != "––" {
+		t.Errorf("unknown and impossible values are printed as %s", got)
+	}
+}
+
+// Another tool's run has zeros for what the tool did not record.
+func TestRatesThatNobodyRecorded(t *testing.T) {
+	r := &result.Run{Imported: &result.Import{}}
+	r.Summary.WindowNs = 1e9
+	if v, known := Named(Received).Value(r); known {
+		t.Errorf("a rate that was not recorded is %v", v)
+	}
+	r.Summary.ReceivedRate = 5
+	if _, known := Named(Received).Value(r); !known {
+		t.Error("a rate that was recorded is unknown")
+	}
+}

@@ -27,7 +27,9 @@ func rates() []Figure {
 			More: true, Means: "messages that arrived in the measured window, a mean of " +
 				"subscriptions"},
 			func(r *result.Run) (float64, bool) {
-				return r.Summary.ReceivedRate, r.Summary.WindowNs > 0
+				recorded := r.Imported == nil || r.Imported.Knows(result.RecordedReceived)
+				return r.Summary.ReceivedRate, r.Summary.WindowNs > 0 &&
+					(recorded || r.Summary.ReceivedRate != 0)
 			}),
 		known(Figure{Name: "catch_up", Title: "read while catching up", Unit: BytesPerSecond,
 			More: true, Means: "bytes of a backlog that were read, from the start of its readers"},

@@ -20,12 +20,16 @@ const (
 	Bytes          Unit = "bytes"
 	Messages       Unit = "msgs" // an exact count: any two different values differ
 	PerMessage     Unit = "per_msg"
+	Number         Unit = "" // such as a ratio
 )
+
+// none is printed for a value that is not known.
+const none = "–"
 
 // Print writes a value with its unit, for people.
 func (u Unit) Print(v float64) string {
-	if Unprintable(v) {
-		return "–"
+	if Unprintable(v) || v < 0 && (u == Nanoseconds || u == Bytes || u == BytesPerSecond) {
+		return none
 	}
 	switch u {
 	case Nanoseconds:
@@ -36,10 +40,30 @@ func (u Unit) Print(v float64) string {
 		return quantity.Bytes(int64(v))
 	case Messages:
 		return quantity.Count(int64(v))
-	case PerMessage:
-		return strconv.FormatFloat(v, 'g', 3, 64)
+	case PerMessage, Number:
+		return rounded(v)
 	}
 	return quantity.Rate(v)
+}
+
+// Known prints a value that may not be known.
+func (u Unit) Known(v float64, known bool) string {
+	if !known {
+		return none
+	}
+	return u.Print(v)
+}
+
+// rounded writes a number with three significant digits.
+func rounded(v float64) string {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	switch {
+	case err != nil:
+		return none
+	case math.Abs(short) >= 1000:
+		return quantity.Count(int64(math.Round(short)))
+	}
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
 // Unprintable reports whether a value is too large for any unit, or no number.

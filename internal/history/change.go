@@ -2,9 +2,6 @@ package history
 
 import (
 	"fmt"
-	"slices"
-
-	moremath "github.com/aclements/go-moremath/stats"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -37,13 +34,9 @@ func (h *History) changes(s *Series, at int) []Change {
 			to = found[i+1].At
 		}
 		out = append(out, Change{Figure: h.Figures[at].Name, At: c.At, P: c.P,
-			Before: median(values[from:c.At]), After: median(values[c.At:to])})
+			Before: stats.Median(values[from:c.At]), After: stats.Median(values[c.At:to])})
 	}
 	return out
-}
-
-func median(values []float64) float64 {
-	return moremath.Sample{Xs: slices.Clone(values)}.Quantile(0.5)
 }
 
 // sentence describes the change.

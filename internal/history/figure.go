@@ -3,7 +3,6 @@ package history
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 )
@@ -14,26 +13,15 @@ const Default = "publish.p99"
 // FindFigures returns the figures of a list of names with commas between: of runs, or the peak of
 // searches, the confirmed stable end of their brackets.
 func FindFigures(names string) ([]figure.Figure, error) {
-	var out []figure.Figure
-	seen := map[string]bool{}
-	for name := range strings.SplitSeq(names, ",") {
-		name = strings.TrimSpace(name)
-		if seen[name] {
-			return nil, fmt.Errorf("%s is named twice", name)
-		}
-		seen[name] = true
-		f, err := figure.Find(name)
+	out, err := figure.List(names)
+	for _, f := range out {
 		switch {
-		case err != nil:
-			return nil, err
-		case f.OfSearch() && name != figure.Peak:
-			return nil, fmt.Errorf("%s has no history: name %s", name, figure.Peak)
+		case f.OfSearch() && f.Name != figure.Peak:
+			return nil, fmt.Errorf("%s has no history: name %s", f.Name, figure.Peak)
+		case f.OfSearch() && len(out) > 1:
+			return nil, errors.New("peak is a figure of searches and the others are of runs: " +
+				"name the one or the others")
 		}
-		out = append(out, f)
 	}
-	if seen[figure.Peak] && len(out) > 1 {
-		return nil, errors.New(
-			"peak is a figure of searches and the others are of runs: name the one or the others")
-	}
-	return out, nil
+	return out, err
 }

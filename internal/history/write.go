@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
@@ -69,7 +70,7 @@ func (s *Series) grouped(values []float64, f figure.Figure, by By) document.Tabl
 	t := document.Table{ID: "versions", Corner: string(by), Words: true,
 		Head: document.Heads("experiments", "median", "least", "greatest")}
 	for _, g := range s.groups(values, by) {
-		t.Add(g.label, quantity.Count(int64(len(g.values))), f.Unit.Print(median(g.values)),
+		t.Add(g.label, quantity.Count(int64(len(g.values))), f.Unit.Print(stats.Median(g.values)),
 			f.Unit.Print(slices.Min(g.values)), f.Unit.Print(slices.Max(g.values)))
 	}
 	return t

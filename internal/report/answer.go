@@ -32,11 +32,8 @@ func runAnswer(s *result.Saved, sure within) string {
 	}
 	for _, series := range []result.Series{publishSeries(r), result.EndToEnd} {
 		if l := r.Summary.Series(series); counted(l) {
-			interval := ""
-			if span, known := sure.of(series, 99); known {
-				interval = span.String()
-			}
-			parts = append(parts, seriesTitle(series)+" p99 "+bracketed(at(l, 99), interval))
+			parts = append(parts, seriesTitle(series)+" p99 "+
+				bracketed(at(l, 99), sure.words(series, 99)))
 			break
 		}
 	}
@@ -102,19 +99,13 @@ func refusal(r *result.Run) string {
 
 // sidesOf are the targets of runs, each with its trials.
 func sidesOf(runs []*result.Saved) []compare.Side {
-	var out []compare.Side
-	for i, n := range names(runs) {
-		if runs[i].Run.Trial != nil {
-			n = name(&runs[i].Run)
-			at := slices.IndexFunc(out, func(s compare.Side) bool { return s.Name == n })
-			if at >= 0 {
-				out[at].Runs = append(out[at].Runs, runs[i])
-				continue
-			}
+	called := names(runs)
+	for i, s := range runs {
+		if s.Run.Trial != nil {
+			called[i] = name(&s.Run)
 		}
-		out = append(out, compare.Side{Name: n, Runs: runs[i : i+1 : i+1]})
 	}
-	return out
+	return compare.ByName(runs, called)
 }
 
 // ahead names the figures by which an answer orders targets; the first that all have decides.
@@ -208,11 +199,7 @@ func listedAre(names []string) string {
 // fastest on; none: they have none in common.
 func sortedBy(sides []compare.Side) (f figure.Figure, verb string, sorted []compare.Side) {
 	for _, by := range ahead {
-		f, err := figure.Find(by.name)
-		if err != nil {
-			continue
-		}
-		middles := map[string]float64{}
+		f, middles := figure.Named(by.name), map[string]float64{}
 		for _, side := range sides {
 			if v, known := middleOf(side, f); known {
 				middles[side.Name] = v

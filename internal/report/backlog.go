@@ -112,31 +112,30 @@ func stretchTable(b *result.Backlog) document.Table {
 		t.Note += "End-to-end latencies of messages in the backlog measure their wait, so only " +
 			"the latencies after catching up are shown."
 	}
-	rows := []document.Row{{Name: "lasted"}, {Name: "acknowledged"}}
-	columns := []float64{50, 99, 99.9}
-	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		for _, p := range columns {
-			rows = append(rows, document.Row{Name: seriesTitle(series) + " " + percentileName(p)})
+	if len(b.Stretches) == 0 {
+		return t
+	}
+	add := func(name string, of func(result.Stretch) string) {
+		var cells []string
+		for _, s := range b.Stretches {
+			cells = append(cells, of(s))
 		}
+		t.Add(name, cells...)
 	}
 	for _, s := range b.Stretches {
 		t.Head = append(t.Head, document.Column{Name: string(s.Name)})
-		values := []string{quantity.Duration(s.EndNs - s.StartNs), rate(s.AckedRate)}
-		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-			for _, p := range columns {
-				v := at(result.Summary{Latency: s.Latency}.Series(series), p)
-				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
-					v = none
-				}
-				values = append(values, v)
-			}
-		}
-		for i, v := range values {
-			rows[i].Values = append(rows[i].Values, document.Cell{Words: v})
-		}
 	}
-	if len(b.Stretches) > 0 {
-		t.Rows = rows
+	add("lasted", func(s result.Stretch) string { return quantity.Duration(s.EndNs - s.StartNs) })
+	add("acknowledged", func(s result.Stretch) string { return rate(s.AckedRate) })
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		for _, p := range []float64{50, 99, 99.9} {
+			add(seriesTitle(series)+" "+percentileName(p), func(s result.Stretch) string {
+				if series == result.EndToEnd && !replays(b) && s.Name != result.After {
+					return none
+				}
+				return at(result.Summary{Latency: s.Latency}.Series(series), p)
+			})
+		}
 	}
 	return t
 }
@@ -144,14 +143,6 @@ func stretchTable(b *result.Backlog) document.Table {
 // backlogFigures are the rows of a comparison that only runs with a backlog
 // have.
 func backlogFigures() []figureRow {
-	read := func(value func(*result.Backlog) float64) func(*result.Run) (float64, bool) {
-		return func(r *result.Run) (float64, bool) {
-			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
-				return 0, false
-			}
-			return value(r.Backlog), true
-		}
-	}
 	text := func(value func(*result.Backlog) string) func(*result.Run) string {
 		return func(r *result.Run) string {
 			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
@@ -162,9 +153,13 @@ func backlogFigures() []figureRow {
 	}
 	out := []figureRow{
 		{ofBacklog, "read", text(func(b *result.Backlog) string { return rate(b.ReadRate) }),
-			read(func(b *result.Backlog) float64 { return b.ReadRate })},
-		{ofBacklog, "read bytes",
-			text(func(b *result.Backlog) string { return bytesPerSecond(b.ReadBytesPerS) }), nil},
+			func(r *result.Run) (float64, bool) {
+				if r.Backlog == nil {
+					return 0, false
+				}
+				return r.Backlog.ReadRate, r.Backlog.ReadRate != 0
+			}},
+		{ofBacklog, "read bytes", printed("catch_up"), nil},
 		{ofBacklog, "caught up in", text(func(b *result.Backlog) string {
 			if b.CaughtUpNs == 0 {
 				return "never"

@@ -6,31 +6,19 @@ import (
 	"io"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// benchUnits says which way each unit is better, as benchstat understands it.
-var benchUnits = []struct{ unit, better string }{
-	{"achieved-msgs/s", "higher"},
-	{"publish-p50-ns", "lower"}, {"publish-p99-ns", "lower"}, {"publish-p99.9-ns", "lower"},
-	{"publish-max-ns", "lower"},
-	{"e2e-p50-ns", "lower"}, {"e2e-p99-ns", "lower"}, {"e2e-p99.9-ns", "lower"},
-	{"e2e-max-ns", "lower"},
-	{"publish-missing-msgs", "lower"}, {"e2e-missing-msgs", "lower"},
-	{"instrument-publish-p50-ns", "lower"}, {"instrument-publish-p99-ns", "lower"},
-	{"instrument-e2e-p50-ns", "lower"}, {"instrument-e2e-p99-ns", "lower"},
-	{"lost-msgs", "lower"}, {"duplicate-msgs", "lower"}, {"reordered-msgs", "lower"},
-	{"failed-msgs", "lower"}, {"unknown-msgs", "lower"}, {"unsent-msgs", "lower"},
-	{"cpu-ns/msg", "lower"}, {"server-cpu-ns/msg", "lower"}, {"own-cpu-ns/msg", "lower"},
-	{"fsyncs/msg", "lower"},
-}
-
-// benchCosts are the units of the fields of a message's cost.
-var benchCosts = []struct{ field, unit string }{
-	{"cpu_ns_per_msg", "cpu-ns/msg"}, {"server_cpu_ns_per_msg", "server-cpu-ns/msg"},
-	{"own_cpu_ns_per_msg", "own-cpu-ns/msg"}, {"syncs_per_msg", "fsyncs/msg"},
-}
+// benchUnits are all units, of which only the first is better if it is higher.
+var benchUnits = strings.Fields(`achieved-msgs/s
+	publish-p50-ns publish-p99-ns publish-p99.9-ns publish-max-ns
+	e2e-p50-ns e2e-p99-ns e2e-p99.9-ns e2e-max-ns publish-missing-msgs e2e-missing-msgs
+	instrument-publish-p50-ns instrument-publish-p99-ns
+	instrument-e2e-p50-ns instrument-e2e-p99-ns
+	lost-msgs duplicate-msgs reordered-msgs failed-msgs unknown-msgs unsent-msgs
+	cpu-ns/msg server-cpu-ns/msg own-cpu-ns/msg fsyncs/msg`)
 
 // Benchfmt writes the Go benchmark format, for benchstat. Runs of one system under one load share a
 // benchmark name, so benchstat takes them for repetitions. Only the machine and plimsoll are
@@ -41,8 +29,10 @@ var benchCosts = []struct{ field, unit string }{
 // not be ranked; one that was overloaded has no latencies.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
 	var b bytes.Buffer
-	for _, u := range benchUnits {
-		fmt.Fprintf(&b, "Unit %s better=%s\n", u.unit, u.better)
+	better := "higher"
+	for _, unit := range benchUnits {
+		fmt.Fprintf(&b, "Unit %s better=%s\n", unit, better)
+		better = "lower"
 	}
 	all := names(runs)
 	for i, s := range runs {
@@ -115,23 +105,15 @@ func benchValues(r *result.Run) string {
 	}
 	benchLatency(value, "instrument-publish", instrument(r, result.Twin), 50, 99)
 	benchLatency(value, "instrument-e2e", instrument(r, result.TwinReceive), 50, 99)
-	if r.Ledger.Accounted {
-		t := r.Ledger.Total()
-		if t.Unread == 0 {
-			value(integer(t.Lost), "lost-msgs")
+	for _, name := range []string{figure.Lost, "duplicate", "reordered", figure.Failed, "unknown",
+		"unsent"} {
+		if n, known := figure.Named(name).Value(r); known {
+			value(exact(n), name+"-msgs")
 		}
-		value(integer(t.Duplicate), "duplicate-msgs")
-		value(integer(t.Reordered), "reordered-msgs")
 	}
-	value(integer(r.Counters.Failed), "failed-msgs")
-	if r.Counted() {
-		value(integer(r.Counters.Unknown), "unknown-msgs")
-		value(integer(r.Counters.Unsent), "unsent-msgs")
-	}
-	cost := newMessageCost(r)
-	for _, f := range benchCosts {
-		if v, known := cost[f.field].(float64); known {
-			value(exact(v), f.unit)
+	for _, f := range costFigures {
+		if v, known := f.value(r); known && f.bench != "" {
+			value(exact(v), f.bench)
 		}
 	}
 	return out.String()

@@ -60,21 +60,9 @@ func exactAt(l result.Latency, percentile float64) (ns int64, ok bool) {
 	return p.LatencyNs, ok && p.Bound == result.Exact
 }
 
-// worst is the greatest latency and its bound. A lower bound of a percentile is a lower bound
-// of the greatest latency too.
-func worst(l result.Latency) (ns int64, bound result.Bound) {
-	ns, bound = l.Worst()
-	if bound != result.Exact {
-		for _, p := range l.Percentiles {
-			ns = max(ns, p.LatencyNs)
-		}
-	}
-	return ns, bound
-}
-
 // greatest prints the greatest latency with its bound, or none.
 func greatest(l result.Latency) string {
-	ns, bound := worst(l)
+	ns, bound := l.Worst()
 	switch {
 	case !counted(l):
 		return none
@@ -88,7 +76,7 @@ func greatest(l result.Latency) string {
 
 // exactMax is the greatest latency where each message has one.
 func exactMax(l result.Latency) (ns int64, ok bool) {
-	ns, bound := worst(l)
+	ns, bound := l.Worst()
 	return ns, l.Count > 0 && bound == result.Exact
 }
 
@@ -188,22 +176,17 @@ func ofArrivals(heading string, l result.Load) string {
 // instrumentSentence states plimsoll's own error, and explains the mark of percentiles that it
 // determines; empty if it was not measured.
 func instrumentSentence(s result.Summary) string {
-	i, note := s.Instrument, ""
+	var parts []string
+	note := ""
 	if marked(s) {
 		note = ownNote
 	}
-	if i == nil || !counted(i.Publish) && !counted(i.EndToEnd) {
-		return note
+	for _, l := range ownErrors(s) {
+		parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.Latency, 50),
+			at(l.Latency, 99)))
 	}
-	var parts []string
-	for _, l := range []struct {
-		title   string
-		latency result.Latency
-	}{{"publish", i.Publish}, {"end-to-end", i.EndToEnd}} {
-		if counted(l.latency) {
-			parts = append(parts, fmt.Sprintf("%s p50 %s, p99 %s", l.title, at(l.latency, 50),
-				at(l.latency, 99)))
-		}
+	if len(parts) == 0 {
+		return note
 	}
 	out := strings.Join(parts, "; ") +
 		": plimsoll's own error, measured in this run on a system that takes no time"

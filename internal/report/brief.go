@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -74,11 +75,8 @@ func briefTable(r *result.Run, sure within) document.Table {
 		if !counted(l) {
 			continue
 		}
-		interval := none
-		if span, known := sure.of(series, 99); known {
-			interval = span.String()
-		}
-		t.Add(seriesTitle(series), at(l, 50), at(l, 99), interval, at(l, 99.9), greatest(l))
+		t.Add(seriesTitle(series), at(l, 50), at(l, 99), cmp.Or(sure.words(series, 99), none),
+			at(l, 99.9), greatest(l))
 	}
 	return t
 }
@@ -103,35 +101,22 @@ func runsBrief(runs []*result.Saved, answer string) []block {
 	h := heading(1, plural(len(sides), "target", "targets")+" side by side")
 	h.Heading.Beside = sharedWords(runs, briefLoad)
 	return []block{h, paragraph(document.Answer, answer), tabled(sidesTable(sides)),
-		{Facts: briefKnown(runs)},
-		{Facts: briefWarnings(append(exceptions(runs), alike(runs, warningsOf)...))}}
-}
-
-// briefKnown says how well the figures of a set are known whose rounds end when they are.
-func briefKnown(runs []*result.Saved) []document.Fact {
-	k, is := knownOf(runs)
-	if !is {
-		return nil
-	}
-	return factsOf("until "+bound(k), document.Main, knownSentence(k))
+		{Facts: knownFacts(knownOf(runs))},
+		{Facts: briefWarnings(append(exceptions(runs),
+			sentences(alike(runs, warningsOf, withoutFigures))...))}}
 }
 
 // sideColumns are the figures of a target, by their names in gates.
-var sideColumns = []struct {
-	title, figure string
-	keep          int
-}{
-	{"acked", "rate", 4}, {"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 3},
+var sideColumns = []figureColumn{
+	{"acked", figure.Rate, 4}, {"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 3},
 	{"e2e p50", "e2e.p50", 0}, {"e2e p99", "e2e.p99", 3}, {"CPU/msg", "cpu", 1},
 }
 
 // sidesTable has a line for each target: the medians of its runs.
 func sidesTable(sides []compare.Side) document.Table {
-	t := document.Table{ID: "targets", Corner: "target",
-		Head: []document.Column{{Name: "level", Keep: 2}, {Name: "lost", Keep: 4}}}
-	for _, c := range sideColumns {
-		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
-	}
+	t := document.Table{ID: "targets", Corner: "target", Head: append(
+		[]document.Column{{Name: "level", Keep: 2}, {Name: "lost", Keep: 4}},
+		headOf(sideColumns)...)}
 	for _, side := range sides {
 		first := &side.Runs[0].Run
 		values := []string{shortLevel(first), none}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -80,7 +81,7 @@ func throughputCard(r *result.Run) card {
 	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		c.Add("bytes", bytesPerSecond(s.BytesPerS))
 	}
-	c.Add("received", receivedFigure(r))
+	c.Add("received", printed(figure.Received)(r))
 	if s.Generator.Limited {
 		c.Tone = document.Bad
 		c.Add("", "limited by plimsoll itself")
@@ -99,8 +100,8 @@ func latencyCard(label string, l result.Latency, load result.Load, sure within) 
 		return c
 	}
 	printLatency(&c, at(l, 99))
-	if span, ok := sure.of(l.Series, 99); ok {
-		c.Add("95% interval", span.String())
+	if words := sure.words(l.Series, 99); words != "" {
+		c.Add("95% interval", words)
 	}
 	c.Add("p50", at(l, 50))
 	c.Add("p99.9", at(l, 99.9))

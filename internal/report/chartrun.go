@@ -48,20 +48,8 @@ func newMoments(s *result.Saved) *moments {
 
 // values are a line's values; nil where it has none, or there is no line.
 func (t *moments) values(of line) document.Values {
-	if of == nil {
-		return nil
-	}
-	out := make(document.Values, len(t.saved.Intervals))
-	for i, in := range t.saved.Intervals {
-		out[i] = math.NaN()
-		if seconds := float64(in.EndNs-in.StartNs) / 1e9; seconds > 0 {
-			out[i] = of(in, seconds)
-		}
-	}
-	if !slices.ContainsFunc(out, finite) {
-		return nil
-	}
-	return out
+	return valuesOf(t.saved.Intervals, of,
+		func(i result.Interval) int64 { return i.EndNs - i.StartNs })
 }
 
 // add adds a line to a chart if the run has it.
@@ -206,7 +194,7 @@ func (t *moments) heats() (out []*document.Chart) {
 }
 
 // heat draws the map of a series, with faults over it.
-func (t *moments) heat(h *heat, series result.Series) *document.Chart {
+func (t *moments) heat(h *document.Heat, series result.Series) *document.Chart {
 	c := t.overTime(document.Chart{ID: "heat", Title: "Latency heat map",
 		Note: "The number of messages by time and latency: a stronger colour means more " +
 			"messages. Two bands are two kinds of messages, which no percentile line shows." +
@@ -226,42 +214,8 @@ func (t *moments) heat(h *heat, series result.Series) *document.Chart {
 	c.Spans = slices.DeleteFunc(slices.Clone(t.spans), func(s document.Span) bool {
 		return s.Tone == "" // a shade below the cells would not be seen
 	})
-	c.Heat = h.grid()
+	c.Heat = h
 	return c
-}
-
-// grid is the map as a chart has it.
-func (m *heat) grid() *document.Heat {
-	rows := 0
-	for i := 0; i+2 < len(m.Cells); i += 3 {
-		rows = max(rows, int(m.Cells[i+1])+1)
-	}
-	g := &document.Heat{}
-	places := make([]int, len(m.Starts))
-	for i, start := range m.Starts {
-		if n := len(g.X); n > 0 && g.X[n-1] < start-1e-6 {
-			g.X, g.Counts = append(g.X, start), append(g.Counts, nil) // nothing was recorded
-		} else if n == 0 {
-			g.X = append(g.X, start)
-		}
-		places[i] = len(g.Counts)
-		g.X = append(g.X, max(m.Ends[i], start))
-		g.Counts = append(g.Counts, make([]int64, rows))
-	}
-	least := rows
-	for i := 0; i+2 < len(m.Cells); i += 3 {
-		g.Counts[places[m.Cells[i]]][m.Cells[i+1]] = m.Cells[i+2]
-		least = min(least, int(m.Cells[i+1]))
-	}
-	for r := least; r <= rows; r++ {
-		g.Y = append(g.Y, leastDrawnNs*math.Pow(10, float64(r)/float64(m.PerTen)))
-	}
-	for i, column := range g.Counts {
-		if column != nil {
-			g.Counts[i] = column[least:]
-		}
-	}
-	return g
 }
 
 // curveChart draws the series of a run by percentile, with the intervals that are known.

@@ -79,16 +79,6 @@ func publishLabel(r *result.Run) string { return latencyLabel(r.Summary.Series(p
 
 func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 
-func round(v float64) float64 {
-	if !finite(v) {
-		return 0
-	}
-	if math.Abs(v) < 100 {
-		return math.Round(v*100) / 100
-	}
-	return math.Round(v)
-}
-
 // runSpans are the phases of a run that are not measured, its faults and its other events.
 func runSpans(s *result.Saved) []document.Span {
 	names := map[result.PhaseName]string{result.PhaseWarmup: "warm-up",

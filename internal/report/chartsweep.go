@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -37,8 +38,8 @@ func sweepCharts(plan *sweep.Plan, runs []*result.Saved) (rows []multiplesRow, l
 	m := &multiplesPlan{plan: plan, runs: runs, places: at}
 	for i, title := range shown {
 		row := multiplesRow{title: clean(title)}
-		for k, f := range sweepMetrics {
-			c := m.chart(cells.of[title], f)
+		for k, f := range sweepFigures {
+			c := m.chart(cells.of[title], f[0], figure.Named(f[1]))
 			c.ID = fmt.Sprintf("cells-%d-%d", i, k)
 			c.Label = clean(strings.TrimSpace(c.Label + " " + title))
 			row.charts = append(row.charts, c)
@@ -55,9 +56,9 @@ type multiplesPlan struct {
 	places
 }
 
-func (m *multiplesPlan) chart(cells []int, f metric) *document.Chart {
+func (m *multiplesPlan) chart(cells []int, title string, f figure.Figure) *document.Chart {
 	along := m.plan.Axes[m.along]
-	c := &document.Chart{Title: f.title, Small: true, Label: f.title + " by " + along.Key,
+	c := &document.Chart{Title: title, Small: true, Label: title + " by " + along.Key,
 		X: document.Axis{Title: clean(along.Key)}, Y: m.upright(f),
 		Empty: "No cell of this row has the figure."}
 	for _, v := range along.Values {
@@ -87,21 +88,31 @@ func (m *multiplesPlan) chart(cells []int, f metric) *document.Chart {
 	return c
 }
 
+// drawnAt is the value at which a figure is drawn: itself, or the latency that it exceeds.
+func drawnAt(f figure.Figure, r *result.Run) (v float64, above, known bool) {
+	if f.Percentile > 0 {
+		p, known := r.Summary.Series(f.Series).Point(f.Percentile)
+		return float64(p.LatencyNs), p.Bound != result.Exact, known && p.LatencyNs > 0
+	}
+	v, known = f.Value(r)
+	return v, false, known && finite(v)
+}
+
 // cell sets the last point of a line to the figure of a cell.
-func (m *multiplesPlan) cell(s *document.Series, cell int, f metric) {
+func (m *multiplesPlan) cell(s *document.Series, cell int, f figure.Figure) {
 	run := m.runs[cell]
 	if run == nil {
 		return
 	}
-	v, ok := f.value(&run.Run)
-	if !ok || !finite(v) {
+	v, above, ok := drawnAt(f, &run.Run)
+	if !ok {
 		return
 	}
 	at := len(s.Y) - 1
 	s.Y[at] = v
-	figure, above := f.text(&run.Run)
 	mark := document.Mark{At: at, Above: above,
-		Tip: clean(sweep.Label(m.plan.Axes, m.plan.Cells[cell].Values) + ": " + micro(figure))}
+		Tip: clean(sweep.Label(m.plan.Axes, m.plan.Cells[cell].Values) + ": " +
+			micro(printed(f.Name)(&run.Run)))}
 	if word, wrong := cellMark(m.plan.Cells[cell], run); word != "" {
 		mark.Tip += " (" + clean(word) + ")"
 		mark.Hollow, mark.Cross = true, wrong
@@ -110,19 +121,19 @@ func (m *multiplesPlan) cell(s *document.Series, cell int, f metric) {
 }
 
 // upright is the axis of a figure: the same for all rows.
-func (m *multiplesPlan) upright(f metric) document.Axis {
+func (m *multiplesPlan) upright(f figure.Figure) document.Axis {
 	a := document.Axis{Unit: document.PerSecond}
 	least, most := math.Inf(1), 0.0
 	for _, s := range m.runs {
 		if s == nil {
 			continue
 		}
-		if v, ok := f.value(&s.Run); ok && finite(v) && v > 0 {
+		if v, _, ok := drawnAt(f, &s.Run); ok && v > 0 {
 			least, most = min(least, v), max(most, v)
 		}
 	}
 	zero, to := 0.0, most*1.08
-	if f.log {
+	if f.IsLatency() {
 		a.Unit, a.Scale = document.Nanos, document.Log
 		zero, to = least/1.25, most*1.25
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -95,14 +94,10 @@ func waitsIn(r *result.Run, series result.Series) (out []string) {
 	return out
 }
 
-// waitedRow ends the name of a row with the waits of a latency.
-const waitedRow = ", waits on purpose"
-
 // waitFigure is the row of the waits that begin in a latency.
 func waitFigure(section string, series result.Series) figureRow {
-	return figureRow{section, seriesTitle(series) + waitedRow, func(r *result.Run) string {
-		return cmp.Or(waitWords(r, series), none)
-	}, nil}
+	return figureRow{section, seriesTitle(series) + ", waits on purpose",
+		func(r *result.Run) string { return waitWords(r, series) }, nil}
 }
 
 // waitWords are the longest waits of a latency, with their settings.

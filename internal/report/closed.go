@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -97,30 +98,24 @@ func minuteTable(s result.Summary) document.Table {
 			"time of the answer or arrival. A run shorter than a minute is one window; the rest " +
 			"after the last whole minute is left out.",
 	}
+	var whole []string
 	for _, word := range minuteSeries {
 		t.Head = append(t.Head, document.Column{Name: seriesTitle(word.series)})
+		whole = append(whole, at(s.Series(word.series), 95))
 	}
-	whole := document.Row{Name: "whole run"}
-	for _, word := range minuteSeries {
-		whole.Values = append(whole.Values, document.Cell{Words: at(s.Series(word.series), 95)})
-	}
-	t.Rows = append(t.Rows, whole)
+	t.Add("whole run", whole...)
 	for i, m := range s.Minutes {
 		if i == maxMinutes {
 			t.Note += fmt.Sprintf(" The run has %s minutes; the first %d are shown.",
 				quantity.Count(int64(len(s.Minutes))), maxMinutes)
 			break
 		}
-		r := document.Row{Name: fmt.Sprintf("%s to %s", quantity.Duration(m.StartNs),
-			quantity.Duration(m.EndNs))}
+		var cells []string
 		for _, word := range minuteSeries {
-			value := none
-			if ns := word.of(m); ns > 0 {
-				value = quantity.Duration(ns)
-			}
-			r.Values = append(r.Values, document.Cell{Words: value})
+			ns := word.of(m)
+			cells = append(cells, figure.Nanoseconds.Known(float64(ns), ns > 0))
 		}
-		t.Rows = append(t.Rows, r)
+		t.Add(quantity.Duration(m.StartNs)+" to "+quantity.Duration(m.EndNs), cells...)
 	}
 	return t
 }

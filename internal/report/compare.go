@@ -15,16 +15,16 @@ func comparison(runs []*result.Saved, answer string) block {
 	out := append([]block{comparisonTitle(runs), paragraph(document.Answer, answer)},
 		sideBySide(runs)...)
 	out = append(out, tabled(overviewTable(runs)))
-	out = append(out, knownBlocks(runs)...)
-	shared := sentences(sharedWarnings(runs))
+	out = append(out, knownBlocks(knownOf(runs))...)
+	shared := sharedWarnings(runs)
 	if many {
-		shared = alike(runs, warningsOf)
+		shared = alike(runs, warningsOf, withoutFigures)
 	}
 	var contents []document.Contents
 	for i, n := range all {
 		contents = append(contents, document.Contents{ID: fmt.Sprintf("run-%d", i), Words: n})
 	}
-	out = append(out, warned(shared), block{Contents: contents},
+	out = append(out, warned(sentences(shared)), block{Contents: contents},
 		block{For: document.OnTerminal, Facts: overviewFacts(runs)})
 	differ := append([]block{tabled(differTable(runs))}, ownTable(runs)...)
 	if many {

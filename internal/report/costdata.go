@@ -11,30 +11,65 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// costFields are the figures of the cost of a message, by their names in JSON and CSV.
-var costFields = []struct {
-	name string
-	of   func(figure.Cost) (float64, bool)
-}{
-	{"cpu_ns_per_msg", figure.Cost.AllCPU}, // servers and plimsoll together
-	{"server_cpu_ns_per_msg", func(c figure.Cost) (float64, bool) {
-		v, known := c.ServerCPU()
-		return v, known && !c.Embedded
-	}},
-	{"own_cpu_ns_per_msg", figure.Cost.OwnCPU},
-	{"syncs_per_msg", perMessage(figure.Syncs)}, // of all nodes
-	{"syncs_per_s_per_node", func(c figure.Cost) (float64, bool) {
-		v, known := c.PerSecond(figure.Syncs)
-		return v / c.Nodes(), known
-	}},
-	{"map_syncs_per_msg", perMessage(figure.MapSyncs)}, // of all nodes
-	// bytes written by all nodes per byte acknowledged
-	{"write_amplification", figure.Cost.Amplification},
+// costFigure is a figure of what a message costs: a row of the table that sets runs side by side, a
+// field of JSON and CSV, and a unit of benchfmt; empty where it has none.
+type costFigure struct {
+	row, field, bench string
+	unit              figure.Unit
+	of                func(figure.Cost) (float64, bool)
+	// apart is set if the figure of servers inside plimsoll would include plimsoll's.
+	apart bool
+}
+
+var (
+	allCPU = costFigure{"CPU per message, together", "cpu_ns_per_msg", "cpu-ns/msg",
+		figure.Nanoseconds, figure.Cost.AllCPU, false}
+	serverCPU = costFigure{"server CPU per message", "server_cpu_ns_per_msg", "server-cpu-ns/msg",
+		figure.Nanoseconds, figure.Cost.ServerCPU, true}
+)
+
+var costFigures = []costFigure{
+	allCPU, serverCPU,
+	{"plimsoll's CPU per message", "own_cpu_ns_per_msg", "own-cpu-ns/msg", figure.Nanoseconds,
+		figure.Cost.OwnCPU, false},
+	{"messages per core-second of the servers", "", "", figure.Number,
+		figure.Cost.MsgsPerCoreSecond, true},
+	{"fsyncs per message, all nodes", "syncs_per_msg", "fsyncs/msg", figure.Number,
+		perMessage(figure.Syncs), false},
+	{"fsyncs per second, each node", "syncs_per_s_per_node", "", figure.Number,
+		func(c figure.Cost) (float64, bool) { return c.EachNode(figure.Syncs) }, false},
+	{"", "map_syncs_per_msg", "", figure.Number, perMessage(figure.MapSyncs), false},
+	{"bytes written per byte published", "write_amplification", "", figure.Number,
+		figure.Cost.Amplification, false},
+	{"server memory", "", "", figure.Bytes, figure.Cost.Memory, true},
 }
 
 func perMessage(of func(result.ProcessUse) *int64) func(figure.Cost) (float64, bool) {
 	return func(c figure.Cost) (float64, bool) { return c.PerMessage(of) }
 }
+
+// value is the figure of a run; unknown where it cannot be told from plimsoll's.
+func (f costFigure) value(r *result.Run) (float64, bool) {
+	c := figure.NewCost(r)
+	v, known := f.of(c)
+	return v, known && c.Observed() && !(f.apart && c.Embedded)
+}
+
+// text prints the figure of a run.
+func (f costFigure) text(r *result.Run) string {
+	c := figure.NewCost(r)
+	v, known := f.of(c)
+	switch {
+	case !known || !c.Observed():
+		return none
+	case f.apart && c.Embedded:
+		return insidePlimsoll
+	}
+	return f.unit.Print(v)
+}
+
+// insidePlimsoll is printed for figures of servers inside plimsoll's process.
+const insidePlimsoll = "inside plimsoll"
 
 // The other fields of the cost of a message. With servers inside plimsoll, their figures include
 // the load generator.
@@ -53,9 +88,9 @@ func newMessageCost(r *result.Run) map[string]any {
 	}
 	l := verdict.Limiting(r)
 	out := map[string]any{costInside: c.Embedded, costLimiting: l.Resource}
-	for _, f := range costFields {
-		if v := maybe(f.of(c)); v != nil {
-			out[f.name] = *v
+	for _, f := range costFigures {
+		if v, known := f.value(r); known && finite(v) && f.field != "" {
+			out[f.field] = v
 		}
 	}
 	if l.Resource != verdict.NoneSeen && l.Share > 0 {
@@ -74,8 +109,10 @@ func maybe(v float64, ok bool) *float64 {
 
 // costHead are the columns of a message's cost; they follow all other columns.
 func costHead() (out []string) {
-	for _, f := range costFields {
-		out = append(out, f.name)
+	for _, f := range costFigures {
+		if f.field != "" {
+			out = append(out, f.field)
+		}
 	}
 	return append(out, costInside, costLimiting, costShare)
 }
@@ -83,7 +120,7 @@ func costHead() (out []string) {
 // csvCost is a cell for each column of costHead, empty where the figure is unknown.
 func csvCost(r *result.Run) []string {
 	c := newMessageCost(r)
-	out := make([]string, 0, len(costFields)+3)
+	var out []string
 	for _, name := range costHead() {
 		switch v := c[name].(type) {
 		case float64:

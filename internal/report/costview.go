@@ -80,54 +80,54 @@ func costCards(c figure.Cost) []card {
 	return []card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.Run)}
 }
 
-// fill gives a card its number, if that is known.
-func fill(c *card, v float64, ok bool, printed func(float64) string) {
-	if text := known(v, ok, printed); text != none {
-		c.Number, c.Unit = unit(text)
-	}
+// costCard begins a card with a figure that may not be known.
+func costCard(label string, u figure.Unit, v float64, known bool) card {
+	out := card{Label: label}
+	out.Number, out.Unit = unit(u.Known(v, known))
+	return out
 }
 
 func cpuCard(c figure.Cost) card {
-	out := card{Label: "Msgs per core-second", Number: none}
 	v, ok := c.MsgsPerCoreSecond()
-	fill(&out, v, ok, func(v float64) string { return strings.TrimSuffix(rate(v), "/s") })
-	server, ok := c.ServerCPU()
-	total, okTotal := c.ServerCPUSeconds()
-	if c.Embedded {
-		out.Add("per message", known(server, ok, nanoseconds))
-		out.Add("cores used", known(total/max(c.Seconds, 1e-9), okTotal, rounded))
-		out.Add("", "plimsoll's own included")
-		return out
+	out := costCard("Msgs per core-second", figure.PerSecond, v, ok)
+	out.Unit = strings.TrimSuffix(out.Unit, "/s")
+	perMessage := func(ns float64, ok bool) string {
+		if !ok {
+			return none
+		}
+		return nanoseconds(ns) + "/msg"
 	}
-	own, okOwn := c.OwnCPU()
-	perMessage := func(v float64) string { return nanoseconds(v) + "/msg" }
-	out.Add("servers", known(server, ok, perMessage))
-	out.Add("plimsoll", known(own, okOwn, perMessage))
-	out.Add("cores used", known(total/max(c.Seconds, 1e-9), okTotal, rounded))
+	if c.Embedded {
+		out.Add("per message", figure.Nanoseconds.Known(c.ServerCPU()))
+	} else {
+		out.Add("servers", perMessage(c.ServerCPU()))
+		out.Add("plimsoll", perMessage(c.OwnCPU()))
+	}
+	total, ok := c.ServerCPUSeconds()
+	out.Add("cores used", figure.Number.Known(total/max(c.Seconds, 1e-9), ok))
+	if c.Embedded {
+		out.Add("", "plimsoll's own included")
+	}
 	return out
 }
 
 func diskCard(c figure.Cost) card {
-	out := card{Label: "Write amplification", Number: none}
 	v, ok := c.Amplification()
-	if fill(&out, v, ok, rounded); out.Number != none {
+	out := costCard("Write amplification", figure.Number, v, ok)
+	if out.Number != none {
 		out.Unit = "×"
 	}
-	writes, ok := c.PerSecond(figure.Written)
-	out.Add("to disks", known(writes, ok, bytesPerSecond))
-	reads, ok := c.PerSecond(figure.Read)
-	out.Add("from disks", known(reads, ok, bytesPerSecond))
+	out.Add("to disks", figure.BytesPerSecond.Known(c.PerSecond(figure.Written)))
+	out.Add("from disks", figure.BytesPerSecond.Known(c.PerSecond(figure.Read)))
 	return out
 }
 
 func syncCard(c figure.Cost) card {
-	out := card{Label: "fsyncs/s, each node", Number: none}
-	v, ok := c.PerSecond(figure.Syncs)
-	fill(&out, v/c.Nodes(), ok, rounded)
-	each, okEach := c.PerMessage(figure.Syncs)
-	out.Add("per message", known(each, okEach, rounded))
-	if v, ok := c.PerSecond(figure.MapSyncs); ok && v > 0 {
-		out.Add("msyncs/s", known(v/c.Nodes(), ok, rounded))
+	v, ok := c.EachNode(figure.Syncs)
+	out := costCard("fsyncs/s, each node", figure.Number, v, ok)
+	out.Add("per message", figure.Number.Known(c.PerMessage(figure.Syncs)))
+	if v, ok := c.EachNode(figure.MapSyncs); ok && v > 0 {
+		out.Add("msyncs/s", rounded(v))
 	}
 	if l := c.Run.Observation.Limits; l != nil && len(l.SyncLatency) > 0 &&
 		l.SyncLatency[0].Count > 0 {
@@ -137,12 +137,12 @@ func syncCard(c figure.Cost) card {
 }
 
 func memoryCard(c figure.Cost) card {
-	out := card{Label: "Server memory", Number: none}
+	label := "Server memory"
 	if c.Embedded {
-		out.Label = "Memory, with plimsoll"
+		label = "Memory, with plimsoll"
 	}
 	v, ok := c.Memory()
-	fill(&out, v, ok, size)
+	out := costCard(label, figure.Bytes, v, ok)
 	if c.Own != nil {
 		out.Add("plimsoll", quantity.Bytes(c.Own.RSSBytes))
 	}
@@ -175,13 +175,9 @@ func processTable(c figure.Cost) document.Table {
 		switch {
 		case c.Embedded && p.Name == result.Self:
 			name = "plimsoll, servers inside"
-		case p.Name != result.Self:
-			for _, server := range c.Servers {
-				if server.Name == p.Name {
-					name += ", server"
-					break
-				}
-			}
+		case p.Name != result.Self && slices.ContainsFunc(c.Servers,
+			func(server result.ProcessUse) bool { return server.Name == p.Name }):
+			name += ", server"
 		}
 		per := func(v *int64, printed func(float64) string) string {
 			if v == nil {
@@ -194,7 +190,7 @@ func processTable(c figure.Cost) document.Table {
 		if p.CompileNs != nil && p.CPUSeconds > 0 {
 			compiling = share(float64(*p.CompileNs)/1e9/p.CPUSeconds, 1)
 		}
-		each := known(p.CPUSeconds*1e9/max(c.Messages, 1e-9), c.Messages > 0, nanoseconds)
+		each := figure.Nanoseconds.Known(p.CPUSeconds*1e9/max(c.Messages, 1e-9), c.Messages > 0)
 		t.Add(name, rounded(p.CPUSeconds/c.Seconds), each, compiling, quantity.Bytes(p.RSSBytes),
 			per(p.WriteBytes, bytesPerSecond), per(p.ReadBytes, bytesPerSecond),
 			per(p.Syncs, count), per(p.MapSyncs, count),

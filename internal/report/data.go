@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -30,7 +31,7 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 			lacksSentence(&s.Run), nil}
 	}
 	if len(runs) > 0 {
-		out[len(runs)-1].Known = newKnownJSON(runs)
+		out[len(runs)-1].Known = newKnownJSON(knownOf(runs))
 	}
 	return document.JSON(w, out)
 }
@@ -66,19 +67,21 @@ func cell(s string) string {
 
 func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
+// csvRunHead is the head of the columns that are equal in all rows of a run.
+var csvRunHead = []string{
+	"run_id", "name", "state", "started_at", "system", "workload", "durability_asked",
+	"durability_level", "message_size_bytes", "target_rate_msgs_per_s",
+	"offered_rate_msgs_per_s", "achieved_rate_msgs_per_s", "received_rate_msgs_per_s",
+	"achieved_rate_bytes_per_s", "window_ns", "scheduled", "acked", "failed", "unknown",
+	"unsent", "lost", "duplicate", "reordered", "generator_limited", "warnings",
+}
+
 // CSV writes one row per run and latency series, plimsoll's own error among them.
 // A figure that the samples do not support is an empty cell, and so is a percentile that is
 // not reached; the column of its bound tells the two apart.
 func CSV(w io.Writer, runs []*result.Saved) error {
 	out := csv.NewWriter(w)
-	head := []string{
-		"run_id", "name", "state", "started_at", "system", "workload", "durability_asked",
-		"durability_level", "message_size_bytes", "target_rate_msgs_per_s",
-		"offered_rate_msgs_per_s", "achieved_rate_msgs_per_s", "received_rate_msgs_per_s",
-		"achieved_rate_bytes_per_s", "window_ns", "scheduled", "acked", "failed", "unknown",
-		"unsent", "lost", "duplicate", "reordered", "generator_limited", "warnings", "series",
-		"count", "mean_ns", "min_ns",
-	}
+	head := append(slices.Clone(csvRunHead), "series", "count", "mean_ns", "min_ns")
 	for _, p := range result.Percentiles {
 		head = append(head, percentileName(p)+"_ns")
 	}
@@ -140,7 +143,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 		point, _ := l.Point(p)
 		out = append(out, string(point.Bound))
 	}
-	_, bound := worst(l)
+	_, bound := l.Worst()
 	out = append(out, string(bound))
 	for _, p := range result.Percentiles {
 		value := ""
@@ -167,18 +170,7 @@ func csvBounds(r *result.Run, l result.Latency, sure within) []string {
 }
 
 func csvRun(r *result.Run) []string {
-	sum, c, lost, duplicate, reordered := r.Summary, r.Counters, "", "", ""
-	if r.Ledger.Accounted {
-		t := r.Ledger.Total()
-		lost, duplicate, reordered = integer(t.Lost), integer(t.Duplicate), integer(t.Reordered)
-		if t.Lost == 0 && t.Unread > 0 {
-			lost = ""
-		}
-	}
-	unknown, unsent := "", ""
-	if r.Counted() {
-		unknown, unsent = integer(c.Unknown), integer(c.Unsent)
-	}
+	sum, c := r.Summary, r.Counters
 	var codes []string
 	for _, w := range r.Warnings {
 		codes = append(codes, clean(w.Code))
@@ -189,42 +181,36 @@ func csvRun(r *result.Run) []string {
 		strconv.Itoa(r.Durability.Level), integer(r.Load.MessageBytes), exact(r.Load.TargetRate),
 		exact(sum.OfferedRate), exact(sum.AchievedRate), exact(sum.ReceivedRate),
 		exact(sum.BytesPerS), integer(sum.WindowNs), integer(c.Scheduled), integer(c.Acked),
-		integer(c.Failed), unknown, unsent, lost, duplicate, reordered,
+		integer(c.Failed), csvFigure("unknown", r), csvFigure("unsent", r),
+		csvFigure(figure.Lost, r), csvFigure("duplicate", r), csvFigure("reordered", r),
 		strconv.FormatBool(sum.Generator.Limited), cell(strings.Join(codes, " ")),
 	}
-	if imported(r) {
-		const achieved, received, failed = 11, 12, 17
-		unknownCells(out)
-		fillIn(out, r, map[string]knownCell{
-			result.RecordedAcked:    {achieved, exact(sum.AchievedRate)},
-			result.RecordedReceived: {received, exact(sum.ReceivedRate)},
-			result.RecordedRefused:  {failed, integer(c.Failed)},
-		})
-	}
+	emptyUnrecorded(r, csvRunHead, out, map[string]string{
+		"achieved_rate_msgs_per_s": result.RecordedAcked,
+		"received_rate_msgs_per_s": result.RecordedReceived, "failed": result.RecordedRefused})
 	return out
 }
 
-// unknownCells empties the cells of a run that are zero because the tool that
-// measured it did not record them.
-func unknownCells(cells []string) {
-	for i, c := range cells {
-		if c == "0" || c == "false" || c == "0001-01-01T00:00:00Z" {
-			cells[i] = ""
-		}
+// csvFigure is a figure of the catalogue, or its lower bound; empty if it is not known.
+func csvFigure(name string, r *result.Run) string {
+	span, known := figure.Named(name).Span(r)
+	if !known {
+		return ""
 	}
+	return exact(span.Least)
 }
 
-// knownCell is a cell of a figure that another tool recorded.
-type knownCell struct {
-	at   int
-	text string
-}
-
-// fillIn writes the cells of the figures that the tool recorded, by their names.
-func fillIn(cells []string, r *result.Run, figures map[string]knownCell) {
-	for name, c := range figures {
-		if r.Imported.Knows(name) {
-			cells[c.at] = c.text
+// emptyUnrecorded empties the cells of an imported run that are zero because the tool that measured
+// it did not record them. recorded are the columns of the figures that it may have recorded.
+func emptyUnrecorded(r *result.Run, head, cells []string, recorded map[string]string) {
+	if !imported(r) {
+		return
+	}
+	for i, c := range cells {
+		name, may := recorded[head[i]]
+		if (c == "0" || c == "false" || c == "0001-01-01T00:00:00Z") &&
+			!(may && r.Imported.Knows(name)) {
+			cells[i] = ""
 		}
 	}
 }
@@ -246,7 +232,7 @@ func csvPercentiles(l result.Latency, percentiles []float64) []string {
 			out[i] = integer(point.LatencyNs)
 		}
 	}
-	if ns, _ := worst(l); counted(l) && ns > 0 {
+	if ns, _ := l.Worst(); counted(l) && ns > 0 {
 		out[len(percentiles)] = integer(ns)
 	}
 	return out
@@ -259,24 +245,18 @@ func IntervalsCSV(w io.Writer, runs []*result.Saved) error {
 		"failed", "received", "in_flight_msgs", "backlog_msgs", "blocked_ns", "cpu_seconds",
 		"rss_bytes", "gc_pause_ns"}
 	for _, series := range result.AllSeries {
-		for _, figure := range []string{"p50_ns", "p99_ns", "max_ns"} {
-			head = append(head, string(series)+"_"+figure)
+		for _, of := range []string{"p50_ns", "p99_ns", "max_ns"} {
+			head = append(head, string(series)+"_"+of)
 		}
 	}
 	rows := [][]string{head}
 	for _, s := range runs {
 		for _, i := range s.Intervals {
 			cells := csvInterval(s.Run.ID, i)
-			if imported(&s.Run) {
-				const acked, failed, received, backlog = 6, 7, 8, 10
-				unknownCells(cells[4:]) // the times before are known
-				fillIn(cells, &s.Run, map[string]knownCell{
-					result.RecordedAcked:    {acked, integer(i.Acked)},
-					result.RecordedRefused:  {failed, integer(i.Failed)},
-					result.RecordedReceived: {received, integer(i.Received)},
-					result.RecordedBacklog:  {backlog, integer(i.Backlog)},
-				})
-			}
+			// The times before are known.
+			emptyUnrecorded(&s.Run, head[4:], cells[4:], map[string]string{
+				"acked": result.RecordedAcked, "failed": result.RecordedRefused,
+				"received": result.RecordedReceived, "backlog_msgs": result.RecordedBacklog})
 			rows = append(rows, cells)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -131,11 +132,7 @@ func yesNo(v bool) string {
 func each(runs []*result.Saved, name string, value func(*result.Run) string) row {
 	out := row{Name: name}
 	for _, s := range runs {
-		v := clean(value(&s.Run))
-		if v == "" {
-			v = none
-		}
-		out.Values = append(out.Values, v)
+		out.Values = append(out.Values, cmp.Or(clean(value(&s.Run)), none))
 	}
 	return out
 }
@@ -150,33 +147,21 @@ const rowSeed = "seed"
 // settingRows is a row for each setting of the groups that all runs have, in the order in
 // which the runs list them.
 func settingRows(runs []*result.Saved) []row {
-	type key struct{ group, name string }
-	var order []key
-	values := map[key]map[int]string{}
+	var rows []row
+	at := map[[2]string]int{}
 	for i, s := range runs {
 		for _, set := range s.Run.Settings {
 			if !allHave(runs, set.Group) {
 				continue
 			}
-			k := key{set.Group, set.Name}
-			if values[k] == nil {
-				values[k] = map[int]string{}
-				order = append(order, k)
+			key := [2]string{set.Group, set.Name}
+			if _, is := at[key]; !is {
+				at[key] = len(rows)
+				rows = append(rows, row{Name: clean(set.Group) + " " + clean(set.Name),
+					Values: slices.Repeat([]string{none}, len(runs))})
 			}
-			values[k][i] = clean(set.Value)
+			rows[at[key]].Values[i] = cmp.Or(clean(set.Value), none)
 		}
-	}
-	var rows []row
-	for _, k := range order {
-		r := row{Name: clean(k.group) + " " + clean(k.name)}
-		for i := range runs {
-			v, ok := values[k][i]
-			if !ok || v == "" {
-				v = none
-			}
-			r.Values = append(r.Values, v)
-		}
-		rows = append(rows, r)
 	}
 	return rows
 }

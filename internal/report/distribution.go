@@ -8,6 +8,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -20,18 +21,10 @@ const (
 	leastDrawnNs = 1_000
 )
 
-// heat is a map of the number of messages by time and latency. Times are seconds since the
-// run started.
-type heat struct {
-	Starts, Ends []float64 // of each column
-	PerTen       int       // rows per power of ten; row 0 begins at 1 us
-	Cells        []int64   // triples: column, row, messages
-}
-
-// newHeat makes the map of a series, warm-up included. It is nil when nothing
-// was recorded. A column is an interval, or as many neighbours as keep the
-// map within bounds.
-func newHeat(s *result.Saved, series result.Series) *heat {
+// newHeat makes the map of the number of messages of a series by time and latency, warm-up
+// included. Times are seconds since the run started. It is nil when nothing was recorded. A column
+// is an interval, or as many neighbours as keep the map within bounds.
+func newHeat(s *result.Saved, series result.Series) *document.Heat {
 	byStart, ends := map[int64][]result.Buckets{}, map[int64]int64{}
 	for _, l := range s.Latency {
 		if l.Series == series && l.EndNs > l.StartNs {
@@ -42,23 +35,48 @@ func newHeat(s *result.Saved, series result.Series) *heat {
 	if len(byStart) == 0 {
 		return nil
 	}
-	out := &heat{PerTen: heatRows}
+	g := &document.Heat{}
 	size := (len(byStart) + heatColumns - 1) / heatColumns
 	for column := range slices.Chunk(slices.Sorted(maps.Keys(byStart)), size) {
 		var histograms []result.Buckets
 		for _, start := range column {
 			histograms = append(histograms, byStart[start]...)
 		}
-		out.column(len(out.Starts), histograms)
-		out.Starts = append(out.Starts, float64(column[0])/1e9)
-		out.Ends = append(out.Ends, float64(ends[column[len(column)-1]])/1e9)
+		from, to := float64(column[0])/1e9, float64(ends[column[len(column)-1]])/1e9
+		if n := len(g.X); n == 0 {
+			g.X = append(g.X, from)
+		} else if g.X[n-1] < from-1e-6 {
+			g.X, g.Counts = append(g.X, from), append(g.Counts, nil) // nothing was recorded
+		}
+		g.X, g.Counts = append(g.X, max(to, from)), append(g.Counts, heatColumn(histograms))
 	}
-	return out
+	fitRows(g)
+	return g
 }
 
-// column adds column c with the counts of histograms. The middle of a bucket decides its row.
-func (m *heat) column(c int, histograms []result.Buckets) {
-	counts, top := map[int]int64{}, 0
+// fitRows leaves out the rows below the least latency, makes all columns as long as the longest,
+// and sets the bounds of the rows.
+func fitRows(g *document.Heat) {
+	least, rows := math.MaxInt, 0
+	for _, column := range g.Counts {
+		if at := slices.IndexFunc(column, func(n int64) bool { return n > 0 }); at >= 0 {
+			least, rows = min(least, at), max(rows, len(column))
+		}
+	}
+	least = min(least, rows)
+	for i, column := range g.Counts {
+		if column != nil {
+			g.Counts[i] = append(column, make([]int64, rows-len(column))...)[least:]
+		}
+	}
+	for r := least; r <= rows; r++ {
+		g.Y = append(g.Y, leastDrawnNs*math.Pow(10, float64(r)/heatRows))
+	}
+}
+
+// heatColumn are the counts of histograms by row. The middle of a bucket decides its row.
+func heatColumn(histograms []result.Buckets) []int64 {
+	counts := []int64{}
 	for _, h := range histograms {
 		unitBits := bits.Len64(uint64(h.LowestTrackableValue())) - 1
 		for ns, count := range h.ForEachBucket {
@@ -66,15 +84,11 @@ func (m *heat) column(c int, histograms []result.Buckets) {
 			width := int64(1) << max(bits.Len64(uint64(ns))-11, unitBits)
 			middle := float64(2*ns+width-1) / 2
 			r := int(math.Log10(max(middle/leastDrawnNs, 1)) * heatRows)
+			counts = append(counts, make([]int64, max(r+1-len(counts), 0))...)
 			counts[r] += count
-			top = max(top, r)
 		}
 	}
-	for r := 0; r <= top; r++ {
-		if counts[r] > 0 {
-			m.Cells = append(m.Cells, int64(c), int64(r), counts[r])
-		}
-	}
+	return counts
 }
 
 // curve is a series' latency by percentile. Point i is at the quantile q with

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -111,25 +112,25 @@ func durabilityWords(r *result.Run) string {
 
 // durabilitySentence gives the level asked for and the level read back from the cluster.
 func durabilitySentence(d result.Durability) string {
-	meaning := ""
-	if m := clean(d.Meaning); m != "" {
-		meaning = ": " + m
-	}
+	out := level(d.Asked) + " asked, "
 	switch {
 	case d.Asked == 0 && d.Level == 0:
 		return "no level is on record"
 	case d.Level == 0:
-		return level(d.Asked) + " asked, not read back from the cluster" + meaning
+		out += "not read back from the cluster"
 	case d.Stated:
-		return level(d.Asked) + " asked, stated and not read back from the servers alone" + meaning
+		out += "stated and not read back from the servers alone"
 	case d.Asked == 0:
-		return level(d.Level) + " read back from the cluster, none asked" + meaning
+		out = level(d.Level) + " read back from the cluster, none asked"
 	case d.Asked != d.Level:
-		return fmt.Sprintf("%s asked, but level %d read back from the cluster%s", level(d.Asked),
-			d.Level, meaning)
+		out += "but " + level(d.Level) + " read back from the cluster"
+	default:
+		out += level(d.Level) + " read back from the cluster"
 	}
-	return fmt.Sprintf("%s asked, level %d read back from the cluster%s", level(d.Asked), d.Level,
-		meaning)
+	if m := clean(d.Meaning); m != "" {
+		out += ": " + m
+	}
+	return out
 }
 
 // throughputSentence compares the achieved rate with the offered rate.
@@ -153,7 +154,7 @@ func throughputSentence(r *result.Run) string {
 	if s.BytesPerS > 0 || s.AchievedRate == 0 && !imported(r) {
 		out += ", " + bytesPerSecond(s.BytesPerS)
 	}
-	if received := receivedFigure(r); received != none {
+	if received := printed(figure.Received)(r); received != none {
 		out += "; " + received + " received"
 	}
 	if s.Generator.Limited {
@@ -176,7 +177,7 @@ func accountSentence(l result.Ledger) string {
 	}
 	t := l.Total()
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
-		lostOf(t), duplicateOf(t), reorderedOf(t))
+		lostOf(t), quantity.Count(t.Duplicate), quantity.Count(t.Reordered))
 	for _, more := range []struct {
 		n    int64
 		name string
@@ -203,17 +204,16 @@ func accountSentence(l result.Ledger) string {
 // countersSentence is the sum of the counters in which each scheduled message ends.
 func countersSentence(r *result.Run) string {
 	c, equals := r.Counters, "="
+	n := counts(c.Scheduled, c.Acked, c.Failed, c.Unknown, c.Unsent)
 	if !r.Counted() {
 		return fmt.Sprintf("%s scheduled, %s acked, %s failed; the run ended before the others "+
-			"were counted", quantity.Count(c.Scheduled), quantity.Count(c.Acked),
-			quantity.Count(c.Failed))
+			"were counted", n[0], n[1], n[2])
 	}
 	if c.Scheduled != c.Acked+c.Failed+c.Unknown+c.Unsent {
 		equals = "≠"
 	}
-	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent",
-		quantity.Count(c.Scheduled), equals, quantity.Count(c.Acked), quantity.Count(
-			c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
+	return fmt.Sprintf("%s scheduled %s %s acked + %s failed + %s unknown + %s unsent", n[0],
+		equals, n[1], n[2], n[3], n[4])
 }
 
 // errorSentences lists the errors that the system returned.
@@ -273,25 +273,6 @@ func happened(s *result.Saved) []document.Fact {
 	return out
 }
 
-// sharedWarnings are the warnings of several runs, the gravest first, each once, with the names of
-// its runs unless all runs have it.
-func sharedWarnings(runs []*result.Saved) []result.Warning {
-	var owners grouped[result.Warning, string]
-	for i, n := range names(runs) {
-		for _, w := range warningsOf(runs[i]) {
-			owners.add(w, n)
-		}
-	}
-	out := slices.Clone(owners.keys)
-	for i, w := range owners.keys {
-		if some := slices.Compact(owners.of[w]); len(some) < len(runs) {
-			out[i].Sentence = strings.Join(some, ", ") + ": " + w.Sentence
-		}
-	}
-	verdict.BySeverity(out)
-	return out
-}
-
 // uncorrectedSentence says how much coordinated omission would hide.
 func uncorrectedSentence(r *result.Run) string {
 	if r.Load.Closed != nil {
@@ -307,20 +288,16 @@ func uncorrectedSentence(r *result.Run) string {
 		if !ok1 || !ok2 || handed <= 0 {
 			continue
 		}
-		d, h := quantity.Duration(due), quantity.Duration(handed)
-		if ratio := float64(due) / float64(handed); ratio >= 1.1 {
-			return fmt.Sprintf(
-				"At %s the uncorrected send latency, the figure most tools print, is %s. Counted "+
-					"from the moment each message was due it is %s: the difference is time that "+
-					"messages waited before they could be handed over, which the uncorrected "+
-					"figure leaves out (coordinated omission).",
-				percentileName(p), h, d)
+		out := fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s",
+			percentileName(p), quantity.Duration(handed))
+		if float64(due)/float64(handed) >= 1.1 {
+			return out + fmt.Sprintf(". Counted from the moment each message was due it is %s: "+
+				"the difference is time that messages waited before they could be handed over, "+
+				"which the uncorrected figure leaves out (coordinated omission).",
+				quantity.Duration(due))
 		}
-		return fmt.Sprintf(
-			"At %s the uncorrected send latency, the figure most tools print, is %s, and counted "+
-				"from the moment each message was due it is %s: here the two agree, because "+
-				"producers rarely had to wait.",
-			percentileName(p), h, d)
+		return out + fmt.Sprintf(", and counted from the moment each message was due it is %s: "+
+			"here the two agree, because producers rarely had to wait.", quantity.Duration(due))
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -127,12 +128,10 @@ func impactTable(r *result.Run) document.Table {
 		name string
 		result.Part
 	}{{"before faults", r.Impact.Before}, {"during", r.Impact.During}, {"after", r.Impact.After}} {
-		acked := none
-		if s.LengthNs > 0 {
-			acked = rate(float64(s.Acked) * 1e9 / float64(s.LengthNs))
-		}
-		t.Add(s.name, acked, at(s.Publish, 50), at(s.Publish, 99), greatest(s.Publish),
-			at(s.EndToEnd, 50), at(s.EndToEnd, 99), greatest(s.EndToEnd))
+		acked := float64(s.Acked) * 1e9 / float64(s.LengthNs)
+		t.Add(s.name, figure.PerSecond.Known(acked, s.LengthNs > 0), at(s.Publish, 50),
+			at(s.Publish, 99), greatest(s.Publish), at(s.EndToEnd, 50), at(s.EndToEnd, 99),
+			greatest(s.EndToEnd))
 	}
 	return t
 }

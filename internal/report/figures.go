@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,69 +37,31 @@ const (
 	ofTrust      = "Before you trust it"
 )
 
-// The names of the cost rows, for lookups by other formats.
-const (
-	rowServerCPU     = "server CPU per message"
-	rowOwnCPU        = "plimsoll's CPU per message"
-	rowAllCPU        = "CPU per message, together"
-	rowPerCore       = "messages per core-second of the servers"
-	rowSyncsMessage  = "fsyncs per message, all nodes"
-	rowSyncsNode     = "fsyncs per second, each node"
-	rowAmplification = "bytes written per byte published"
-	rowMemory        = "server memory"
-	rowLimiting      = "limiting resource"
-)
-
-// insidePlimsoll is printed for figures of servers inside plimsoll's process.
-const insidePlimsoll = "inside plimsoll"
-
-// rowArrivals is the row of the arrival process, and rowFairness that of how evenly messages came
-// to consumers.
-const (
-	rowArrivals = "arrivals"
-	rowFairness = "fairness among consumers"
-	// rowConnections shows that a producer is not the same thing on every system.
-	rowConnections = "connections of producers and consumers"
-)
-
-// optional reports whether the row is left out when no run has a value for it.
-func (f figureRow) optional() bool {
-	sections := []string{ofCost, ofSendCall, ofBacklog, ofInstrument, ofCopies, ofRedelivery}
-	return f.name == rowArrivals || f.name == rowFairness || f.name == rowConnections ||
-		strings.HasSuffix(f.name, withoutLatency) || strings.HasSuffix(f.name, waitedRow) ||
-		slices.Contains(sections, f.section)
-}
-
 // latency reports whether the row is of a latency of messages.
 func (f figureRow) latency() bool {
 	return slices.Contains([]string{ofPublish, ofEndToEnd, ofCopies, ofRedelivery, ofSend,
 		ofSendCall}, f.section)
 }
 
-// figureRows are the figures of a comparison. Rows of cost, of closed loops and of backlogs
-// for which no run has a value are left out.
+// figureRows are the figures of a comparison that any of its runs has.
 func figureRows(runs []*result.Saved) []row {
-	all := slices.Concat(withoutPublish(runs, figures()), sendFigures(runs), accountFigures(),
-		costFigures(), instrumentFigures())
-	all = append(all, figureRow{ofTrust, "limited by plimsoll itself", func(r *result.Run) string {
-		if imported(r) {
-			return none
+	all := slices.Concat(figures(), sendFigures(runs), accountFigures())
+	for _, f := range costFigures {
+		if f.row != "" {
+			all = append(all, figureRow{ofCost, f.row, f.text, f.value})
 		}
-		if r.Summary.Generator.Limited {
-			return "yes: must not be ranked"
-		}
-		return "no"
-	}, nil})
+	}
+	all = append(all, figureRow{ofCost, "limiting resource", limitingWord, nil})
+	all = append(append(all, instrumentFigures()...), figureRow{ofTrust,
+		"limited by plimsoll itself", limitedWord, nil})
 	ranked := map[bool][]bool{true: ranking(runs, true), false: ranking(runs, false)}
 	var rows []row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		known := slices.ContainsFunc(r.Values, func(v string) bool { return v != none })
-		if f.optional() && !known {
-			continue
+		if slices.ContainsFunc(r.Values, func(v string) bool { return v != none }) {
+			r.Section, r.Bars = f.section, bars(runs, f.number, ranked[f.latency()])
+			rows = append(rows, r)
 		}
-		r.Section, r.Bars = f.section, bars(runs, f.number, ranked[f.latency()])
-		rows = append(rows, r)
 	}
 	count := row{Name: "warnings", Section: ofTrust}
 	for _, s := range runs {
@@ -109,11 +70,25 @@ func figureRows(runs []*result.Saved) []row {
 	return append(rows, count)
 }
 
-// rankable reports whether all of a run's figures may be ranked against another's.
-func rankable(r *result.Run) bool {
-	of, _ := verdict.RankingOf(r)
-	return of == verdict.Ranked
+// limitedWord says whether plimsoll itself was the limit.
+func limitedWord(r *result.Run) string {
+	switch {
+	case imported(r):
+		return none
+	case r.Summary.Generator.Limited:
+		return "yes: must not be ranked"
+	}
+	return "no"
 }
+
+// rankedBy reports whether a run may be ranked by a figure, which may be a latency.
+func rankedBy(r *result.Run, latency bool) bool {
+	of, _ := verdict.RankingOf(r)
+	return of == verdict.Ranked || of == verdict.RatesRanked && !latency
+}
+
+// rankable reports whether all of a run's figures may be ranked against another's.
+func rankable(r *result.Run) bool { return rankedBy(r, true) }
 
 // ranking says which runs have bars beside a figure, which may be a latency: none when the runs are
 // not comparable.
@@ -123,8 +98,7 @@ func ranking(runs []*result.Saved, latency bool) []bool {
 		return out
 	}
 	for i, s := range runs {
-		of, _ := verdict.RankingOf(&s.Run)
-		out[i] = of == verdict.Ranked || of == verdict.RatesRanked && !latency
+		out[i] = rankedBy(&s.Run, latency)
 	}
 	return out
 }
@@ -167,10 +141,7 @@ func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked
 
 // figures are throughput and latency.
 func figures() []figureRow {
-	ofSummary := func(of func(result.Summary) float64) func(*result.Run) (float64, bool) {
-		return func(r *result.Run) (float64, bool) { return of(r.Summary), r.Summary.WindowNs > 0 }
-	}
-	out := []figureRow{
+	return slices.Concat([]figureRow{
 		{ofThroughput, "state", stateWord, nil},
 		{ofThroughput, "durability read back", func(r *result.Run) string {
 			if r.Durability.Level == 0 {
@@ -179,27 +150,15 @@ func figures() []figureRow {
 			return levelRead(r.Durability)
 		}, nil},
 		{ofThroughput, "offered", offeredFigure, nil},
-		{ofThroughput, rowArrivals, func(r *result.Run) string {
-			return cmp.Or(arrivals(r.Load), none)
+		{ofThroughput, "arrivals", func(r *result.Run) string { return arrivals(r.Load) }, nil},
+		// A producer is not the same thing on every system.
+		{ofThroughput, "connections of producers and consumers", func(r *result.Run) string {
+			return figure.Messages.Known(float64(r.Connections), r.Connections > 0)
 		}, nil},
-		{ofThroughput, rowConnections, func(r *result.Run) string {
-			if r.Connections == 0 {
-				return none
-			}
-			return quantity.Count(r.Connections)
-		}, nil},
-		{ofThroughput, "acknowledged", achievedFigure,
-			ofSummary(func(s result.Summary) float64 { return s.AchievedRate })},
-		{ofThroughput, "acknowledged bytes", func(r *result.Run) string {
-			return unlessUnknown(r, r.Summary.BytesPerS == 0,
-				measured(func(s result.Summary) string { return bytesPerSecond(s.BytesPerS) })(r))
-		}, nil},
-		{ofThroughput, "received", receivedFigure,
-			ofSummary(func(s result.Summary) float64 { return s.ReceivedRate })},
-	}
-	out = append(out, closedFigures()...)
-	out = append(out, backlogFigures()...)
-	return slices.Concat(out, latencyFigures(ofPublish, result.Publish),
+		{ofThroughput, "acknowledged", achievedFigure, figure.Named(figure.Rate).Value},
+		{ofThroughput, "acknowledged bytes", bytesFigure, nil},
+		{ofThroughput, "received", printed(figure.Received), figure.Named(figure.Received).Value},
+	}, closedFigures(), backlogFigures(), latencyFigures(ofPublish, result.Publish),
 		[]figureRow{waitFigure(ofPublish, result.Publish)},
 		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
 		latencyFigures(ofRedelivery, result.Redelivered))
@@ -248,14 +207,10 @@ func instrumentsSentence(runs []*result.Saved) string {
 	return out
 }
 
-// withoutLatency ends the name of a row that counts messages without a latency.
-const withoutLatency = ", messages without it"
-
 // latencyFigures are the rows of a latency series.
 func latencyFigures(section string, series result.Series) []figureRow {
-	out := []figureRow{{section, seriesTitle(series) + withoutLatency, func(r *result.Run) string {
-		return cmp.Or(missingWords(r.Summary.Series(series).Missing), none)
-	}, nil}}
+	out := []figureRow{{section, seriesTitle(series) + ", messages without it",
+		func(r *result.Run) string { return missingWords(r.Summary.Series(series).Missing) }, nil}}
 	out = append(out,
 		percentileFigures(section, seriesTitle(series), seriesOf(series), 50, 99, 99.9)...)
 	return append(out, figureRow{section, seriesTitle(series) + " max", func(r *result.Run) string {
@@ -307,96 +262,26 @@ func achievedFigure(r *result.Run) string {
 	return fmt.Sprintf("%s (%s)", rate(s.AchievedRate), achievedShare(s))
 }
 
-func receivedFigure(r *result.Run) string {
-	if r.Summary.WindowNs <= 0 {
-		return none
-	}
-	return unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0,
-		rate(r.Summary.ReceivedRate))
+func bytesFigure(r *result.Run) string {
+	s := r.Summary
+	return figure.BytesPerSecond.Known(s.BytesPerS,
+		s.WindowNs > 0 && (s.BytesPerS != 0 || !imported(r)))
 }
 
 func accountFigures() []figureRow {
 	return []figureRow{
-		{ofMessages, "lost", accounted(lostOf), nil},
-		{ofMessages, "duplicate", accounted(duplicateOf), nil},
-		{ofMessages, "reordered", accounted(reorderedOf), nil},
-		{ofMessages, rowFairness, fairness, nil},
-		counterFigure("failed", result.RecordedRefused,
-			func(c result.Counters) int64 { return c.Failed }),
-		atLast(counterFigure("unknown", "", func(c result.Counters) int64 { return c.Unknown })),
-		atLast(counterFigure("unsent", "", func(c result.Counters) int64 { return c.Unsent })),
+		{ofMessages, "lost", lostFigure, nil},
+		{ofMessages, "duplicate", printed("duplicate"), nil},
+		{ofMessages, "reordered", printed("reordered"), nil},
+		{ofMessages, "fairness among consumers", fairness, nil},
+		{ofMessages, "failed", printed(figure.Failed), nil},
+		{ofMessages, "unknown", printed("unknown"), nil},
+		{ofMessages, "unsent", printed("unsent"), nil},
 		{ofMessages, "greatest backlog", func(r *result.Run) string {
-			if r.Summary.WindowNs <= 0 {
-				return none
-			}
-			return unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0,
-				quantity.Count(r.Summary.MaxBacklog))
+			n := r.Summary.MaxBacklog
+			return figure.Messages.Known(float64(n), r.Summary.WindowNs > 0 &&
+				!unrecorded(r, result.RecordedBacklog, n == 0))
 		}, nil},
-	}
-}
-
-// counterFigure is the row of a count of scheduled messages, which another tool may have recorded.
-func counterFigure(name, recorded string, of func(result.Counters) int64) figureRow {
-	return figureRow{ofMessages, name, func(r *result.Run) string {
-		n := of(r.Counters)
-		return unlessRecorded(r, recorded, n == 0, quantity.Count(n))
-	}, nil}
-}
-
-// atLast is the row of a count that is known once a run has ended.
-func atLast(f figureRow) figureRow {
-	text := f.text
-	f.text = func(r *result.Run) string {
-		if !r.Counted() {
-			return none
-		}
-		return text(r)
-	}
-	return f
-}
-
-// costFigures are the costs of a message. Servers inside plimsoll's process have no separate
-// figures.
-func costFigures() []figureRow {
-	of := func(name string, printed func(float64) string,
-		value func(figure.Cost) (float64, bool)) figureRow {
-		number := func(r *result.Run) (float64, bool) {
-			c := figure.NewCost(r)
-			v, ok := value(c)
-			return v, ok && c.Observed()
-		}
-		return figureRow{ofCost, name, func(r *result.Run) string {
-			v, ok := number(r)
-			return known(v, ok, printed)
-		}, number}
-	}
-	apart := func(f figureRow) figureRow {
-		text, number := f.text, f.number
-		f.text = func(r *result.Run) string {
-			if out := text(r); out == none || !figure.Embedded(r.Observation) {
-				return out
-			}
-			return insidePlimsoll
-		}
-		f.number = func(r *result.Run) (float64, bool) {
-			v, ok := number(r)
-			return v, ok && !figure.Embedded(r.Observation)
-		}
-		return f
-	}
-	return []figureRow{
-		apart(of(rowServerCPU, nanoseconds, figure.Cost.ServerCPU)),
-		of(rowOwnCPU, nanoseconds, figure.Cost.OwnCPU),
-		of(rowAllCPU, nanoseconds, figure.Cost.AllCPU),
-		apart(of(rowPerCore, rounded, figure.Cost.MsgsPerCoreSecond)),
-		of(rowSyncsMessage, rounded, perMessage(figure.Syncs)),
-		of(rowSyncsNode, rounded, func(c figure.Cost) (float64, bool) {
-			v, ok := c.PerSecond(figure.Syncs)
-			return v / c.Nodes(), ok
-		}),
-		of(rowAmplification, rounded, figure.Cost.Amplification),
-		apart(of(rowMemory, size, figure.Cost.Memory)),
-		{ofCost, rowLimiting, limitingWord, nil},
 	}
 }
 
@@ -412,22 +297,12 @@ func limitingWord(r *result.Run) string {
 	return clean(l.Resource)
 }
 
-func measured(value func(result.Summary) string) func(*result.Run) string {
-	return func(r *result.Run) string {
-		if r.Summary.WindowNs <= 0 {
-			return none
-		}
-		return value(r.Summary)
+// lostFigure is the number of lost messages of a run.
+func lostFigure(r *result.Run) string {
+	if !r.Ledger.Accounted {
+		return none
 	}
-}
-
-func accounted(value func(result.SubscriptionLedger) string) func(*result.Run) string {
-	return func(r *result.Run) string {
-		if !r.Ledger.Accounted {
-			return none
-		}
-		return value(r.Ledger.Total())
-	}
+	return lostOf(r.Ledger.Total())
 }
 
 // lostOf is the number of lost messages. It is unknown if messages are unread and none is known to
@@ -438,10 +313,6 @@ func lostOf(l result.SubscriptionLedger) string {
 	}
 	return quantity.Count(l.Lost)
 }
-
-func duplicateOf(l result.SubscriptionLedger) string { return quantity.Count(l.Duplicate) }
-
-func reorderedOf(l result.SubscriptionLedger) string { return quantity.Count(l.Reordered) }
 
 // fairness is Jain's index of the least fair subscription, and its messages of the consumers with
 // the fewest and the most.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -21,21 +22,13 @@ var clean, wrap, columns, pad, cut = document.Clean, document.Wrap, document.Col
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// rate prints messages per second.
-func rate(perSecond float64) string {
-	if !finite(perSecond) {
-		return none
-	}
-	return quantity.Rate(perSecond)
-}
-
-// bytesPerSecond prints a byte rate.
-func bytesPerSecond(v float64) string {
-	if !finite(v) || v > math.MaxInt64/2 || v < 0 {
-		return none
-	}
-	return quantity.Bytes(int64(v)) + "/s"
-}
+// The printers of figures by their units; rounded prints three significant digits and no unit.
+var (
+	rate           = figure.PerSecond.Print
+	bytesPerSecond = figure.BytesPerSecond.Print
+	nanoseconds    = figure.Nanoseconds.Print
+	rounded        = figure.Number.Print
+)
 
 // share prints part of whole in per cent: with a digit after the point, and
 // never as 100% or 0% when it is not.

@@ -202,11 +202,13 @@ func TestHeatCountsEachMessageOnce(t *testing.T) {
 			}
 		}
 		got := int64(0)
-		for i := 2; i < len(m.Cells); i += 3 {
-			got += m.Cells[i]
+		for _, column := range m.Counts {
+			for _, n := range column {
+				got += n
+			}
 		}
-		if got != want || len(m.Starts) > heatColumns || len(m.Starts) != len(m.Ends) {
-			t.Errorf("%d of %d messages in %d columns", got, want, len(m.Starts))
+		if got != want || len(m.Counts) > heatColumns || len(m.X) != len(m.Counts)+1 {
+			t.Errorf("%d of %d messages in %d columns", got, want, len(m.Counts))
 		}
 	}
 }

@@ -22,10 +22,9 @@ func unlessUnknown(r *result.Run, zero bool, text string) string {
 	return text
 }
 
-// unlessRecorded is the text of a figure, or none where it is zero because the tool did not record
-// it. A zero that the tool did record is shown.
-func unlessRecorded(r *result.Run, figure string, zero bool, text string) string {
-	return unlessUnknown(r, zero && (!imported(r) || !r.Imported.Knows(figure)), text)
+// unrecorded reports whether a figure is zero because the tool did not record it.
+func unrecorded(r *result.Run, figure string, zero bool) bool {
+	return zero && imported(r) && !r.Imported.Knows(figure)
 }
 
 // accountLine counts lost, duplicate and reordered messages, where the tool accounts for them.
@@ -65,12 +64,4 @@ func importedTable(r *result.Run) document.Table {
 		t.Add(f[0], f[1])
 	}
 	return t
-}
-
-// withoutPublish removes the rows of publish latency when no run has it.
-func withoutPublish(runs []*result.Saved, all []figureRow) []figureRow {
-	if slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
-		return all
-	}
-	return slices.DeleteFunc(all, func(f figureRow) bool { return f.section == ofPublish })
 }

@@ -14,34 +14,36 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// knownOf returns how well the figures of a set are known whose rounds end when they are; false:
-// the runs are no such set.
-func knownOf(runs []*result.Saved) (*compare.Known, bool) {
+// knownOf returns how well the figures of a set are known whose rounds end when they are; nil: the
+// runs are no such set.
+func knownOf(runs []*result.Saved) *compare.Known {
 	goal, is := compare.GoalOf(runs)
-	if !is {
-		return nil, false
-	}
-	complete := slices.DeleteFunc(slices.Clone(runs),
-		func(s *result.Saved) bool { return s.Run.State != result.Complete })
-	return compare.NewKnown(goal, complete), true
-}
-
-// knownBlocks show how well the figures of a set are known, and what more it would take.
-func knownBlocks(runs []*result.Saved) []block {
-	k, is := knownOf(runs)
 	if !is {
 		return nil
 	}
-	return blocksOf(k)
+	complete := slices.DeleteFunc(slices.Clone(runs),
+		func(s *result.Saved) bool { return s.Run.State != result.Complete })
+	return compare.NewKnown(goal, complete)
 }
 
-func blocksOf(k *compare.Known) []block {
-	out := []block{{Facts: factsOf("until "+bound(k), document.Main, knownSentence(k))},
-		tabled(knownTable(k))}
+// knownBlocks show how well the figures of a set are known, and what more it would take.
+func knownBlocks(k *compare.Known) []block {
+	if k == nil {
+		return nil
+	}
+	out := []block{{Facts: knownFacts(k)}, tabled(knownTable(k))}
 	if len(k.Pairs) > 0 {
 		out = append(out, tabled(pairsTable(k)))
 	}
 	return append(out, warned(withoutValue(k)))
+}
+
+// knownFacts say whether the figures of a set are known.
+func knownFacts(k *compare.Known) []document.Fact {
+	if k == nil {
+		return nil
+	}
+	return factsOf("until "+bound(k), document.Main, knownSentence(k))
 }
 
 // withoutValue says which targets lack a figure, in all rounds or in some, and why.
@@ -232,16 +234,11 @@ type knownPairJSON struct {
 	Further *int             `json:"further_rounds,omitempty"`
 }
 
-// newKnownJSON is nil where the runs are no set whose rounds end when figures are known.
-func newKnownJSON(runs []*result.Saved) *knownJSON {
-	k, is := knownOf(runs)
-	if !is {
+// newKnownJSON is nil for runs that are no such set.
+func newKnownJSON(k *compare.Known) *knownJSON {
+	if k == nil {
 		return nil
 	}
-	return jsonOf(k)
-}
-
-func jsonOf(k *compare.Known) *knownJSON {
 	out := &knownJSON{Share: k.Share, Rounds: k.Rounds, RoundNs: k.RoundNs, Precise: k.Precise(),
 		Decided: k.Decided(), Figures: []knownFigureJSON{}, WithoutValue: withoutValue(k),
 		Sentence: knownSentence(k)}

@@ -81,7 +81,7 @@ func TestHowWellASetIsKnown(t *testing.T) {
 			"t1 has no publish.p99: limited by plimsoll itself"}, "Pairs"},
 		"many pairs": {untilKnown(9, 0.01, many...), []string{"Each pair is decided."}, "t2 / t1"},
 	} {
-		got := textOf(t, knownBlocks(c.runs))
+		got := textOf(t, knownBlocks(knownOf(c.runs)))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, got)
@@ -99,7 +99,7 @@ func TestHowWellASetIsKnown(t *testing.T) {
 			t.Errorf("%s: %v, %+v", name, err, read)
 		}
 	}
-	if got := knownBlocks(append(none, &result.Saved{})); got != nil {
+	if got := knownBlocks(knownOf(append(none, &result.Saved{}))); got != nil {
 		t.Errorf("runs of no set: %+v", got)
 	}
 }

@@ -109,12 +109,9 @@ var trialHead = []string{"trial", "offered", "achieved", "publish p99", "e2e p99
 
 func trialCells(p *peak.Trial) []string {
 	word, _ := outcomeOf(p)
-	return []string{
-		fmt.Sprintf("%d %s", p.Number,
-			kindOf(p.Kind, p.Long)), rate(p.TargetRate), rate(p.AchievedRate),
-		at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd),
-			99), slopeOf(p.Verdict), word,
-	}
+	return []string{fmt.Sprintf("%d %s", p.Number, kindOf(p.Kind, p.Long)), rate(p.TargetRate),
+		rate(p.AchievedRate), at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd), 99),
+		slopeOf(p.Verdict), word}
 }
 
 // columnsOf pads the cells of rows to columns: the first to the left, the rest

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -15,31 +17,19 @@ import (
 // for each run, and a page begins with that table.
 const manyRuns = 5
 
-// rowLevel names the one figure of an overview that comparisons do not have.
-const rowLevel = "durability level"
-
-// overviewColumn is a figure of an overview; those with the greatest keep are shown on a narrow
-// terminal.
-type overviewColumn struct {
-	title, figure string
-	keep          int
-}
-
 // The first ones fit on the screen of a phone.
-var overviewColumns = []overviewColumn{
-	{"lost", "lost", 8}, {"pub p99", "publish p99", 7}, {"e2e p99", "end-to-end p99", 6},
-	{"acked", "acknowledged", 9}, {"level", rowLevel, 5}, {"pub p50", "publish p50", 4},
-	{"e2e p50", "end-to-end p50", 0}, {"CPU/msg", rowServerCPU, 3}, {"offered", "offered", 1},
-	{"duplicate", "duplicate", 0},
-	{"limiting", rowLimiting, 2}, {"warnings", "warnings", 2},
+var overviewColumns = []figureColumn{
+	{"lost", figure.Lost, 8}, {"pub p99", "publish.p99", 7}, {"e2e p99", "e2e.p99", 6},
+	{"acked", figure.Rate, 9}, {"level", "level", 5}, {"pub p50", "publish.p50", 4},
+	{"e2e p50", "e2e.p50", 0}, {"CPU/msg", "servers_cpu", 3}, {"offered", "offered", 1},
+	{"duplicate", "duplicate", 0}, {"limiting", "limiting", 2},
 }
 
 // importedColumns are those of runs that other tools measured.
-var importedColumns = []overviewColumn{
-	{"acked", "acknowledged", 7}, {"bytes", "acknowledged bytes", 0},
-	{"send p99", "send (uncorrected) p99", 5}, {"e2e p50", "end-to-end p50", 4},
-	{"e2e p99", "end-to-end p99", 6}, {"e2e p99.9", "end-to-end p99.9", 1},
-	{"e2e max", "end-to-end max", 2},
+var importedColumns = []figureColumn{
+	{"acked", figure.Rate, 7}, {"bytes", "bytes", 0}, {"send p99", "send.p99", 5},
+	{"e2e p50", "e2e.p50", 4}, {"e2e p99", "e2e.p99", 6}, {"e2e p99.9", "e2e.p99.9", 3},
+	{"e2e max", "e2e.max", 3},
 }
 
 // atMost marks the CPU time of servers in plimsoll's process, whose share is not known.
@@ -54,19 +44,15 @@ const overviewNote = "pub: publish latency; e2e: end-to-end latency; CPU/msg: CP
 func overviewTable(runs []*result.Saved) document.Table {
 	t := document.Table{ID: "overview", Title: "All runs", Corner: "target",
 		Note: upper(overviewNote) + "."}
-	columns := overviewColumns
-	if !slices.ContainsFunc(inner(runs), func(r *result.Run) bool { return !imported(r) }) {
+	columns, some := overviewColumns, inner(runs)
+	if !slices.ContainsFunc(some, func(r *result.Run) bool { return !imported(r) }) {
 		columns = importedColumns
 	}
-	figures := map[string][]string{rowLevel: each(runs, rowLevel, shortLevel).Values}
-	for _, r := range figureRows(runs) {
-		figures[r.Name] = r.Values
-	}
-	columns = slices.DeleteFunc(slices.Clone(columns),
-		func(c overviewColumn) bool { return figures[c.figure] == nil })
-	for _, c := range columns {
-		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
-	}
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c figureColumn) bool {
+		return !slices.ContainsFunc(some,
+			func(r *result.Run) bool { return printed(c.figure)(r) != none })
+	})
+	t.Head = append(headOf(columns), document.Column{Name: "warnings", Keep: 2})
 	unranked := marks(runs)
 	if unranked != nil { // a terminal has sentences instead
 		t.Head = append(t.Head,
@@ -75,17 +61,9 @@ func overviewTable(runs []*result.Saved) document.Table {
 	for i, n := range names(runs) {
 		r := document.Row{Name: n}
 		for _, c := range columns {
-			v := figures[c.figure][i]
-			if v == insidePlimsoll {
-				v = atMost + figures[rowAllCPU][i]
-			}
-			// The share of the offered rate, and of a limit, has no room here.
-			v, _, _ = strings.Cut(v, " (")
-			if c.figure == rowLimiting {
-				v, _, _ = strings.Cut(v, ",")
-			}
-			r.Values = append(r.Values, document.Cell{Words: v})
+			r.Values = append(r.Values, document.Cell{Words: printed(c.figure)(some[i])})
 		}
+		r.Values = append(r.Values, document.Cell{Words: strconv.Itoa(len(warnings(runs[i])))})
 		if unranked != nil {
 			r.Values = append(r.Values, document.Cell{Words: unranked[i], Tone: document.Bad})
 		}
@@ -117,7 +95,8 @@ func overviewFacts(runs []*result.Saved) []document.Fact {
 		}
 	}
 	if len(runs) >= manyRuns {
-		out = append(out, factsOf("broken", document.Bad, alike(runs, brokenVerdicts)...)...)
+		out = append(out, factsOf("broken", document.Bad, sentences(alike(runs, brokenVerdicts,
+			withoutFigures))...)...)
 		out = append(out, factsOf("each run", "", "plimsoll report RUN shows a run by itself; "+
 			"the settings that differ are in the page")...)
 	}
@@ -162,31 +141,40 @@ func exceptions(runs []*result.Saved) []string {
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
 
-// alike returns the sentences of all runs, the gravest first, with the names of their runs unless
-// all runs have the sentence. Sentences that differ in their figures only are one, with those of
-// its first run.
-func alike(runs []*result.Saved, of func(*result.Saved) []result.Warning) []string {
-	var sentences, owners grouped[result.Warning, string]
+// withoutFigures is the part of a warning that is equal in warnings that differ in figures only.
+func withoutFigures(w result.Warning) result.Warning {
+	w.Sentence = digits.ReplaceAllString(w.Sentence, "#")
+	return w
+}
+
+// sharedWarnings are the warnings of several runs, the gravest first, each once, with the names of
+// its runs unless all runs have it.
+func sharedWarnings(runs []*result.Saved) []result.Warning {
+	return alike(runs, warningsOf, func(w result.Warning) result.Warning { return w })
+}
+
+// alike returns warnings of several runs, the gravest first, with the names of their runs unless
+// all runs have the warning. Warnings with one key are one, with the figures of its first run.
+func alike(runs []*result.Saved, of func(*result.Saved) []result.Warning,
+	key func(result.Warning) result.Warning) (out []result.Warning) {
+	var told, owners grouped[result.Warning, string]
 	for i, n := range names(runs) {
 		for _, w := range of(runs[i]) {
-			key := result.Warning{Code: w.Code,
-				Sentence: digits.ReplaceAllString(w.Sentence, "#")}
-			sentences.add(key, w.Sentence)
-			owners.add(key, n)
+			told.add(key(w), w.Sentence)
+			owners.add(key(w), n)
 		}
 	}
-	verdict.BySeverity(owners.keys)
-	var out []string
-	for _, key := range owners.keys {
-		all, who := sentences.of[key], owners.of[key]
-		w := all[0]
+	for _, k := range told.keys {
+		all, who := told.of[k], slices.Compact(owners.of[k])
+		w := result.Warning{Code: k.Code, Sentence: all[0]}
 		if len(slices.Compact(all)) > 1 {
-			w += " (figures of " + who[0] + ")"
+			w.Sentence += " (figures of " + who[0] + ")"
 		}
 		if len(who) < len(runs) {
-			w = strings.Join(who, ", ") + ": " + w
+			w.Sentence = strings.Join(who, ", ") + ": " + w.Sentence
 		}
 		out = append(out, w)
 	}
+	verdict.BySeverity(out)
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -56,30 +57,16 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 			cmp.Or(loadWords(r), "this load") + "?"
 		p.Chart = curveChart(runs[0], within{})
 	}
-	figure := func(name string, least verdict.Ranking, value func(*result.Run) string) {
-		f := document.Figure{Name: name}
-		for _, s := range runs {
-			f.Values = append(f.Values, micro(value(&s.Run)))
-			ranked, _ := verdict.RankingOf(&s.Run)
-			f.Unranked = append(f.Unranked, ranked > least && len(runs) > 1)
-		}
-		if slices.ContainsFunc(f.Values, func(v string) bool { return v != none }) {
-			p.Figures = append(p.Figures, f)
-		}
+	for _, f := range posterFigures {
+		p.Figures = append(p.Figures, posterFigure(f[0], f[1], runs)...)
 	}
-	figure("Acknowledged", verdict.RatesRanked,
-		measured(func(s result.Summary) string { return rate(s.AchievedRate) }))
-	figure("Publish latency, p99", verdict.Ranked, latencyAt(result.Publish, 99))
-	figure("End-to-end latency, p99", verdict.Ranked, latencyAt(result.EndToEnd, 99))
-	figure("Publish latency, p50", verdict.Ranked, latencyAt(result.Publish, 50))
-	figure("End-to-end latency, p99.9", verdict.Ranked, latencyAt(result.EndToEnd, 99.9))
 	var columns []missed
 	for _, s := range runs {
 		columns = append(columns, missedOf(&s.Run))
 	}
 	p.Faults = missedRows("", columns)
 	if len(p.Faults) == 0 || p.Faults[0].Name != missedNames[0] {
-		figure(missedNames[0], verdict.Unranked, accounted(lostOf))
+		p.Figures = append(p.Figures, posterFigure(missedNames[0], figure.Lost, runs)...)
 	}
 	p.Limits = gravest(append(unranked(runs), sharedWarnings(runs)...))
 	var commands [][]string
@@ -89,6 +76,27 @@ func RunsPoster(runs []*result.Saved) *document.Poster {
 	p.Command = commandOf(commands)
 	p.Source = sourceWords(r.Plimsoll, moment(r.StartedAt))
 	return p
+}
+
+// posterFigures are the titles and names of a poster's figures.
+var posterFigures = [][2]string{{"Acknowledged", figure.Rate},
+	{"Publish latency, p99", "publish.p99"}, {"End-to-end latency, p99", "e2e.p99"},
+	{"Publish latency, p50", "publish.p50"}, {"End-to-end latency, p99.9", "e2e.p99.9"}}
+
+// posterFigure is a figure of a poster; none if no run has it.
+func posterFigure(title, name string, runs []*result.Saved) []document.Figure {
+	out, some, f := document.Figure{Name: title}, false, figure.Named(name)
+	for _, s := range runs {
+		words := printed(name)(&s.Run)
+		some = some || words != none
+		out.Values = append(out.Values, micro(words))
+		out.Unranked = append(out.Unranked, len(runs) > 1 && f.Unit != figure.Messages &&
+			!rankedBy(&s.Run, f.IsLatency()))
+	}
+	if !some {
+		return nil
+	}
+	return []document.Figure{out}
 }
 
 // unranked are the reasons not to compare the runs, and not to rank single ones.

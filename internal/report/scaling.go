@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -23,11 +24,8 @@ func scalingTable(r *result.Run) document.Table {
 		if s.Subscription > 0 {
 			of = strconv.Itoa(s.Subscription)
 		}
-		took := none
-		if s.TookNs != 0 {
-			took = quantity.Duration(s.TookNs)
-		}
-		t.Add(quantity.Duration(s.AtNs), of, strconv.Itoa(s.Consumers), took,
+		t.Add(quantity.Duration(s.AtNs), of, strconv.Itoa(s.Consumers),
+			figure.Nanoseconds.Known(float64(s.TookNs), s.TookNs != 0),
 			boundedTime(s.MedianGapNs, s.MedianGapBound),
 			boundedTime(s.LongestGapNs, s.LongestGapBound),
 			quantity.Count(s.Copies), cmp.Or(s.Failure, none))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -26,16 +27,16 @@ func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
 	for i, s := range all {
 		forJSON[i].Saved = s
 	}
-	if known != nil && len(all) > 0 {
-		forJSON[len(all)-1].Known = jsonOf(known)
+	if len(all) > 0 {
+		forJSON[len(all)-1].Known = newKnownJSON(known)
 	}
 	return Report{
 		Document: func() document.Document {
 			d := searchDocument(all)
 			if known != nil {
-				d.Brief = append(d.Brief, blocksOf(known)...)
+				d.Brief = append(d.Brief, knownBlocks(known)...)
 				d.Blocks = append([]block{{Section: append([]block{
-					heading(1, "Peaks of all rounds")}, blocksOf(known)...)}}, d.Blocks...)
+					heading(1, "Peaks of all rounds")}, knownBlocks(known)...)}}, d.Blocks...)
 			}
 			return d
 		},
@@ -91,8 +92,8 @@ func bracketOf(b peak.Bracket) string {
 
 // endsOf prints the ends of a bracket.
 func endsOf(b peak.Bracket) (stable, unstable string) {
-	return known(b.StableRate, b.StableRate > 0, rate),
-		known(b.UnstableRate, b.UnstableRate > 0, rate)
+	return figure.PerSecond.Known(b.StableRate, b.StableRate > 0),
+		figure.PerSecond.Known(b.UnstableRate, b.UnstableRate > 0)
 }
 
 // widthOf prints how far apart the ends of a bracket are.

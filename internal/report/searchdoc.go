@@ -6,7 +6,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // searchDocument shows searches for a peak: side by side, then each.
@@ -147,16 +146,15 @@ func trialsTable(s *peak.Saved) document.Table {
 			"be handed over, in flight, or not yet received."}
 	for i := range s.Trials {
 		p := &s.Trials[i]
-		word, tone := outcomeOf(p)
+		_, tone := outcomeOf(p)
 		interval := none
 		if p.Verdict.Sloped {
 			interval = signed(p.Verdict.SlopeLow) + " to " + signed(p.Verdict.SlopeHigh)
 		}
-		r := document.Row{Name: fmt.Sprintf("%d %s", p.Number, kindOf(p.Kind, p.Long)),
-			Values: values(rate(p.TargetRate), rate(p.AchievedRate),
-				at(p.Series(result.Publish), 99), at(p.Series(result.EndToEnd), 99),
-				slopeOf(p.Verdict), interval)}
-		r.Values = append(r.Values, document.Cell{Words: word, Tone: tone})
+		cells := trialCells(p)
+		last := len(cells) - 1
+		r := document.Row{Name: cells[0], Values: append(values(cells[1:last]...),
+			document.Cell{Words: interval}, document.Cell{Words: cells[last], Tone: tone})}
 		t.Rows = append(t.Rows, r)
 	}
 	return t

@@ -46,9 +46,7 @@ var answering = []string{"peak", "publish.p50", "servers_cpu"}
 func standingAnswers(r StudyResult) (out []string) {
 	titles := map[string]bool{}
 	for _, name := range answering {
-		if f, err := study.FindFigure(name); err == nil {
-			titles[f.Title] = true
-		}
+		titles[figure.Named(name).Title] = true
 	}
 	for _, s := range r.Outcome.Standings {
 		if !titles[s.Figure] {

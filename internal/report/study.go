@@ -180,16 +180,6 @@ func studySection(r StudyResult) block {
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
 }
 
-// publishedFigure is a published figure, with the digits and the unit of its publication.
-func publishedFigure(r study.Row) string { return cmp.Or(r.Published, none) }
-
-func figureOr(t study.TableOutcome, v float64) string {
-	if v <= 0 {
-		return none
-	}
-	return t.Unit.Print(v)
-}
-
 // repeatedWords say how often cells were measured, if that was more than once.
 func repeatedWords(r StudyResult) []document.Fact {
 	if r.rounds() < 2 {
@@ -200,7 +190,7 @@ func repeatedWords(r StudyResult) []document.Fact {
 
 // ourFigure is a measured figure, with the range of its rounds below.
 func ourFigure(t study.TableOutcome, r study.Row) string {
-	out := figureOr(t, r.Ours)
+	out := t.Unit.Known(r.Ours, r.Ours > 0)
 	if r.High > 0 {
 		out += "\n" + t.Unit.Print(r.Low) + " to " + t.Unit.Print(r.High)
 	}
@@ -245,7 +235,7 @@ func studyTable(t study.TableOutcome) document.Table {
 			mark = "*"
 		}
 		row.Values = append(row.Values, document.Cell{Words: level},
-			document.Cell{Words: publishedFigure(r), Bar: bar(r.Theirs, theirs)},
+			document.Cell{Words: cmp.Or(r.Published, none), Bar: bar(r.Theirs, theirs)},
 			document.Cell{Words: ourFigure(t, r), Bar: bar(r.Ours, ours)},
 			document.Cell{Words: study.Times(r.TheirsTimes)},
 			document.Cell{Words: study.Times(r.OursTimes)},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func plannedTable(t *study.Table, r StudyResult) document.Table {
 		for _, o := range r.Outcome.Tables {
 			for _, row := range o.Rows {
 				if o.Table == t.Name && row.At == c.Place() {
-					words = append(words, publishedFigure(row))
+					words = append(words, cmp.Or(row.Published, none))
 				}
 			}
 		}

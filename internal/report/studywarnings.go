@@ -39,9 +39,7 @@ func (r StudyResult) warnings() (all []studyWarning, of int) {
 		of++
 		told := map[result.Warning]bool{}
 		for _, w := range own {
-			key := result.Warning{Code: w.Code,
-				Sentence: digits.ReplaceAllString(w.Sentence, "#")}
-			if !told[key] {
+			if key := withoutFigures(w); !told[key] {
 				told[key] = true
 				sentences.add(key, w.Sentence)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -14,21 +15,10 @@ import (
 )
 
 // cellColumns are the figures of a cell in the table of a sweep.
-var cellColumns = []struct {
-	title string
-	keep  int // as in document.Column
-	value func(*result.Run) string
-}{
-	{"offered", 3, offeredFigure},
-	{"acked", 6, measured(func(s result.Summary) string { return rate(s.AchievedRate) })},
-	{"pub p50", 2, latencyAt(result.Publish, 50)}, {"pub p99", 5, latencyAt(result.Publish, 99)},
-	{"e2e p50", 1, latencyAt(result.EndToEnd, 50)}, {"e2e p99", 4, latencyAt(result.EndToEnd, 99)},
-	{"lost", 7, accounted(lostOf)},
-}
-
-// latencyAt prints a percentile of a series.
-func latencyAt(series result.Series, percentile float64) func(*result.Run) string {
-	return func(r *result.Run) string { return at(r.Summary.Series(series), percentile) }
+var cellColumns = []figureColumn{
+	{"offered", "offered", 3}, {"acked", figure.Rate, 6},
+	{"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 5},
+	{"e2e p50", "e2e.p50", 1}, {"e2e p99", "e2e.p99", 4}, {"lost", figure.Lost, 7},
 }
 
 // cellFigures are the values of a cell's columns.
@@ -37,7 +27,7 @@ func cellFigures(s *result.Saved) []string {
 	for i, c := range cellColumns {
 		out[i] = none
 		if s != nil {
-			out[i] = c.value(&s.Run)
+			out[i] = printed(c.figure)(&s.Run)
 		}
 	}
 	return out
@@ -57,8 +47,7 @@ func cellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 		return "unsound", false
 	case s.Run.Summary.Generator.Limited:
 		return "limited", false
-	}
-	if _, is := verdict.Overloaded(&s.Run); is {
+	case overloaded(&s.Run):
 		return overloadedMark, false
 	}
 	return "", false
@@ -211,10 +200,7 @@ func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
 	for _, a := range plan.Axes {
 		addAxis(&t, a.Key)
 	}
-	for _, c := range cellColumns {
-		t.Head = append(t.Head, document.Column{Name: c.title, Keep: c.keep})
-	}
-	t.Head = append(t.Head, document.Column{Keep: 9},
+	t.Head = append(append(t.Head, headOf(cellColumns)...), document.Column{Keep: 9},
 		document.Column{For: document.AtLength, Name: "what to know", Words: true})
 	for i, c := range plan.Cells {
 		r := document.Row{Name: c.Values[0], Values: values(c.Values[1:]...)}

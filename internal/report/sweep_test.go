@@ -96,7 +96,7 @@ func TestSweepPagesOfAnyShape(t *testing.T) {
 		points, drawn := 0, 0
 		for _, s := range runs {
 			if s != nil {
-				points += len(sweepMetrics)
+				points += len(sweepFigures)
 			}
 		}
 		charts, left := sweepCharts(p, runs)

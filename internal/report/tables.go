@@ -97,15 +97,20 @@ func latencyRows(s result.Summary) []latencyRow {
 			out = append(out, latencyRow{title, answered(l)})
 		}
 	}
-	if i := s.Instrument; i != nil {
-		for _, l := range []latencyRow{{"instrument, publish", i.Publish},
-			{"instrument, end-to-end", i.EndToEnd}} {
-			if counted(l.Latency) {
-				out = append(out, l)
-			}
-		}
+	for _, l := range ownErrors(s) {
+		out = append(out, latencyRow{"instrument, " + l.title, l.Latency})
 	}
 	return out
+}
+
+// ownErrors are plimsoll's own errors that were measured.
+func ownErrors(s result.Summary) []latencyRow {
+	if s.Instrument == nil {
+		return nil
+	}
+	return slices.DeleteFunc([]latencyRow{{"publish", s.Instrument.Publish},
+		{"end-to-end", s.Instrument.EndToEnd}},
+		func(l latencyRow) bool { return !counted(l.Latency) })
 }
 
 func outOfRange(s result.Summary) bool {
@@ -154,9 +159,10 @@ func ledgerTable(r *result.Run) document.Table {
 	}
 	t.Empty = "There was no subscription, so there is nothing to account for."
 	for _, s := range l.Subscriptions {
-		t.Add(s.Subscription, quantity.Count(s.Acked), quantity.Count(s.Received), lostOf(s),
-			duplicateOf(s), reorderedOf(s), quantity.Count(s.Unacked), quantity.Count(s.Corrupt),
-			quantity.Count(s.Foreign))
+		row := counts(s.Acked, s.Received, s.Lost, s.Duplicate, s.Reordered, s.Unacked, s.Corrupt,
+			s.Foreign)
+		row[2] = lostOf(s)
+		t.Add(s.Subscription, row...)
 	}
 	for _, more := range rareCounts {
 		if more.of(l.Total()) == 0 {
@@ -261,7 +267,7 @@ func generatorTable(r *result.Run) document.Table {
 	t.Add("garbage collections", quantity.Count(g.GCCount))
 	t.Add("greatest memory", quantity.Bytes(g.PeakRSSBytes))
 	if s.InFlight > 0 {
-		t.Add("mean in flight, sampled", exact(round(s.InFlight)))
+		t.Add("mean in flight, sampled", rounded(s.InFlight))
 	}
 	t.Add("from start to the first message", quantity.Duration(s.FirstMessageNs))
 	if r.Startup.TotalNs() > 0 {

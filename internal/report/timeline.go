@@ -2,12 +2,33 @@ package report
 
 import (
 	"math"
+	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // line is the value of a line over an interval; NaN where it has none. Latencies are nanoseconds.
 type line func(i result.Interval, seconds float64) float64
+
+// valuesOf are the values of a line over intervals of some lengths; nil if it has none, or there is
+// no line.
+func valuesOf[I any](all []I, of func(I, float64) float64, lengthNs func(I) int64) document.Values {
+	if of == nil {
+		return nil
+	}
+	out := make(document.Values, len(all))
+	for i, one := range all {
+		out[i] = math.NaN()
+		if ns := lengthNs(one); ns > 0 {
+			out[i] = of(one, float64(ns)/1e9)
+		}
+	}
+	if !slices.ContainsFunc(out, finite) {
+		return nil
+	}
+	return out
+}
 
 // rateOf is a count as messages per second.
 func rateOf(count func(result.Interval) int64) line {
@@ -22,7 +43,7 @@ var ackedLine = rateOf(func(i result.Interval) int64 { return i.Acked })
 
 // receivedLine is the rate of each subscription.
 func receivedLine(r *result.Run) line {
-	if unlessRecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0, "") == none {
+	if unrecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0) {
 		return nil
 	}
 	subscriptions := float64(max(r.Load.Subscriptions, 1))
@@ -32,7 +53,7 @@ func receivedLine(r *result.Run) line {
 }
 
 func backlogLine(r *result.Run) line {
-	if unlessRecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0, "") == none {
+	if unrecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0) {
 		return nil
 	}
 	return countOf(func(i result.Interval) int64 { return i.Backlog })

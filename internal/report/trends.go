@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -29,20 +31,13 @@ func trendTable(r *result.Run) document.Table {
 		"that has no drift shown may still have one that is too small to be told from its noise.",
 		r.Trends.Blocks, quantity.Duration(r.Trends.BlockNs))
 	for _, f := range r.Trends.Figures {
-		course := courseWords[f.Course]
-		if course == "" {
-			course = clean(string(f.Course))
-		}
+		course := cmp.Or(courseWords[f.Course], clean(string(f.Course)))
 		if f.SecondHalf {
 			course += " (second half)"
 		}
 		amount := func(v float64) string { return verdict.Amount(f.Unit, v) }
-		sent := none
-		if f.PerSent > 0 {
-			sent = rounded(f.PerSent)
-		}
 		t.Add(clean(f.Name), course, amount(f.Level), amount(f.PerHour), amount(f.PerHourLow),
-			amount(f.PerHourHigh), sent)
+			amount(f.PerHourHigh), figure.Number.Known(f.PerSent, f.PerSent > 0))
 	}
 	return t
 }

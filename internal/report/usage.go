@@ -37,17 +37,7 @@ func newUsage(s *result.Saved) *usage {
 
 // values are those of a line; nil where none is known, or there is no line.
 func (u *usage) values(of resourceLine) document.Values {
-	if of == nil {
-		return nil
-	}
-	out := make(document.Values, len(u.resources))
-	for i, r := range u.resources {
-		out[i] = of(r, float64(r.EndNs-r.StartNs)/1e9)
-	}
-	if !slices.ContainsFunc(out, finite) {
-		return nil
-	}
-	return out
+	return valuesOf(u.resources, of, func(r result.Resources) int64 { return r.EndNs - r.StartNs })
 }
 
 // member is a line of the charts of processes: one process, or the sum of all processes for

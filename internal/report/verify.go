@@ -110,8 +110,8 @@ func roundTable(s *verify.Saved) document.Table {
 				gap, again, recovered = "", "", ""
 			}
 			out.Values = values(quantity.Count(l.Acked), quantity.Count(notAcked),
-				lostOf(l), quantity.Count(l.Unacked), duplicateOf(l), reorderedOf(l), gap, again,
-				recovered)
+				lostOf(l), quantity.Count(l.Unacked), quantity.Count(l.Duplicate),
+				quantity.Count(l.Reordered), gap, again, recovered)
 			if l.Lost > 0 {
 				out.Values[2].Tone = document.Bad
 			}

@@ -46,32 +46,23 @@ const (
 
 // method describes how the figures were computed.
 func (v Versus) method() string {
-	bounded := slices.ContainsFunc(v.Figures, compare.Effect.Bounded)
-	var out, equals string
+	out, equals, ofBounds := medianMethod+rankMethod, "systems", boundMethod
 	switch {
 	case v.Within:
-		return withinMethod + fmt.Sprintf(alarmMethod, "runs", v.deciding())
+		out, equals, ofBounds = withinMethod, "runs", ""
 	case v.Sequential:
 		of := "both sides, whose intervals add up"
 		if v.Pairing != "" {
 			of = "the ratios of each " + string(v.Pairing)
 		}
-		out, equals = fmt.Sprintf(roundsMethod, of), "systems"
-		if bounded {
-			out += "A figure for which some run has only a bound is not tested. "
-		}
-		return out + fmt.Sprintf(alarmMethod, equals, v.deciding())
+		out = fmt.Sprintf(roundsMethod, of)
+		ofBounds = "A figure for which some run has only a bound is not tested. "
 	case v.Pairing != "":
-		out, equals = medianMethod+strings.ReplaceAll(pairedMethod, "%s",
-			string(v.Pairing)), "systems"
-		if bounded {
-			out += boundByRanks
-		}
-	default:
-		out, equals = medianMethod+rankMethod, "systems"
+		out = medianMethod + strings.ReplaceAll(pairedMethod, "%s", string(v.Pairing))
+		ofBounds = boundByRanks + boundMethod
 	}
-	if bounded {
-		out += boundMethod
+	if slices.ContainsFunc(v.Figures, compare.Effect.Bounded) {
+		out += ofBounds
 	}
 	return out + fmt.Sprintf(alarmMethod, equals, v.deciding())
 }
@@ -123,10 +114,8 @@ func answer(e compare.Effect) string {
 	case e.Shown:
 		return fmt.Sprintf("%s of B is %s: %s", name, by(e), against)
 	case e.Blurred:
-		return fmt.Sprintf(
-			"%s: no difference shown: %s; the difference is too small beside plimsoll's own "+
-				"error of %s",
-			name, against, e.Figure.Unit.Print(e.OwnError))
+		return fmt.Sprintf("%s: no difference shown: %s; the difference is too small beside "+
+			"plimsoll's own error of %s", name, against, e.Figure.Unit.Print(e.OwnError))
 	}
 	out := fmt.Sprintf("%s: no difference shown: %s", name, against)
 	share, ok := e.Detectable()
@@ -135,9 +124,8 @@ func answer(e compare.Effect) string {
 		out += fmt.Sprintf("; the runs are too few, or scatter too much, to show any difference "+
 			"below %d times", manifold)
 	case ok:
-		out += fmt.Sprintf(
-			"; had the systems differed by %s, %.0f of 10 such comparisons would have shown it",
-			percent(share), compare.Power*10)
+		out += fmt.Sprintf("; had the systems differed by %s, %.0f of 10 such comparisons would "+
+			"have shown it", percent(share), compare.Power*10)
 	}
 	return out
 }
@@ -293,30 +281,28 @@ func (v Versus) sets() []row {
 
 // warnings are the warnings that come before the figures.
 func (v Versus) warnings() []string {
-	var out []string
+	out := v.restrictions()
+	for _, n := range v.Notes {
+		out = append(out, clean(n))
+	}
+	return append(out, v.Hints...)
+}
+
+// restrictions say why a comparison should not have been made, or leaves latencies out.
+func (v Versus) restrictions() (out []string) {
 	for _, o := range v.Objections {
 		out = append(out, "compared although "+clean(o))
 	}
 	for _, o := range v.OnlyRates {
 		out = append(out, "latencies are left out: "+clean(o))
 	}
-	for _, n := range v.Notes {
-		out = append(out, clean(n))
-	}
-	out = append(out, v.Hints...)
 	return out
 }
 
 // Document shows a comparison: what restricts it, its answers, then every figure.
 func (v Versus) Document() document.Document {
 	h := heading(1, v.title())
-	grave := document.Warnings{Title: "Not comparable", Grave: true}
-	for _, o := range v.Objections {
-		grave.Sentences = append(grave.Sentences, "compared although "+o)
-	}
-	for _, o := range v.OnlyRates {
-		grave.Sentences = append(grave.Sentences, "latencies are left out: "+o)
-	}
+	grave := document.Warnings{Title: "Not comparable", Grave: true, Sentences: v.restrictions()}
 	if len(v.Refused) > 0 {
 		grave.Sentences = v.Refused
 		return document.Document{Title: v.title(), Blocks: []block{h, {Warnings: &grave},
@@ -392,7 +378,7 @@ func SideBySide(runs []*result.Saved) []document.Block {
 	out := append([]block{comparisonTitle(runs), paragraph(document.Answer, runsAnswer(runs))},
 		sideBySide(runs)...)
 	out = append(out, tabled(overviewTable(runs)), block{Facts: overviewFacts(runs)})
-	return append(out, knownBlocks(runs)...)
+	return append(out, knownBlocks(knownOf(runs))...)
 }
 
 // Medians shows the medians of several runs of one target, with their intervals.

@@ -51,11 +51,8 @@ func number(v float64) *float64 {
 }
 
 func newCenterJSON(c compare.Center) centerJSON {
-	return centerJSON{
-		Median: number(c.Median.Least), Bound: c.Median.Bound(), Low: number(c.Low), High: number(
-			c.High),
-		Confidence: c.Confidence, Values: c.Values,
-	}
+	return centerJSON{Median: number(c.Median.Least), Bound: c.Median.Bound(),
+		Low: number(c.Low), High: number(c.High), Confidence: c.Confidence, Values: c.Values}
 }
 
 func newVersusFigureJSON(e compare.Effect) versusFigureJSON {
@@ -114,9 +111,9 @@ func VersusJSON(w io.Writer, v Versus) error {
 		Figures  []versusFigureJSON `json:"figures"`
 		Gates    []compare.Ruling   `json:"gates,omitempty"`
 		Method   string             `json:"method"`
-	}{ids(v.A), ids(v.B), strings.Join(v.Primary,
-		","), v.Within, v.Sequential, v.Pairing, strings.Join(v.answers(),
-		"; "), append([]string{}, v.warnings()...), []versusFigureJSON{}, v.Rulings, v.method()}
+	}{ids(v.A), ids(v.B), strings.Join(v.Primary, ","), v.Within, v.Sequential, v.Pairing,
+		strings.Join(v.answers(), "; "), append([]string{}, v.warnings()...),
+		[]versusFigureJSON{}, v.Rulings, v.method()}
 	figures := v.Figures
 	if len(v.Refused) > 0 {
 		figures, out.Method = nil, ""

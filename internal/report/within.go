@@ -32,9 +32,9 @@ type within map[string]sureSpan
 func newWithin(s *result.Saved) within {
 	out := within{}
 	for _, name := range sureFigures {
-		f, err := figure.Find(name)
-		value, known := f.Value(&s.Run) // a bound has no interval
-		if err != nil || !known {
+		f := figure.Named(name)
+		value, known := f.Value(&s.Run)
+		if !known { // a bound has no interval
 			continue
 		}
 		if w, sure := compare.Of(s, f); sure {
@@ -65,14 +65,21 @@ func (w within) of(series result.Series, percentile float64) (sureSpan, bool) {
 	return sureSpan{}, false
 }
 
+// words is the interval of a percentile in words; empty: it is not known.
+func (w within) words(series result.Series, percentile float64) string {
+	span, known := w.of(series, percentile)
+	if !known {
+		return ""
+	}
+	return span.String()
+}
+
 // sentence lists all intervals; empty where the run is too short for any.
 func (w within) sentence() string {
 	var spans []string
 	for _, name := range sureFigures {
-		if f, err := figure.Find(name); err == nil {
-			if span, ok := w[name]; ok {
-				spans = append(spans, f.Title+" "+span.String())
-			}
+		if span, ok := w[name]; ok {
+			spans = append(spans, figure.Named(name).Title+" "+span.String())
 		}
 	}
 	if len(spans) == 0 {

@@ -28,7 +28,7 @@ func (c *checker) table(path string, t *Table) {
 		switch {
 		case err != nil:
 			c.doc.Reject(at, "is not known: "+err.Error())
-		case f.searched() != (t.Measure == MeasurePeak):
+		case f.OfSearch() != (t.Measure == MeasurePeak):
 			c.doc.Reject(at, fmt.Sprintf("is %s, which a table with measure: %s does not have",
 				name, t.Measure))
 		}

@@ -21,7 +21,7 @@ type Measured struct {
 // Value returns the figure of a cell. known is false when the cell does not have it.
 func (f Figure) Value(m Measured) (value float64, known bool) {
 	switch {
-	case f.searched() && m.Search != nil:
+	case f.OfSearch() && m.Search != nil:
 		value, known = m.Search.Bracket.StableRate*f.ofRate(m.Search), true
 	case m.Run != nil:
 		var span figure.Span
@@ -31,9 +31,6 @@ func (f Figure) Value(m Measured) (value float64, known bool) {
 	}
 	return value, known && (value > 0 || f.Zero && value == 0)
 }
-
-// searched reports whether the figure is of a search.
-func (f Figure) searched() bool { return f.OfSearch() }
 
 // ofRate returns what a search's rate of one message a second is in the figure's unit.
 func (f Figure) ofRate(s *peak.Saved) float64 {

@@ -179,9 +179,7 @@ func (q *question) limited(r *Reply, limit string, of, to side) {
 	one, other := of.rounds[0], to.rounds[0]
 	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit), q.figure.perUse(one, limit))
 	if one.Run != nil && other.Run != nil && cores(limit) {
-		if perCore, err := FindFigure(figure.PerCore); err == nil {
-			r.Low, r.High = perCore.interval(one, other)
-		}
+		r.Low, r.High = Figure{figure.Named(figure.PerCore)}.interval(one, other)
 	}
 }
 

@@ -58,7 +58,7 @@ func percent(share float64) string {
 func (q *question) loads(of, to side) (all []Load, doubts []Doubt) {
 	for _, s := range []side{of, to} {
 		r := q.study.rate(s.cells[0].Rate)
-		if r == nil || r.Published <= 0 || q.figure.searched() {
+		if r == nil || r.Published <= 0 || q.figure.OfSearch() {
 			continue
 		}
 		l := q.load(s, r)

@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -166,7 +165,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 // ratio returns the ratio of two sides' values and its interval, which is 0 to 0 if it is not
 // known. If rounds were added until claims were decided, the interval holds at all rounds together.
 func (q *question) ratio(a, b map[int]float64) (ratio, low, high float64) {
-	ratio, low, high = compare.Repeated(ordered(b), ordered(a))
+	ratio, low, high = compare.Repeated(compare.InOrder(b), compare.InOrder(a))
 	if q.study.AtMost > 0 && low > 0 {
 		p := compare.Judge(leastBound, max(len(a), len(b)), 0, []compare.Rounds{
 			{Target: "to", Figure: q.figure.Figure, Values: b},
@@ -177,14 +176,6 @@ func (q *question) ratio(a, b map[int]float64) (ratio, low, high float64) {
 		return ratio, 0, 0
 	}
 	return ratio, low, high
-}
-
-// ordered returns values in order of their rounds.
-func ordered(of map[int]float64) (out []float64) {
-	for _, round := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, of[round])
-	}
-	return out
 }
 
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In

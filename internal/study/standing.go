@@ -105,12 +105,12 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		known = known && c.State == experiment.Done
 		remark, ofLoad := c.remark(measured[i], known)
 		one := round{value: v, run: c.Run}
-		if s := measured[i].Search; s != nil && f.searched() && !ofLoad {
+		if s := measured[i].Search; s != nil && f.OfSearch() && !ofLoad {
 			one.unstable = s.Bracket.UnstableRate * f.ofRate(s)
 		}
 		if known || one.unstable > 0 {
 			all = append(all, one)
-			if limit := measured[i].limit(); limit != "" && f.searched() {
+			if limit := measured[i].limit(); limit != "" && f.OfSearch() {
 				out.Limit = nameOf(limit)
 			}
 		}
@@ -130,7 +130,7 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		return out
 	}
 	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
-	if f.searched() {
+	if f.OfSearch() {
 		out.bracket(all)
 	} else {
 		out.sum(all)
@@ -221,7 +221,7 @@ func (f Figure) ahead(a, b *Stand) bool {
 	switch {
 	case a.Low == 0 || b.Low == 0 || a.Rounds+b.Rounds < fewestRounds:
 		return false
-	case f.searched():
+	case f.OfSearch():
 		return b.High > 0 && a.Low >= b.High
 	}
 	return f.Better(a.Low, b.High) && f.Better(a.High, b.Low)

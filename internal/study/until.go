@@ -62,7 +62,7 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 		}
 		last = max(last, c.Round)
 		v, known := f.Value(measured[i])
-		limited := f.searched() && ofLoad(measured[i].limit())
+		limited := f.OfSearch() && ofLoad(measured[i].limit())
 		if known && v > 0 && !limited && measured[i].unrankable(f) == "" {
 			values[c.Round] = v
 		}
