@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -43,10 +46,11 @@ func (c *listStudies) Run(con console) error {
 
 // studyInputs are the flags for the study and its cells.
 type studyInputs struct {
-	Name  string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
-	Scale string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, brief is made for two cores, small takes hours on a few, full is the published size."`
-	Only  []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems, targets or values of axes; with --resume, what the folder has of others stays."`
-	Runs  string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
+	Name   string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
+	Scale  string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, brief is made for two cores, small takes hours on a few, full is the published size."`
+	Target []string `short:"t" sep:"none" placeholder:"NAME=FILE" help:"Measure a running cluster of yours in the place of the study's target NAME: FILE is a target with endpoints, as for plimsoll run; repeat it for several."`
+	Only   []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems, targets or values of axes; with --resume, what the folder has of others stays."`
+	Runs   string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 }
 
 // wanted returns the study, the plan for the flags, and an estimate of its cost.
@@ -59,6 +63,13 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 	if err != nil {
 		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
 	}
+	own, err := in.own()
+	if err == nil {
+		err = s.Replace(own)
+	}
+	if err != nil {
+		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--target: %w", err)}
+	}
 	p, err := study.NewPlan(s, scale, in.Only)
 	if err != nil {
 		return nil, p, study.Estimate{}, inputError{err}
@@ -69,6 +80,52 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 		return nil, p, e, inputError{err}
 	}
 	return s, p, e, nil
+}
+
+// own returns the clusters that take the place of targets.
+func (in *studyInputs) own() (all []study.Own, err error) {
+	for _, argument := range in.Target {
+		name, file, _ := strings.Cut(argument, "=")
+		if name == "" || file == "" {
+			return nil, fmt.Errorf("%q is not NAME=FILE: name a target of the study, and a file "+
+				"with the endpoints of your cluster", argument)
+		}
+		t, _, err := systems.FindTarget(file)
+		if err != nil {
+			return nil, err
+		}
+		job, err := uncheckedJob(nil, t, in.Runs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", argument, err)
+		}
+		if !system.RunsElsewhere(job.System, t) {
+			return nil, fmt.Errorf("%s names no running cluster: give it endpoints, or leave "+
+				"-t %s out and plimsoll starts the servers", file, argument)
+		}
+		o := study.Own{Target: name, File: file, Servers: map[string]string{}}
+		for _, d := range job.System.Describe().Settings {
+			if d.Server {
+				o.Servers[d.Name] = job.Settings.Text(d.Name)
+			}
+		}
+		of := *t
+		of.Settings = forClients(job.System.Describe().Settings, t.Settings)
+		o.YAML = of.YAML()
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// again returns the words of the command line that name the same study, scale, parts and targets.
+func (in *studyInputs) again() string {
+	words := in.Name + " --scale " + in.Scale
+	for _, t := range in.Target {
+		words += " -t " + t
+	}
+	if len(in.Only) > 0 {
+		words += " --only " + strings.Join(in.Only, ",")
+	}
+	return words
 }
 
 // jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one.
@@ -103,7 +160,7 @@ func (c *showStudy) Run(con console) error {
 		return err
 	}
 	d := report.StudyPlan(r)
-	d.Blocks = append(d.Blocks, document.Block{Facts: studyCost(p, e)})
+	d.Blocks = append(d.Blocks, document.Block{Facts: append(studyCost(p, e), needs(e)...)})
 	return c.print(con, d)
 }
 
@@ -141,13 +198,8 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 	measured, err := c.show(con, s, folder)
 	switch {
 	case ctx.Err() != nil:
-		only := ""
-		if len(c.Only) > 0 {
-			only = " --only " + strings.Join(c.Only, ",")
-		}
-		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --scale %s%s --resume %s\n",
-			c.Name,
-			folder.Saved.Scale, only, relative(folder.Dir()))
+		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --resume %s\n", c.again(),
+			relative(folder.Dir()))
 		return exitError(exitInterrupted)
 	case failed != nil || err != nil:
 		return errors.Join(failed, err)
@@ -212,8 +264,10 @@ func studyCost(p *study.Plan, e study.Estimate) (all facts) {
 	all.add("cells", cells)
 	all.add("time", fmt.Sprintf("about %s, with %d starts of clusters",
 		quantity.Duration(int64(e.Length)), e.Clusters))
-	all.add("disk", "up to about "+quantity.Bytes(e.DiskBytes)+
-		" at a time for servers, deleted with their cluster")
+	if e.Clusters > 0 {
+		all.add("disk", "up to about "+quantity.Bytes(e.DiskBytes)+
+			" at a time for servers, deleted with their cluster")
+	}
 	var told []string
 	for _, c := range p.Cells {
 		if sentence := c.Table + " at " + c.At + ": " + c.Reason; c.Absent &&
@@ -221,6 +275,19 @@ func studyCost(p *study.Plan, e study.Estimate) (all facts) {
 			all.add("not here", sentence)
 			told = append(told, c.Reason)
 		}
+	}
+	return all
+}
+
+// needs are what the cells of each target need of machines, whether or not this one has it.
+func needs(e study.Estimate) (all facts) {
+	for _, name := range slices.Sorted(maps.Keys(e.Needs)) {
+		n, disk := e.Needs[name], ""
+		if n.DiskBytes > 0 {
+			disk = "up to " + quantity.Bytes(n.DiskBytes) + " of disk, all servers together, and "
+		}
+		all.add("needs", fmt.Sprintf("%s: %sup to %s of memory for the load", name, disk,
+			quantity.Bytes(n.MemoryBytes)))
 	}
 	return all
 }

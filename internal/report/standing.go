@@ -18,7 +18,7 @@ func standingSection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Title, scaleWords(r.Plan)),
 		paragraph(document.Lead, r.Study.Question),
 		{Facts: factsOf("answer", document.Main, standingAnswers(r)...)},
-		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
+		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)), r.ownServers(),
 			factsOf("rounds", "", roundsWords(r)))},
 		warned(r.cautions()),
 	}

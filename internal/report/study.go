@@ -40,16 +40,19 @@ func Studies(all []StudyResult) Report {
 	for i, r := range all {
 		warnings, _ := r.warnings()
 		json[i] = struct {
-			Name   string       `json:"name"`
-			Title  string       `json:"title"`
-			Source string       `json:"source"`
-			Scale  string       `json:"scale"`
-			Only   []string     `json:"only,omitempty"`
-			Cells  []study.Cell `json:"cells"`
+			Name   string   `json:"name"`
+			Title  string   `json:"title"`
+			Source string   `json:"source"`
+			Scale  string   `json:"scale"`
+			Only   []string `json:"only,omitempty"`
+			// Own are the targets that clusters of the user's replaced.
+			Own   []study.Own  `json:"own_targets,omitempty"`
+			Cells []study.Cell `json:"cells"`
 			// Warnings are those of the runs and searches, the gravest first.
 			Warnings []studyWarning `json:"warnings,omitempty"`
 			study.Outcome
-		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Cells,
+		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only,
+			r.Plan.Own, r.Plan.Cells,
 			warnings, r.Outcome}
 	}
 	machines := jsonForm(json)
@@ -146,8 +149,8 @@ func studyBrief(r StudyResult) []block {
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, paragraph(document.Answer, claimsSentence(r.Outcome)))
 	}
-	return append(out, block{Facts: append(factsOf("measured", "", machineOf(r)),
-		briefWarnings(r.cautions())...)})
+	return append(out, block{Facts: slices.Concat(factsOf("measured", "", machineOf(r)),
+		r.ownServers(), briefWarnings(r.cautions()))})
 }
 
 func studySection(r StudyResult) block {
@@ -159,7 +162,8 @@ func studySection(r StudyResult) block {
 		titled("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
 		paragraph(document.Answer, answer),
 		paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
-		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)), repeatedWords(r),
+		{Facts: slices.Concat(factsOf("measured", "", machineOf(r)), r.ownServers(),
+			repeatedWords(r),
 			factsOf("theirs", "", r.Study.Source),
 			factsOf("measured on", "", r.Study.Testbed...))},
 		warned(r.cautions(studyNote)),

@@ -229,3 +229,31 @@ func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Every form of a study says which targets were clusters of the user's.
+func TestStudiesNameTheClustersOfTheUser(t *testing.T) {
+	r := studied(t)
+	r.Plan.Own = []study.Own{{Target: "quick", File: "mine.yaml",
+		YAML: "system: kafka\nendpoints: [\"broker-1:9092\"]\n"}}
+	all := Studies([]StudyResult{r})
+	for _, format := range []string{"md", "html", "json", "table"} {
+		var b bytes.Buffer
+		if err := all.Write(&b, format, document.Layout{Width: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"broker-1:9092", "mine.yaml"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s lacks %s", format, want)
+			}
+		}
+		if format != "json" && !strings.Contains(b.String(),
+			"quick: servers that plimsoll did not start") {
+			t.Errorf("%s lacks the caution", format)
+		}
+	}
+	var plan bytes.Buffer
+	if err := document.Terminal(&plan, StudyPlan(r), document.Layout{Width: 110}); err != nil ||
+		!strings.Contains(plan.String(), "quick: servers at broker-1:9092 (mine.yaml)") {
+		t.Errorf("%v\n%s", err, plan.String())
+	}
+}

@@ -20,7 +20,8 @@ func StudyPlan(r StudyResult) document.Document {
 	}
 	out := []block{heading(1, s.Name+": "+s.Title), {Facts: slices.Concat(
 		factsOf("question", "", s.Question), factsOf(theirs, "", s.Source),
-		factsOf("measured on", "", s.Testbed...), factsOf(differs, "", s.Missing...))}}
+		factsOf("measured on", "", s.Testbed...), factsOf(differs, "", s.Missing...),
+		r.ownServers())}}
 	for i := range s.Tables {
 		out = append(out, tabled(plannedTable(&s.Tables[i], r)))
 	}

@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -67,5 +69,24 @@ func (r StudyResult) warningSentences() (out []string) {
 // cautions are what comes before the figures of a study: the warnings below it, notes, and what it
 // cannot repeat.
 func (r StudyResult) cautions(notes ...string) []string {
+	var own []string
+	for _, o := range r.Plan.Own {
+		own = append(own, o.Target)
+	}
+	if len(own) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: servers that plimsoll did not start. It read their "+
+			"durability level back, and neither set nor read their other settings, nor warmed "+
+			"them up. What is said below of servers on this machine is not about them.",
+			strings.Join(own, ", ")))
+	}
 	return slices.Concat(r.warningSentences(), notes, r.Study.Missing)
+}
+
+// ownServers are the clusters of the user's that took the place of targets.
+func (r StudyResult) ownServers() []document.Fact {
+	var words []string
+	for _, o := range r.Plan.Own {
+		words = append(words, o.String())
+	}
+	return factsOf("own servers", "", words...)
 }

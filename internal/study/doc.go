@@ -24,6 +24,9 @@
 // figures nor claims, systems at one level are ranked as far as the rounds distinguish them
 // (Standing). equal-footing is such a study: every system, at each durability level that it has.
 //
+// A cluster of the user's can take the place of a target (Study.Replace). A cell that needs faults,
+// or settings of servers that the cluster does not have, is then absent, with the reason.
+//
 // # Cells
 //
 // A cell's workload is made of layers: the study's workload, then the layer of the

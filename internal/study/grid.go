@@ -110,18 +110,17 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 	if named == "" {
 		return c, errors.New("no value of an axis names a target")
 	}
-	of := s.target(named)
+	of, own := s.target(named), s.own[named]
 	c.system = of.System
-	if of.Unavailable != "" {
+	if of.Unavailable != "" && own == nil {
 		c.absent(of.Unavailable)
 		return c, nil
 	}
-	to := &target.Target{Name: of.Name, System: of.System,
+	settings := merged(of.Settings, settingsOf(at, scale))
+	to := &target.Target{Name: of.Name, System: of.System, Settings: settings,
 		Testbed: target.Testbed{Nodes: int(of.Nodes)}}
-	for _, p := range append(slices.Clone(of.Settings), settingsOf(at, scale)...) {
-		to.Settings = slices.DeleteFunc(to.Settings,
-			func(has target.Setting) bool { return has.Name == p.Name })
-		to.Settings = append(to.Settings, target.Setting{Name: p.Name, Value: p.Value})
+	if own != nil {
+		to = own.at(settings)
 	}
 	c.Target = to.YAML()
 	if c.Rate = s.rateOf(t, at); t.Measure == MeasurePeak {
@@ -142,7 +141,21 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		}
 	}
 	c.Workload = w.YAML()
+	if own != nil {
+		if why := own.lacks(settings, w); why != "" {
+			c.absent(why)
+		}
+	}
 	return c, nil
+}
+
+// merged returns settings with later ones, which replace those of the same name.
+func merged(settings, later strict.Pairs) (out strict.Pairs) {
+	for _, p := range slices.Concat(settings, later) {
+		out = slices.DeleteFunc(out, func(has strict.Pair) bool { return has.Name == p.Name })
+		out = append(out, pair(p.Name, p.Value))
+	}
+	return out
 }
 
 const leftOut = "left out at this scale"

@@ -57,7 +57,11 @@ func (c *Cell) grouped() string {
 			level = line
 		}
 	}
-	return c.Target[:strings.Index(c.Target+"settings:", "settings:")] + level
+	head := c.Target
+	for _, key := range []string{"settings", "credentials", "tls", "processes", "hooks"} {
+		head, _, _ = strings.Cut(head, "\n"+key+":")
+	}
+	return strings.TrimSuffix(head, "\n") + "\n" + level
 }
 
 // early returns which cells come first: those whose peaks give rates to cells of other clusters,
@@ -143,6 +147,27 @@ type Estimate struct {
 	Clusters      int // starts of servers
 	Length        time.Duration
 	DiskBytes     int64 // for servers, at a time
+	// Needs has what each cell needs of the machines of servers and load, also where this machine
+	// or the user's cluster does not have it, as the greatest of its target.
+	Needs map[string]Need
+}
+
+// Need is what cells need of machines.
+type Need struct {
+	DiskBytes   int64 // of all servers together
+	MemoryBytes int64 // of the process that offers the load
+}
+
+// need adds what a cell needs to its target. The servers of a cluster that runs count like those
+// that plimsoll starts.
+func (e *Estimate) need(of *Target, c *Cell, job *bench.Job, scale Scale) {
+	on, to := *job, *job.Target
+	to.Endpoints, to.Testbed.Nodes = nil, int(of.Nodes)
+	on.Target = &to
+	n := e.Needs[of.Name]
+	n.DiskBytes = max(n.DiskBytes, diskOf(c, &on, scale))
+	n.MemoryBytes = max(n.MemoryBytes, on.Estimate().MemoryBytes)
+	e.Needs[of.Name] = n
 }
 
 // The assumptions of an estimate.
@@ -163,7 +188,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	var e Estimate
+	e := Estimate{Needs: map[string]Need{}}
 	if err := s.equalize(p, newJob, runs); err != nil {
 		return e, err
 	}
@@ -176,14 +201,15 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
 		switch is := errors.As(err, &wrong); {
-		case is && !s.Ranks():
+		case is && !s.Ranks() && s.own[s.targetAt(*c)] == nil:
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
-		case is: // a level that the settings rule out
+		case is: // a level that the settings rule out, or what a file of the user's rules out
 			err = errors.New(firstOf(err))
 		case err == nil && s.Ranks():
 			err = job.CheckLevel()
 		}
 		if err == nil {
+			e.need(s.target(s.targetAt(*c)), c, job, scale)
 			err = testbed.CheckDisk(nearestExisting(runs), diskOf(c, job, scale))
 		}
 		if err != nil {

@@ -22,6 +22,8 @@ type Plan struct {
 	// Study is the content of the study's file, so that the folder can be read when the file has
 	// changed.
 	Study string `json:"study_yaml"`
+	// Own are the targets that clusters of the user's replace, in the order of their names.
+	Own   []Own  `json:"own_targets,omitempty"`
 	Cells []Cell `json:"cells"`
 	// FurtherNs is the time of the rounds that were added until figures were known.
 	FurtherNs int64 `json:"further_ns,omitempty"`
@@ -54,7 +56,7 @@ func (p *Plan) Left() int {
 // cells of those peaks.
 func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	p := &Plan{Record: experiment.Record{Name: s.Name}, Scale: scale.Name, Only: only,
-		Study: s.YAML}
+		Study: s.YAML, Own: s.replaced()}
 	pick, err := s.pick(only)
 	if err != nil {
 		return p, err
@@ -171,6 +173,9 @@ func Read(dir string) (*Plan, *Study, error) {
 		return nil, nil, err
 	}
 	s, err := Parse(filepath.Join(dir, "the study"), []byte(p.Study))
+	if err == nil {
+		err = s.Replace(p.Own)
+	}
 	return p, s, err
 }
 
@@ -179,9 +184,13 @@ func (p *Plan) same(other *Plan) bool {
 	return p.Name == other.Name && p.Scale == other.Scale && p.Study == other.Study
 }
 
-// FindFolder returns the newest folder below runs with the same study and scale.
+// FindFolder returns the newest folder below runs with the same study, scale and targets. If there
+// is none, it returns the newest with other targets, which GoOn refuses.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, like.same)
+	dir, err = kind.Newest(runs, func(p *Plan) bool { return p.same(like) && p.sameTargets(like) })
+	if err == nil && dir == "" {
+		dir, err = kind.Newest(runs, like.same)
+	}
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",
 			like.Name, like.Scale, runs)
@@ -189,14 +198,18 @@ func FindFolder(runs string, like *Plan) (dir string, err error) {
 	return dir, err
 }
 
-// GoOn prepares a folder to resume the study. wanted must ask for the same study and scale; cells
-// of parts that it does not ask for stay. Complete cells are not repeated.
+// GoOn prepares a folder to resume the study. wanted must ask for the same study, scale and
+// targets; cells of parts that it does not ask for stay. Complete cells are not repeated.
 func GoOn(f *Folder, wanted *Plan) error {
 	p := f.Saved
 	if !p.same(wanted) {
 		return fmt.Errorf(
 			"the study in %s is of %s at scale %s, or its file has changed: give the same name "+
 				"and --scale", f.Dir(), p.Name, p.Scale)
+	}
+	if !p.sameTargets(wanted) {
+		return fmt.Errorf("the study in %s was begun %s, or start it without --resume", f.Dir(),
+			p.onTargets())
 	}
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]

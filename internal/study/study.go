@@ -35,6 +35,8 @@ type Study struct {
 	Qualities []Quality `yaml:"qualities"`
 	// YAML is the source of the study.
 	YAML string
+
+	own map[string]*Own // targets that clusters of the user's replace
 }
 
 // Target is a system in one variant.
