@@ -73,7 +73,7 @@ type Warnings struct {
 	Title     string   `json:"title"`
 	Grave     bool     `json:"grave,omitempty"` // the figures must not be compared
 	Sentences []string `json:"sentences"`
-	// Fold is set if a page shows only the first sentences, and folds the others.
+	// Fold is set if pages and Markdown show only the first sentences, and fold the others.
 	Fold bool `json:"fold,omitempty"`
 }
 

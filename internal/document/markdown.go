@@ -76,12 +76,7 @@ func (b *markup) block(block Block) {
 		}
 		b.put("%s\n", begun(block.Text.Words))
 	case block.Warnings != nil:
-		for i, w := range block.Warnings.Sentences {
-			if i > 0 {
-				b.put(">\n")
-			}
-			b.put("> **Warning:** %s\n", md(w))
-		}
+		b.warnings(*block.Warnings)
 	case block.Verdicts != nil:
 		for _, v := range block.Verdicts {
 			b.put("- **%s, %s:** %s\n", md(v.Name), md(v.Outcome), md(v.Sentence))
@@ -108,6 +103,23 @@ func (b *markup) block(block Block) {
 	}
 	b.blocks(block.Section)
 	b.blocks(block.Row)
+}
+
+// warnings folds what a page folds, so that the figures stand near the beginning.
+func (b *markup) warnings(w Warnings) {
+	for i, sentence := range w.Open() {
+		if i > 0 {
+			b.put(">\n")
+		}
+		b.put("> **Warning:** %s\n", md(sentence))
+	}
+	if folded := w.Folded(); len(folded) > 0 {
+		b.put("\n<details><summary>More warnings (%d)</summary>\n\n", len(folded))
+		for _, sentence := range folded {
+			b.put("- %s\n", begun(sentence))
+		}
+		b.put("\n</details>\n")
+	}
 }
 
 func nonEmpty(s string) []string {
