@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,6 +121,16 @@ window.user ??= { all: [],
 			}
 		return [];
 	},
+	// before puts the focus on the control before another one, or on the page's beginning.
+	before(el, kinds) {
+		this.unfold();
+		const all = [...document.querySelectorAll(kinds)];
+		const last = all.slice(0, all.indexOf(el)).findLast(
+			e => e.tabIndex >= 0 && e.checkVisibility()) ?? document.body;
+		if (last === document.body) last.tabIndex = -1;
+		last.focus({ preventScroll: true });
+		document.body.removeAttribute("tabindex");
+	},
 }`
 
 // uses counts what readers of several tabs have used.
@@ -202,7 +213,8 @@ func (u *user) useAll(t *testing.T) {
 	}
 	typed := u.tab(t, all, clicked)
 	for i := range clicked {
-		u.count(t, all[i], clicked[i] && typed[i], u.gone(t, i))
+		used := clicked[i] && typed[i]
+		u.count(t, all[i], used, !used && u.gone(t, i))
 	}
 	t.Logf("%s: %d controls, %d of them new, %v", page, len(all), len(clicked), time.Since(began))
 }
@@ -229,28 +241,46 @@ func (u *user) count(t *testing.T, c control, used, gone bool) {
 	}
 }
 
-// tab moves the focus through the page, and uses each wanted control that has it.
+// tab moves the focus through the page, and uses each wanted control that has it. It puts the focus
+// before the next wanted control once, and goes on from there.
 func (u *user) tab(t *testing.T, all []control, wanted map[int]bool) map[int]bool {
 	t.Helper()
-	typed, left := map[int]bool{}, maps.Clone(wanted)
+	typed, left, next := map[int]bool{}, maps.Clone(wanted), slices.Sorted(maps.Keys(wanted))
 	for range 3*len(all) + 3 {
 		if len(left) == 0 {
 			break
 		}
-		u.do(t, chromedp.KeyEvent("\t"))
-		i := is[int](t, u.browser, `(el => el === document.body ? -1 : el.matches(":focus-visible") ?
-			user.all.indexOf(el) : -2)(document.activeElement)`)
-		switch _, is := left[i]; {
-		case i == -1: // between the last and the first
-			maps.DeleteFunc(left, func(i int, _ bool) bool { return u.gone(t, i) })
-		case i < 0:
-			t.Errorf("the focus is not visible: %s", u.focused(t))
-		case is:
+		i := u.tabbed(t)
+		if _, is := left[i]; is {
 			delete(left, i)
 			typed[i] = u.try(t, all[i], i, true)
+			continue
+		}
+		if i == -1 { // between the last and the first
+			maps.DeleteFunc(left, func(i int, _ bool) bool { return u.gone(t, i) })
+		}
+		for len(next) > 0 {
+			i, next = next[0], next[1:]
+			if _, wants := left[i]; wants {
+				is[bool](t, u.browser, fmt.Sprintf("user.before(user.all[%d], %q), true", i,
+					controls))
+				break
+			}
 		}
 	}
 	return typed
+}
+
+// tabbed presses Tab, and returns the control that has the focus; negative: none has.
+func (u *user) tabbed(t *testing.T) int {
+	t.Helper()
+	u.do(t, chromedp.KeyEvent("\t"))
+	i := is[int](t, u.browser, `(el => el === document.body ? -1 : el.matches(":focus-visible") ?
+		user.all.indexOf(el) : -2)(document.activeElement)`)
+	if i < -1 {
+		t.Errorf("the focus is not visible: %s", u.focused(t))
+	}
+	return i
 }
 
 func (u *user) focused(t *testing.T) string {

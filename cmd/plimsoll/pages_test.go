@@ -208,6 +208,11 @@ func (g *browsing) useServed(t *testing.T) {
 	base, token := at.Scheme+"://"+at.Host, at.Query().Get("token")
 	pages, posting := pagesOf(t, address, "/?q=nothing-is-called-so", "/compare?run=one")
 	var using sync.WaitGroup
+	g.inTab(t, &using, "compare", func(t *testing.T, b *browser) {
+		b.do(t, chromedp.Navigate(address))
+		compareByKeyboard(t, b, base)
+		g.user(b).useAll(t)
+	})
 	for _, page := range pages {
 		g.inTab(t, &using, "page", func(t *testing.T, b *browser) {
 			b.do(t, chromedp.Navigate(address))
@@ -218,8 +223,6 @@ func (g *browsing) useServed(t *testing.T) {
 	b := <-g.tabs
 	defer func() { g.tabs <- b }()
 	b.do(t, chromedp.Navigate(address))
-	compareByKeyboard(t, b, base)
-	g.user(b).useAll(t)
 	for _, page := range posting {
 		g.user(b).use(t, page)
 	}

@@ -89,7 +89,7 @@ func (c *runCommand) Run(con console) error {
 		}
 		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
 		if last := report.Closing(runs); last != "" {
-			fmt.Fprintln(con.err, last)
+			con.say(last)
 		}
 		if c.after != nil && len(runs) > 0 {
 			c.after(runs)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -82,6 +83,14 @@ func writePage(dir string, render func(io.Writer) error) (path string, err error
 // sayReport writes where a report is.
 func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
 
+// say writes a sentence, wrapped where a terminal would break a word.
+func (con console) say(sentence string) {
+	if width, is := terminal(con.err); is && document.Columns(sentence) > width {
+		sentence = strings.Join(document.Wrap(sentence, width), "\n")
+	}
+	fmt.Fprintln(con.err, sentence)
+}
+
 // extent is the flag of commands that measure: how much of their result they print.
 type extent struct {
 	Verbose bool `short:"v" help:"Print every figure, not only the answer and what it rests on."`
@@ -101,7 +110,7 @@ func (con console) print(r report.Report, of extent, asJSON bool, page string) e
 	if of.Verbose {
 		sayReport(con, page)
 	} else {
-		fmt.Fprintf(con.err, "report: %s    -v prints everything\n", relative(page))
+		con.say("report: " + relative(page) + "    -v prints everything")
 	}
 	return nil
 }

@@ -88,16 +88,30 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 }
 
 // The brief report of a run fits a terminal of 80 x 24 in 15 lines, that of several in 7 and two
-// for each.
+// for each. The most that can be said of a run leaves room for the lines after it.
 func TestBriefReportsFitAScreen(t *testing.T) {
 	lossy := small
 	lossy.name, lossy.lost = "lossy", 3
 	three := []*result.Saved{small.load(t), lossy.load(t), steady(t, "quick", 300)}
+	worst := lossy.load(t)
+	worst.Run.Load.Producers, worst.Run.Load.Consumers, worst.Run.Connections = 8000, 8, 66
+	worst.Run.Summary.Generator.Limited = true
+	worst.Run.Ledger.Subscriptions[0].Sharing = &result.Sharing{Consumers: 8, Idle: 4,
+		Fairness: 0.49}
+	for i := range worst.Run.Verdicts {
+		v := &worst.Run.Verdicts[i]
+		v.Outcome, v.Sentence = result.Broken, strings.Repeat("what is wrong, in many words; ", 9)
+		worst.Run.Warnings = append(worst.Run.Warnings, result.Warning{Code: v.Name,
+			Sentence: v.Sentence})
+	}
+	worst.Run.Warnings = append(worst.Run.Warnings, result.Warning{Code: verdict.CodeIdle,
+		Sentence: "4 of 8 consumers received nothing"})
 	for name, c := range map[string]struct {
 		runs []*result.Saved
 		most int
 	}{"one": {three[:1], 15}, "lossy": {three[1:2], 15}, "kafka": {[]*result.Saved{
-		kafkaThree.load(t)}, 15}, "three": {three, 7 + 2*3}} {
+		kafkaThree.load(t)}, 15}, "three": {three, 7 + 2*3},
+		"worst": {[]*result.Saved{worst}, 18}} {
 		var b bytes.Buffer
 		if err := Runs(c.runs).Write(&b, "table", document.Layout{Width: 80,
 			Brief: true}); err != nil {
@@ -113,5 +127,16 @@ func TestBriefReportsFitAScreen(t *testing.T) {
 			}
 		}
 		golden(t, "brief-"+name+".txt", b.Bytes())
+	}
+}
+
+func TestClosingSaysTheLimitOnce(t *testing.T) {
+	s := small.load(t)
+	s.Run.Summary.Generator.Limited = true
+	s.Run.Verdicts = []result.Verdict{{Name: verdict.Generator, Outcome: result.Broken,
+		Sentence: "plimsoll itself was the limit: it was late"}}
+	if got, want := Closing([]*result.Saved{s}), "plimsoll itself was the limit, so the figures "+
+		"are not the system's: it was late"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -3,35 +3,20 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // runBrief is the answer of a run, and what it rests on, for one screen of a terminal.
 func runBrief(s *result.Saved, sure within, answer string) []block {
 	r := &s.Run
-	verdicts := []document.Fact{}
-	counts := map[string][]string{}
-	for _, v := range r.Verdicts {
-		word := outcomeWord(v)
-		counts[word] = append(counts[word], verdictName(v))
-		if word == result.Broken {
-			verdicts = append(verdicts, factsOf("broken", document.Bad,
-				document.CutWords(verdictName(v)+": "+clean(v.Sentence), briefWords))...)
-		}
-	}
-	if n := len(counts[result.Holds]); n > 0 || len(counts[result.Unknown]) > 0 {
-		words := fmt.Sprintf("%d hold", n)
-		if unknown := counts[result.Unknown]; len(unknown) > 0 {
-			words += "; unknown: " + strings.Join(unknown, ", ")
-		}
-		verdicts = append(verdicts, factsOf("verdicts", "", words)...)
-	}
 	own := ""
 	if i := r.Summary.Instrument; i != nil && counted(i.Publish) {
 		own = "p99 " + at(i.Publish, 99)
@@ -40,13 +25,68 @@ func runBrief(s *result.Saved, sure within, answer string) []block {
 	if limit == none {
 		limit = ""
 	}
-	facts := append(factsOf("own error", "", own), factsOf("limit", "", limit)...)
+	verdicts, broken := briefVerdicts(r)
+	more := slices.DeleteFunc(warningsOf(s), func(w result.Warning) bool {
+		return w.Sentence == broken || w.Code == verdict.CodeIdle // said above
+	})
+	facts := slices.Concat(factsOf("own error", "", own), factsOf("limit", "", limit),
+		briefClients(r), verdicts, briefWarnings(sentences(more)))
 	return []block{
 		{Heading: &document.Heading{Level: 1, Words: name(r), Beside: briefLoad(r)}},
 		paragraph(document.Answer, cmp.Or(answer, stateSentence(r))),
 		tabled(briefTable(r, sure)),
-		{Facts: append(append(facts, verdicts...), briefWarnings(warnings(s))...)},
+		{Facts: facts},
 	}
+}
+
+// briefVerdicts are the outcomes of a run's verdicts, with the sentence of the first broken one,
+// which is returned too.
+func briefVerdicts(r *result.Run) (out []document.Fact, broken string) {
+	names := map[string][]string{}
+	for _, v := range r.Verdicts {
+		word := outcomeWord(v)
+		if word == result.Broken && broken == "" {
+			broken = clean(v.Sentence)
+			out = factsOf("broken", document.Bad,
+				document.CutWords(verdictName(v)+": "+broken, briefWords))
+			continue
+		}
+		names[word] = append(names[word], verdictName(v))
+	}
+	words := []string{fmt.Sprintf("%d hold", len(names[result.Holds]))}
+	if more := names[result.Broken]; len(more) > 0 {
+		words = append(words, "broken too: "+strings.Join(more, ", "))
+	}
+	if unknown := names[result.Unknown]; len(unknown) > 0 {
+		words = append(words, "unknown: "+strings.Join(unknown, ", "))
+	}
+	if len(words) > 1 || len(names[result.Holds]) > 0 {
+		out = append(out, factsOf("verdicts", "", strings.Join(words, "; "))...)
+	}
+	return out, broken
+}
+
+// briefClients says what a reader of "8 consumers" would not expect: that some received nothing, or
+// that clients share connections.
+func briefClients(r *result.Run) []document.Fact {
+	var words []string
+	tone := document.Tone("")
+	for _, l := range r.Ledger.Subscriptions {
+		if s := l.Sharing; s != nil && s.Idle > 0 {
+			tone = document.Unsure
+			words = append(words, fmt.Sprintf("%d of %d consumers of %s received nothing", s.Idle,
+				s.Consumers, clean(l.Subscription)))
+		}
+	}
+	l := r.Load
+	producers, consumers := l.Topics*l.Producers, l.Topics*l.Subscriptions*l.Consumers
+	if r.Connections > 0 && r.Connections < int64(producers+consumers) {
+		words = append(words, fmt.Sprintf("%s and %s share %s",
+			plural(producers, "producer", "producers"),
+			plural(consumers, "consumer", "consumers"),
+			plural(r.Connections, "connection", "connections")))
+	}
+	return factsOf("clients", tone, document.CutWords(strings.Join(words, "; "), briefWords))
 }
 
 // briefWords bounds a sentence of a brief report, in characters: two lines of a narrow terminal.

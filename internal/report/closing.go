@@ -18,7 +18,8 @@ func Closing(runs []*result.Saved) string {
 		switch {
 		case r.Summary.Generator.Limited:
 			groups.add("plimsoll itself was the limit, so the figures are not the system's: "+
-				verdictSentence(r, verdict.Generator), n)
+				strings.TrimPrefix(verdictSentence(r, verdict.Generator),
+					"plimsoll itself was the limit: "), n)
 		case overloaded && v.Name == verdict.Rate:
 			groups.add("the offered rate was not reached: "+clean(v.Sentence), n)
 		case overloaded:

@@ -14,6 +14,8 @@ const (
 	Incomparable = "incomparable"
 	// CodeSharedHost is the code of the warning SharedHost.
 	CodeSharedHost = "shared_host"
+	// CodeIdle is the code of the warning that consumers received nothing.
+	CodeIdle = "idle_consumers"
 	// CodeRunning is the code of the warning that a run has not ended.
 	CodeRunning     = "running"
 	codeFailed      = "failed"

@@ -146,7 +146,7 @@ func messageWarnings(all *list, r *result.Run) {
 	}
 	for _, l := range r.Ledger.Subscriptions {
 		if s := l.Sharing; s != nil && s.Idle > 0 {
-			warn("idle_consumers", "%s", idleSentence(r, l.Subscription, *s))
+			warn(CodeIdle, "%s", idleSentence(r, l.Subscription, *s))
 		}
 	}
 	for _, l := range r.Summary.Latency {
