@@ -259,7 +259,7 @@ func studyCost(p *study.Plan, e study.Estimate) (all facts) {
 		cells += fmt.Sprintf(", %d equal to others", e.Same)
 	}
 	if e.Absent > 0 {
-		cells += fmt.Sprintf(", %d cannot be measured here or are left out", e.Absent)
+		cells += fmt.Sprintf(", %d not measured here, or left out", e.Absent)
 	}
 	all.add("cells", cells)
 	all.add("time", fmt.Sprintf("about %s, with %d starts of clusters",

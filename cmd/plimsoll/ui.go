@@ -58,7 +58,7 @@ func (f *uiFlag) Decode(ctx *kong.DecodeContext) error {
 		case "stay":
 			f.stay = true
 		default:
-			return errors.New(strict.Unknown("word of --ui", word, []string{"open", "stay"}))
+			return errors.New(strict.Unknown("word", word, []string{"open", "stay"}))
 		}
 	}
 	return nil

@@ -12,7 +12,8 @@ func (j *Job) checkIsolation() error {
 	if !j.Workload.Isolate.DropPageCache {
 		return nil
 	}
-	if !j.embedded() && !j.starts() && len(j.Target.Processes) == 0 && !onThisHost(j.Target.Endpoints) {
+	if !j.embedded() && !j.starts() && len(j.Target.Processes) == 0 &&
+		!onThisHost(j.Target.Endpoints) {
 		return errors.New(
 			"isolate.drop_page_cache drops the page cache of this machine, and none of the " +
 				"servers runs on it: take it out of the workload")

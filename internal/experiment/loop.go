@@ -82,7 +82,12 @@ func Run(ctx context.Context, s Strategy, o Options) (err error) {
 		if m == nil || err != nil {
 			return err
 		}
-		if err := s.Take(ctx, l.measure(ctx, m)); err != nil {
+		outcome := l.measure(ctx, m)
+		if outcome.Dir != "" && !l.shown {
+			l.shown = true
+			result.PointLatest(filepath.Dir(o.Dir), filepath.Base(o.Dir))
+		}
+		if err := s.Take(ctx, outcome); err != nil {
 			return err
 		}
 	}
@@ -95,6 +100,7 @@ type loop struct {
 	serves  string         // the name of the running servers
 	cluster *bench.Cluster // the running servers; nil: none
 	used    bool           // a measurement has used them
+	shown   bool           // the folder has a run, so that latest points at it
 	renewed map[string]int
 	broken  map[string]error // servers that did not start
 }

@@ -301,7 +301,6 @@ func (f *finder) take(step Step, run *result.Saved) {
 	}
 	if len(s.Trials) == 0 {
 		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
-		result.PointLatest(f.Job.Runs, s.ID)
 	}
 	// The explanation does not need the histograms, which are large.
 	run.Latency = nil

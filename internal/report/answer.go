@@ -231,43 +231,72 @@ func middleOf(side compare.Side, f figure.Figure) (v float64, known bool) {
 
 // pairsOf compares each target with the next slower one.
 func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string) {
-	_, percentile, _ := strings.Cut(f.Name, ".")
 	for i, b := range sorted[1:] {
 		a := sorted[i]
 		if i == mostCompared {
 			return append(out, "the table has the others")
 		}
-		e, why := effectOf(a, b, f)
+		e, tail, why := effectsOf(a, b, f)
 		switch {
 		case why != "":
 			out = append(out, fmt.Sprintf("%s and %s are not compared: %s", a.Name, b.Name, why))
 		case !e.Tested():
 			out = append(out, fmt.Sprintf("%s and %s were measured too briefly to tell them apart",
 				a.Name, b.Name))
-		case !e.Shown:
-			out = append(out, fmt.Sprintf("between %s and %s no difference was shown at %s",
-				a.Name, b.Name, percentile))
+		case e.Shown:
+			out = append(out, fasterWords(a, b, verb, e))
 		default:
-			out = append(out, fmt.Sprintf("%s %s %s faster than %s at %s", a.Name, verb,
-				bracketed(factor(e.Ratio), reach(e.Low, e.High, factor)), b.Name, percentile))
+			words := fmt.Sprintf("between %s and %s no difference was shown at %s", a.Name, b.Name,
+				percentile(f))
+			if tail.Shown {
+				words += ", but " + fasterWords(a, b, verb, tail)
+			}
+			out = append(out, words)
 		}
 	}
 	return out
 }
 
-// effectOf compares two targets by a figure, or says why not.
-func effectOf(a, b compare.Side, f figure.Figure) (e compare.Effect, why string) {
+// percentile is that of a latency, such as p50.
+func percentile(f figure.Figure) string {
+	_, words, _ := strings.Cut(f.Name, ".")
+	return words
+}
+
+// fasterWords say by how much a is faster than b, or slower.
+func fasterWords(a, b compare.Side, verb string, e compare.Effect) string {
+	ratio, low, high, than := e.Ratio, e.Low, e.High, "faster"
+	if ratio < 1 {
+		ratio, low, high, than = 1/ratio, 1/high, 1/low, "slower"
+	}
+	return fmt.Sprintf("%s %s %s %s than %s at %s", a.Name, verb,
+		bracketed(factor(ratio), reach(low, high, factor)), than, b.Name, percentile(e.Figure))
+}
+
+// effectsOf compares two targets by a latency and by the same latency at p99, which is the zero
+// Effect if it is not known for every run. Or it says why not.
+func effectsOf(a, b compare.Side, f figure.Figure) (e, tail compare.Effect, why string) {
 	if objections := compare.Objects(a, b); len(objections) > 0 {
-		return e, clean(objections.Sentences()[0])
+		return e, tail, clean(objections.Sentences()[0])
 	}
-	c, err := compare.New(a, b, f)
-	switch {
-	case err != nil:
-		return e, err.Error()
-	case len(c.Figures) == 0 || c.Figures[0].Figure.Name != f.Name:
-		return e, f.Name + " is not known for every run"
+	series, _, _ := strings.Cut(f.Name, ".")
+	p99 := figure.Named(series + ".p99")
+	c, err := compare.New(a, b, f, p99)
+	if err != nil {
+		return e, tail, err.Error()
 	}
-	return c.Figures[0], ""
+	for _, got := range c.Figures {
+		switch got.Figure.Name {
+		case f.Name:
+			e = got
+		case p99.Name:
+			tail = got
+		}
+	}
+	if e.Figure.Name == "" {
+		return e, tail, f.Name + " is not known for every run"
+	}
+	return e, tail, ""
 }
 
 // factor prints a ratio for a sentence.

@@ -55,6 +55,8 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 	lossy.Run.Ledger.Subscriptions[0].Lost = 3
 	again := small
 	again.name = "again"
+	tailed := shape{name: "tailed", system: "nats", seconds: 30, rate: 20_000, medianU: 300,
+		tail: 30}.load(t)
 	cold := steady(t, "cold-one", 300)
 	cold.Run.Verdicts = append(cold.Run.Verdicts, result.Verdict{Name: verdict.Steady,
 		Outcome: result.Broken, Sentence: "cold: its p50 fell"})
@@ -65,6 +67,9 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 		"one is faster": {[]*result.Saved{slow, quick}, []string{"At level 2 and 20k/s of ",
 			"quick publishes 2.8x (", ") faster than slow at p50"}},
 		"itself": {[]*result.Saved{quick, quick}, []string{"no difference was shown"}},
+		"only in the tail": {[]*result.Saved{quick, tailed}, []string{
+			"between quick and tailed no difference was shown at p50, but quick publishes ",
+			") faster than tailed at p99"}},
 		"brief": {[]*result.Saved{small.load(t), again.load(t)},
 			[]string{"were measured too briefly to tell them apart"}},
 		"a loss": {[]*result.Saved{slow, lossy}, []string{": lossy lost 3 messages; "}},

@@ -24,6 +24,7 @@ type shape struct {
 	medianU float64 // of the service time, us
 	stallAt int     // second of the run in which the system stood still; 0: never
 	lost    int64
+	tail    float64 // by which the slowest take longer; 0: no difference
 
 	spends spending
 	level  int    // of durability; 0: 2
@@ -60,6 +61,9 @@ func (sh shape) record(n *noise, stalled bool) map[result.Series]*hdr.Histogram 
 		service := sh.medianU * math.Exp(0.35*n.normal())
 		if n.next() > 0.995 {
 			service *= 6
+		}
+		if sh.tail > 0 && service > 1.7*sh.medianU {
+			service *= sh.tail
 		}
 		waited := 20 + 40*n.next()
 		if stalled {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -32,16 +33,19 @@ type Folder struct {
 }
 
 // OpenFolder serves the experiments below root until Close.
-func OpenFolder(root string, o Options) (*Folder, error) {
-	root, err := filepath.Abs(root)
+func OpenFolder(given string, o Options) (*Folder, error) {
+	root, err := filepath.Abs(given)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
 	if err == nil {
 		_, err = os.ReadDir(root)
 	}
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // its path is that of the sentence
+	}
 	if err != nil {
-		return nil, fmt.Errorf("serve the folder %s: %w: name a folder of runs", root, err)
+		return nil, fmt.Errorf("serve the folder %s: %w: name a folder of runs", given, err)
 	}
 	f := &Folder{root: root}
 	s, listener, err := newServer(o, f)

@@ -48,7 +48,11 @@ func Unknown(kind, name string, valid []string) string {
 	if runes := []rune(name); len(runes) > longestShown {
 		name = string(runes[:longestShown]) + "..."
 	}
-	return fmt.Sprintf("unknown %s %q: the %ss are %s", kind, name, kind, strings.Join(valid, ", "))
+	all := kind + "s"
+	if stem, y := strings.CutSuffix(kind, "y"); y {
+		all = stem + "ies" // as of a study or a latency
+	}
+	return fmt.Sprintf("unknown %s %q: the %s are %s", kind, name, all, strings.Join(valid, ", "))
 }
 
 // allowed returns the distance up to which a name counts as a typing error. It is smaller for

@@ -169,7 +169,6 @@ func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
 	if len(s.Rounds) == 0 {
 		s.System, s.Load = r.System, r.Load
 		s.Durability, s.Settings = r.Durability, r.Settings
-		result.PointLatest(v.Job.Runs, s.ID)
 	}
 	s.Rounds = append(s.Rounds, Round{
 		Number: len(s.Rounds) + 1, Dir: filepath.Base(o.Dir), Seed: r.Seed, State: r.State,
