@@ -52,7 +52,7 @@ func perMessage(of func(result.ProcessUse) *int64) func(figure.Cost) (float64, b
 func (f costFigure) value(r *result.Run) (float64, bool) {
 	c := figure.NewCost(r)
 	v, known := f.of(c)
-	return v, known && c.Observed() && !(f.apart && c.Embedded)
+	return v, known && c.Observed() && (!f.apart || !c.Embedded)
 }
 
 // text prints the figure of a run.

@@ -209,7 +209,7 @@ func emptyUnrecorded(r *result.Run, head, cells []string, recorded map[string]st
 	for i, c := range cells {
 		name, may := recorded[head[i]]
 		if (c == "0" || c == "false" || c == "0001-01-01T00:00:00Z") &&
-			!(may && r.Imported.Knows(name)) {
+			(!may || !r.Imported.Knows(name)) {
 			cells[i] = ""
 		}
 	}
