@@ -35,7 +35,7 @@ func ByTarget(runs []*result.Saved) []Side {
 	return ByName(runs, names)
 }
 
-// ByName groups runs by names, one of each run, in the order of the targets in plimsoll run where
+// ByName groups runs by names, one for each run, in the order of the targets in plimsoll run where
 // that is known, and otherwise in the order of the runs.
 func ByName(runs []*result.Saved, names []string) (out []Side) {
 	order := make([]int, len(runs))

@@ -100,7 +100,7 @@ func (c Cost) PerSecond(of func(result.ProcessUse) *int64) (float64, bool) {
 	return v / max(c.Seconds, 1e-9), ok
 }
 
-// EachNode is a figure of a server in the mean, per second.
+// EachNode is what a server uses in the mean, per second.
 func (c Cost) EachNode(of func(result.ProcessUse) *int64) (float64, bool) {
 	v, ok := c.PerSecond(of)
 	return v / c.Nodes(), ok

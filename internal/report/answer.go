@@ -247,7 +247,7 @@ func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string)
 			out = append(out, fasterWords(a, b, verb, e))
 		default:
 			words := fmt.Sprintf("between %s and %s no difference was shown at %s", a.Name, b.Name,
-				percentile(f))
+				percentileName(f.Percentile))
 			if tail.Shown {
 				words += ", but " + fasterWords(a, b, verb, tail)
 			}
@@ -257,12 +257,6 @@ func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string)
 	return out
 }
 
-// percentile is that of a latency, such as p50.
-func percentile(f figure.Figure) string {
-	_, words, _ := strings.Cut(f.Name, ".")
-	return words
-}
-
 // fasterWords say by how much a is faster than b, or slower.
 func fasterWords(a, b compare.Side, verb string, e compare.Effect) string {
 	ratio, low, high, than := e.Ratio, e.Low, e.High, "faster"
@@ -270,11 +264,12 @@ func fasterWords(a, b compare.Side, verb string, e compare.Effect) string {
 		ratio, low, high, than = 1/ratio, 1/high, 1/low, "slower"
 	}
 	return fmt.Sprintf("%s %s %s %s than %s at %s", a.Name, verb,
-		bracketed(factor(ratio), reach(low, high, factor)), than, b.Name, percentile(e.Figure))
+		bracketed(factor(ratio), reach(low, high, factor)), than, b.Name,
+		percentileName(e.Figure.Percentile))
 }
 
-// effectsOf compares two targets by a latency and by the same latency at p99, which is the zero
-// Effect if it is not known for every run. Or it says why not.
+// effectsOf compares two targets by a latency, and by its p99: tail is the zero Effect where a run
+// lacks that. why says why the targets are not compared; empty: they are.
 func effectsOf(a, b compare.Side, f figure.Figure) (e, tail compare.Effect, why string) {
 	if objections := compare.Objects(a, b); len(objections) > 0 {
 		return e, tail, clean(objections.Sentences()[0])

@@ -17,7 +17,7 @@ type costFigure struct {
 	row, field, bench string
 	unit              figure.Unit
 	of                func(figure.Cost) (float64, bool)
-	// apart is set if the figure of servers inside plimsoll would include plimsoll's.
+	// apart: it is not known of servers inside plimsoll, whose use nobody can tell from plimsoll's.
 	apart bool
 }
 

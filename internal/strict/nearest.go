@@ -49,8 +49,8 @@ func Unknown(kind, name string, valid []string) string {
 		name = string(runes[:longestShown]) + "..."
 	}
 	all := kind + "s"
-	if stem, y := strings.CutSuffix(kind, "y"); y {
-		all = stem + "ies" // as of a study or a latency
+	if stem, y := strings.CutSuffix(kind, "y"); y && !strings.HasSuffix(stem, "e") {
+		all = stem + "ies" // studies, latencies; but keys
 	}
 	return fmt.Sprintf("unknown %s %q: the %s are %s", kind, name, all, strings.Join(valid, ", "))
 }

@@ -33,15 +33,7 @@ func described(w *workload.Workload, t *target.Target, runs string) (*bench.Job,
 // equalized returns the plan of a built-in study, with the cells at equal levels.
 func equalized(t *testing.T, name string, only ...string) (*Study, *Plan) {
 	t.Helper()
-	s, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale, _ := s.Scale(Smoke)
-	p, err := NewPlan(s, scale, only)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, p := planAt(t, name, Smoke, only...)
 	for range 2 { // the second time adds nothing
 		if err := s.equalize(p, described, t.TempDir()); err != nil {
 			t.Fatal(err)

@@ -70,15 +70,7 @@ func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
 	for _, scale := range Scales() {
 		var all strings.Builder
 		for _, article := range articles {
-			s, err := Find(article.name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			of, _ := s.Scale(scale)
-			p, err := NewPlan(s, of, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s, p := planAt(t, article.name, scale)
 			for _, c := range s.Claims {
 				if c.NotAsked != "" {
 					fmt.Fprintf(&all, "%s: not asked\n", c.ID)

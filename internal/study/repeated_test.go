@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 )
 
-// planned is the plan of a built-in study at a scale, with the cells at equal levels.
-func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
+// planAt is the plan of a built-in study at a scale.
+func planAt(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
 	t.Helper()
 	s, err := Find(name)
 	if err != nil {
@@ -21,6 +21,13 @@ func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, p
+}
+
+// planned is planAt, with the cells at equal levels.
+func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
+	t.Helper()
+	s, p := planAt(t, name, scale, only...)
 	if err := s.equalize(p, described, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
