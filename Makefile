@@ -19,7 +19,7 @@ export CGO_ENABLED := 0
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build, then measure a replicated NATS JetStream cluster for about 35 seconds.
+run: build ## Build, then measure a replicated NATS JetStream cluster for about 40 seconds.
 	./$(BIN) run
 
 build: ## Build bin/plimsoll.
