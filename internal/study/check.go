@@ -11,14 +11,10 @@ func (c *checker) table(path string, t *Table) {
 	if !slices.Contains(measures(), string(t.Measure)) {
 		c.doc.Reject(path+".measure", "must be one of "+strings.Join(measures(), ", "))
 	}
-	var workloads []string
-	for _, w := range c.study.Workloads {
-		workloads = append(workloads, w.Name)
-	}
 	if t.Workload == "" {
 		c.doc.Reject(path, "names no workload: write workload: NAME")
 	}
-	c.known(path+".workload", "workload", t.Workload, workloads)
+	c.known(path+".workload", "workload", t.Workload, c.workloadNames)
 	if len(t.Figures) == 0 {
 		c.doc.Reject(path, "has no figures: write figures: [e2e.p99]")
 	}
@@ -60,14 +56,10 @@ func (c *checker) axis(path string, a *Axis) {
 		c.doc.Reject(path, "has no values: list them")
 	}
 	names(c, path+".values", a.Values, func(v Value) string { return v.Name })
-	var targets []string
-	for _, t := range c.study.Targets {
-		targets = append(targets, t.Name)
-	}
 	for i, v := range a.Values {
 		at := fmt.Sprintf("%s.values[%d]", path, i)
-		c.known(at+".target", "target", v.Target, targets)
-		c.known(at+".rate", "rate", v.Rate, c.rateNames())
+		c.known(at+".target", "target", v.Target, c.targetNames)
+		c.known(at+".rate", "rate", v.Rate, c.rateNames)
 		for k, scale := range v.Leave {
 			c.known(fmt.Sprintf("%s.leave_out[%d]", at, k), "scale", scale, Scales())
 		}

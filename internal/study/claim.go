@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -136,10 +137,8 @@ func Times(ratio float64) string {
 
 // published returns the published figures of the claim's cells.
 func (c Claim) published(t *Table) (of, to Reference) {
-	for i, name := range t.Figures {
-		if name == c.Figure {
-			return t.reference(c.Of, i), t.reference(c.To, i)
-		}
+	if i := slices.Index(t.Figures, c.Figure); i >= 0 {
+		return t.reference(c.Of, i), t.reference(c.To, i)
 	}
 	return of, to
 }

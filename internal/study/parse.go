@@ -152,16 +152,19 @@ func references(text string, figures []string) ([]Reference, error) {
 type checker struct {
 	doc   *strict.Document
 	study *Study
+	// The names of what the study has.
+	rateNames, targetNames, workloadNames []string
 }
 
 func (c *checker) all() {
 	c.texts()
+	c.rateNames = names(c, "rates", c.study.Rates, func(r Rate) string { return r.Name })
 	c.targets()
 	c.repetition()
 	c.untils()
 	for i, w := range c.study.Workloads {
 		path := fmt.Sprintf("workloads[%d]", i)
-		c.known(path+".rate", "rate", w.Rate, c.rateNames())
+		c.known(path+".rate", "rate", w.Rate, c.rateNames)
 		if b := w.Backlog; b != nil {
 			if b.Then != workload.BacklogDrain && b.Then != workload.BacklogReplay {
 				c.doc.Reject(path+".backlog.then",
@@ -172,9 +175,9 @@ func (c *checker) all() {
 			}
 		}
 	}
-	names(c, "workloads", c.study.Workloads, func(w Workload) string { return w.Name })
+	c.workloadNames = names(c, "workloads", c.study.Workloads,
+		func(w Workload) string { return w.Name })
 	names(c, "tables", c.study.Tables, func(t Table) string { return t.Name })
-	names(c, "rates", c.study.Rates, func(r Rate) string { return r.Name })
 	for i := range c.study.Tables {
 		c.table(fmt.Sprintf("tables[%d]", i), &c.study.Tables[i])
 	}
@@ -201,7 +204,7 @@ func (c *checker) texts() {
 }
 
 func (c *checker) targets() {
-	names(c, "targets", c.study.Targets, func(t Target) string { return t.Name })
+	c.targetNames = names(c, "targets", c.study.Targets, func(t Target) string { return t.Name })
 	for i, t := range c.study.Targets {
 		path := fmt.Sprintf("targets[%d]", i)
 		if t.System == "" {
@@ -214,8 +217,8 @@ func (c *checker) targets() {
 	}
 }
 
-// names checks that each item of a list has a unique name.
-func names[T any](c *checker, list string, items []T, name func(T) string) {
+// names returns the names of the items of a list, and checks that each has its own.
+func names[T any](c *checker, list string, items []T, name func(T) string) (all []string) {
 	seen := map[string]bool{}
 	for i, item := range items {
 		path, n := fmt.Sprintf("%s[%d]", list, i), name(item)
@@ -228,8 +231,9 @@ func names[T any](c *checker, list string, items []T, name func(T) string) {
 			c.doc.Reject(path+".name",
 				fmt.Sprintf("is %q, which another item has: give each its own name", n))
 		}
-		seen[n] = true
+		seen[n], all = true, append(all, n)
 	}
+	return all
 }
 
 // known checks that a name is valid. An empty name is allowed.
@@ -242,12 +246,4 @@ func (c *checker) known(path, kind, name string, valid []string) {
 		return
 	}
 	c.doc.Reject(path, "is an "+strict.Unknown(kind, name, valid))
-}
-
-func (c *checker) rateNames() []string {
-	var out []string
-	for _, r := range c.study.Rates {
-		out = append(out, r.Name)
-	}
-	return out
 }
