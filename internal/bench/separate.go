@@ -9,7 +9,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -89,12 +88,8 @@ func (s *session) separateServers() error {
 
 // confine restricts the run's servers to the given CPUs.
 func (s *session) confine(cpus []int) error {
-	return confineAll(serversOf(s.job, s.testbed), cpus)
-}
-
-func confineAll(servers []target.Process, cpus []int) error {
 	var errs []error
-	for _, p := range servers {
+	for _, p := range serversOf(s.job, s.testbed) {
 		for _, pid := range process.Family(p.PID) {
 			errs = append(errs, process.Confine(pid, cpus))
 		}
