@@ -34,24 +34,15 @@ func (c *compareCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
-	v := report.Versus{Notes: append(notes, unsound(a, b)...)}
 	objections := compare.Objects(a, b)
 	against := objections.To(c.question(primary, gates))
-	if len(gates) > 0 {
-		v.Rulings = append(compare.BrokenPromises(gates, b.Runs), b.FailedRuns()...)
-	}
-	switch {
-	case len(objections) == 0:
-		v.Comparison, err = compare.New(a, b, primary...)
-	case c.Anyway:
-		v.Objections = objections.Sentences()
-		v.Comparison, err = compare.New(a, b, primary...)
-	default:
-		v.OnlyRates = objections.Sentences()
-		v.Comparison, err = compare.NewRates(a, b, primary...)
-	}
+	v, err := versus(a, b, primary, objections, c.Anyway)
 	if err != nil {
 		return inputError{err}
+	}
+	v.Notes = append(notes, v.Notes...)
+	if len(gates) > 0 {
+		v.Rulings = append(compare.BrokenPromises(gates, b.Runs), b.FailedRuns()...)
 	}
 	if len(against) > 0 && !c.Anyway {
 		return c.refuse(con, v, gates, against)
@@ -68,6 +59,21 @@ func (c *compareCommand) Run(con console) error {
 		return exitError(exitFailed)
 	}
 	return nil
+}
+
+// versus compares two sets by all figures, or by their rates only if there are objections and they
+// are not to be compared anyway.
+func versus(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
+	anyway bool) (v report.Versus, err error) {
+	v.Notes = unsound(a, b)
+	if len(objections) == 0 || anyway {
+		v.Objections = objections.Sentences()
+		v.Comparison, err = compare.New(a, b, primary...)
+	} else {
+		v.OnlyRates = objections.Sentences()
+		v.Comparison, err = compare.NewRates(a, b, primary...)
+	}
+	return v, err
 }
 
 // question returns the figures that the command asks about: those of the gates, or else the
@@ -113,17 +119,18 @@ func (c *compareCommand) asked() (primary []figure.Figure, gates []compare.Gate,
 	if err != nil {
 		return primary, nil, fmt.Errorf("--primary: %w", err)
 	}
-	gates, err = parseGates(c.FailIf)
+	gates, err = readGates("--fail-if", c.FailIf, compare.ParseGate)
 	return primary, gates, err
 }
 
-// parseGates reads the conditions of --fail-if; the error names all mistakes.
-func parseGates(texts []string) (gates []compare.Gate, _ error) {
+// readGates reads the conditions of a flag or a key; the error names all mistakes.
+func readGates(of string, texts []string, parse func(string) (compare.Gate, error)) (
+	gates []compare.Gate, _ error) {
 	var errs []error
 	for _, text := range texts {
-		g, err := compare.ParseGate(text)
+		g, err := parse(text)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--fail-if: %w", err))
+			errs = append(errs, fmt.Errorf("%s: %w", of, err))
 		}
 		gates = append(gates, g)
 	}
@@ -179,21 +186,16 @@ func showTrials(con console, runs []*result.Saved, deciding string, of extent) e
 		if err != nil {
 			return err
 		}
-		v := report.Versus{Notes: append(notes, unsound(all...)...)}
 		objections := compare.Objects(all[0], all[1])
 		if why := objections.To(nil); len(why) > 0 {
 			next = "not compared: " + why.String() + "\n"
 			break
 		}
-		v.OnlyRates = objections.Sentences()
-		if len(objections) > 0 {
-			v.Comparison, err = compare.NewRates(all[0], all[1], primary...)
-		} else {
-			v.Comparison, err = compare.New(all[0], all[1], primary...)
-		}
+		v, err := versus(all[0], all[1], primary, objections, false)
 		if err != nil {
 			return err
 		}
+		v.Notes = append(notes, v.Notes...)
 		if of.Verbose {
 			blocks = append(blocks, v.Document().Blocks...)
 		} else {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -21,30 +19,18 @@ type failIf struct {
 
 // gates reads the conditions.
 func (f *failIf) gates() ([]compare.Gate, error) {
-	gates, err := parseGates(f.FailIf)
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	for _, g := range gates {
-		if err := g.Absolute(); err != nil {
-			errs = append(errs, fmt.Errorf("--fail-if: %w", err))
+	return readGates("--fail-if", f.FailIf, func(text string) (compare.Gate, error) {
+		g, err := compare.ParseGate(text)
+		if err == nil {
+			err = g.Absolute()
 		}
-	}
-	return gates, errors.Join(errs...)
+		return g, err
+	})
 }
 
 // objectivesOf returns the gates of a workload's objectives.
-func objectivesOf(w *workload.Workload) (gates []compare.Gate, _ error) {
-	var errs []error
-	for _, text := range w.Objectives {
-		g, err := compare.ParseObjective(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("objectives of workload %s: %w", w.Name, err))
-		}
-		gates = append(gates, g)
-	}
-	return gates, errors.Join(errs...)
+func objectivesOf(w *workload.Workload) ([]compare.Gate, error) {
+	return readGates("objectives of workload "+w.Name, w.Objectives, compare.ParseObjective)
 }
 
 // passes judges the gates and the objectives of the runs' workload over finished runs, and prints
