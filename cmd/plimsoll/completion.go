@@ -8,7 +8,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/plimsoll-bench/plimsoll/internal/prove"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -276,7 +275,7 @@ func knownValues() map[string]func() []candidate {
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
 		"report --format":        func() []candidate { return named(report.Formats()) },
-		"prove --only":           truthCandidates,
+		"prove --only":           func() []candidate { return named(truthNames()) },
 		"testbed break --do":     func() []candidate { return named(workload.FaultKinds()) },
 		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },
 		"systems name":           known,
@@ -320,13 +319,6 @@ func keyCandidates() (found []candidate) {
 func levelCandidates() (found []candidate) {
 	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
 		found = append(found, candidate{fmt.Sprint(int(level)), level.Meaning()})
-	}
-	return found
-}
-
-func truthCandidates() (found []candidate) {
-	for _, truth := range prove.Truths() {
-		found = append(found, candidate{word: truth.Name})
 	}
 	return found
 }

@@ -54,7 +54,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	}
 	var jobs []*bench.Job
 	in.named = map[string]string{}
-	for _, name := range in.targets() {
+	for _, name := range targetNames(in.Target) {
 		t, targetSource, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}
@@ -150,14 +150,6 @@ func billOf(job *bench.Job) string {
 	}
 	return fmt.Sprintf("about %s for %s requests: %s", result.Dollars(b.USD),
 		quantity.Count(b.Requests), b.Price)
-}
-
-// targets returns the names of the targets to measure.
-func (in *inputs) targets() []string {
-	if len(in.Target) == 0 {
-		return []string{systems.Default}
-	}
-	return expanded(in.Target)
 }
 
 // override applies the flags to the workload.

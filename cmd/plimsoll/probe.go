@@ -52,15 +52,7 @@ func (c *probeCommand) Run(con console) error {
 	if len(columns) > 0 {
 		failed = errors.Join(failed, c.print(con, columns))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case failed != nil:
-		return failed
-	case probe.AnyUnknown(columns):
-		return exitError(exitFailed)
-	}
-	return nil
+	return exitOf(ctx, failed, !probe.AnyUnknown(columns))
 }
 
 // reprint shows earlier findings.
@@ -92,12 +84,8 @@ func (c *probeCommand) print(con console, columns []probe.Column) error {
 
 // jobs turns the flags into checked jobs, one for each target.
 func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
-	names := expanded(c.Target)
-	if len(names) == 0 {
-		names = []string{systems.Default}
-	}
 	var jobs []*probe.Job
-	for _, name := range names {
+	for _, name := range targetNames(c.Target) {
 		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, inputError{err}

@@ -46,29 +46,19 @@ func (c *proveCommand) Run(con console) error {
 	if err := c.show(con, proof); err != nil {
 		return err
 	}
-	switch {
-	case ctx.Err() != nil:
-		return exitError(exitInterrupted)
-	case len(c.Only) == 0:
+	if ctx.Err() == nil && len(c.Only) == 0 {
 		path, err := observe.SaveProof(&proof.Proof)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(con.err, "stored: %s\n", path)
 	}
-	if !proof.Sound() {
-		return exitError(exitFailed)
-	}
-	return nil
+	return exitOf(ctx, nil, proof.Sound())
 }
 
 // truths returns the requested truths.
 func (c *proveCommand) truths() ([]prove.Truth, error) {
-	all := prove.Truths()
-	names := make([]string, len(all))
-	for i, t := range all {
-		names[i] = t.Name
-	}
+	all, names := prove.Truths(), truthNames()
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--only: %s", strict.Unknown("truth", name, names))
@@ -79,6 +69,13 @@ func (c *proveCommand) truths() ([]prove.Truth, error) {
 	}
 	return slices.DeleteFunc(all,
 		func(t prove.Truth) bool { return !slices.Contains(c.Only, t.Name) }), nil
+}
+
+func truthNames() (names []string) {
+	for _, t := range prove.Truths() {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func (c *proveCommand) show(con console, p prove.Report) error {

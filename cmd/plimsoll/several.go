@@ -130,10 +130,14 @@ func reason(err error) string {
 	return strings.Join(all, "; ")
 }
 
-// expanded returns the names, with the name for all local targets replaced by those targets.
-func expanded(names []string) []string {
+// targetNames returns the names of the targets to measure: the default one if none is given, and
+// all local targets for the name of all of them.
+func targetNames(given []string) []string {
+	if len(given) == 0 {
+		return []string{systems.Default}
+	}
 	var out []string
-	for _, name := range names {
+	for _, name := range given {
 		if name == systems.AllLocal {
 			out = append(out, systems.Local()...)
 			continue

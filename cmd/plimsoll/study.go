@@ -196,17 +196,12 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
 	measured, err := c.show(con, s, folder)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --resume %s\n", c.again(),
 			relative(folder.Dir()))
-		return exitError(exitInterrupted)
-	case failed != nil || err != nil:
-		return errors.Join(failed, err)
-	case folder.Saved.Left() > 0 || slices.ContainsFunc(measured, unsoundCell):
-		return exitError(exitFailed)
 	}
-	return nil
+	return exitOf(ctx, errors.Join(failed, err),
+		folder.Saved.Left() == 0 && !slices.ContainsFunc(measured, unsoundCell))
 }
 
 // folder makes the study's folder, or opens the folder to continue, and prints the estimate.

@@ -83,16 +83,10 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 		passed, err = passes(con, gates, jobs[0].Workload, measured(folder), false)
 		sound = sound && passed
 	}
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
-		return exitError(exitInterrupted)
-	case failed != nil || err != nil:
-		return errors.Join(failed, err)
-	case !sound || plan.Left() > 0:
-		return exitError(exitFailed)
 	}
-	return nil
+	return exitOf(ctx, errors.Join(failed, err), sound && plan.Left() == 0)
 }
 
 // measured returns the runs of all cells and rounds of a sweep that can be read.
@@ -212,12 +206,13 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 		return nil, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
-	for i, name := range c.targets() {
+	names := targetNames(c.Target)
+	for i, name := range names {
 		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(c.targets()[:i], name) {
+		if slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("target %s is given twice: keep one", name)
 		}
 		base.Targets = append(base.Targets, sweep.Target{Name: name, Target: t})
