@@ -91,8 +91,7 @@ func written(con console, file, kind, text, use string) error {
 		return err
 	}
 	if err := result.ReplaceFile(file, []byte(text)); err != nil {
-		err = result.InFolder(filepath.Dir(file), "write the "+kind, err)
-		return err
+		return result.InFolder(filepath.Dir(file), "write the "+kind, err)
 	}
 	fmt.Fprintf(con.err, "%s: %s\nuse it with: "+use+"\n", kind, relative(file), relative(file))
 	return nil

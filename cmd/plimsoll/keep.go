@@ -17,12 +17,11 @@ func starts(job *bench.Job) bool { return system.Starts(job.System, job.Target) 
 
 // canKeep refuses --keep for jobs without clusters to keep, before anything starts.
 func canKeep(jobs []*bench.Job) error {
-	names, any := map[string]bool{}, false
+	names := map[string]bool{}
 	for _, job := range jobs {
 		if !starts(job) {
 			continue
 		}
-		any = true
 		if names[job.Target.Name] {
 			return fmt.Errorf(
 				"--keep: two targets have the name %s: give one of them another name in its file",
@@ -30,7 +29,7 @@ func canKeep(jobs []*bench.Job) error {
 		}
 		names[job.Target.Name] = true
 	}
-	if !any {
+	if len(names) == 0 {
 		return errors.New(
 			"--keep: plimsoll starts no cluster for these targets: leave the flag out")
 	}

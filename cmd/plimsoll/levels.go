@@ -70,13 +70,12 @@ func levelsOf(all []system.System) (document.Document, error) {
 			t.Add(o.name, marks...)
 		}
 	}
-	var meanings, reasons []document.Fact
+	var meanings, reasons facts
 	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
-		meanings = append(meanings,
-			document.Fact{Name: fmt.Sprintf("level %d", level), Value: level.Meaning()})
+		meanings.add(fmt.Sprintf("level %d", level), level.Meaning())
 	}
 	for i, why := range notes {
-		reasons = append(reasons, document.Fact{Name: fmt.Sprintf("[%d]", i+1), Value: why})
+		reasons.add(fmt.Sprintf("[%d]", i+1), why)
 	}
 	d := listing("The durability levels", t)
 	d.Blocks = append(d.Blocks, document.Block{Facts: meanings}, document.Block{Facts: reasons})

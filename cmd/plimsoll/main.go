@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -82,10 +83,11 @@ type console struct {
 // newParser returns the parser of the command line. After a flag that ends the program, such as
 // --help, it calls exit with the exit code.
 func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
-	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"), formatNames(),
+	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
-			"default_image": defaultImage(), "default_primary": compare.Primary},
+			"default_image": defaultImage(), "default_primary": compare.Primary,
+			"report_formats": strings.Join(report.Formats(), ", ")},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

@@ -172,14 +172,10 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 }
 
 // variables returns the environment variables that hold a target's secrets.
-func variables(t *target.Target) (all []string) {
+func variables(t *target.Target) []string {
 	c := t.Credentials
-	for _, name := range []string{c.UserEnv, c.PasswordEnv, c.AdminUserEnv, c.AdminPasswordEnv} {
-		if name != "" {
-			all = append(all, name)
-		}
-	}
-	return all
+	return slices.DeleteFunc([]string{c.UserEnv, c.PasswordEnv, c.AdminUserEnv, c.AdminPasswordEnv},
+		func(name string) bool { return name == "" })
 }
 
 // checkArguments refuses arguments that the coordinator would refuse.

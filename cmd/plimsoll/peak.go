@@ -267,5 +267,3 @@ func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
 	}
 	w.Live.Phase(name, sentence)
 }
-
-func (w *peakWatch) TrialEnded(s *peak.Saved) { w.Live.TrialEnded(s) }

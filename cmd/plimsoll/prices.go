@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/plimsoll-bench/plimsoll/internal/price"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -19,11 +16,8 @@ func (p *priced) price(runs []*result.Saved) error {
 		return nil
 	}
 	list, err := price.Read(p.Prices)
-	if violations := (strict.Violations)(nil); err != nil && !errors.As(err, &violations) {
-		return inputError{err}
-	}
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	for _, s := range runs {
 		s.Price = list.Of(&s.Run)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -17,11 +15,6 @@ type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep, or of studies."`
 	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"${report_formats}; on standard output. To share: card (SVG), card.png and post."`
 	priced
-}
-
-// formatNames gives the help the formats of reports.
-func formatNames() kong.Option {
-	return kong.Vars{"report_formats": strings.Join(report.Formats(), ", ")}
 }
 
 // Run renders runs, or the folders of experiments of one kind.

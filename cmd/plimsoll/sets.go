@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -187,9 +186,8 @@ func setOf(run *result.Saved) ([]*result.Saved, error) {
 	// Only these runs are read whole, because the folder may hold years of runs.
 	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
 		var about struct{ Trial *result.Trial }
-		raw, err := os.ReadFile(filepath.Join(dir, result.RunFile))
-		return err != nil || json.Unmarshal(raw, &about) != nil || about.Trial == nil ||
-			about.Trial.Set != run.Run.Trial.Set
+		return result.ReadDocument(dir, result.RunFile, "a run", &about) != nil ||
+			about.Trial == nil || about.Trial.Set != run.Run.Trial.Set
 	}))
 }
 

@@ -88,10 +88,9 @@ func described(s system.System) (document.Document, error) {
 	if err != nil {
 		return document.Document{}, err
 	}
-	about := []document.Fact{{Name: "without a key", Value: spreadOf(s, defaults)}}
-	if built := systems.TargetNames(s); len(built) > 0 {
-		about = append(about, document.Fact{Name: "targets", Value: strings.Join(built, ", ")})
-	}
+	var about facts
+	about.add("without a key", spreadOf(s, defaults))
+	about.add("targets", strings.Join(systems.TargetNames(s), ", "))
 	words := document.Table{ID: "words", Corner: "word of plimsoll", Words: true,
 		Head: document.Heads("here")}
 	for _, term := range d.Terms {

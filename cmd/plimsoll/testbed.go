@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -211,17 +212,10 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 
 // forClients returns the given settings that apply to the clients of a running cluster.
 func forClients(declared []system.Setting, given []target.Setting) []target.Setting {
-	shapesServers := map[string]bool{}
-	for _, d := range declared {
-		shapesServers[d.Name] = d.Server
-	}
-	var all []target.Setting
-	for _, s := range given {
-		if !shapesServers[s.Name] {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(given), func(s target.Setting) bool {
+		return slices.ContainsFunc(declared,
+			func(d system.Setting) bool { return d.Server && d.Name == s.Name })
+	})
 }
 
 // baseOf returns the folder for the data of a target's testbed.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,10 +137,7 @@ var openHTML = template.Must(template.New("").Parse(
 // must not show, so the browser gets a file with a link. A browser that plimsoll opens stays when
 // plimsoll ends.
 func openPage(con console, address string) {
-	opener := map[string]string{"darwin": "open"}[runtime.GOOS]
-	if opener == "" {
-		opener = "xdg-open"
-	}
+	opener := cmp.Or(map[string]string{"darwin": "open"}[runtime.GOOS], "xdg-open")
 	path, err := linkFile(address)
 	if err == nil {
 		cmd := exec.Command(opener, path)
