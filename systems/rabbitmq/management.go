@@ -16,7 +16,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-const requestWithin = 5 * time.Second
+const (
+	requestWithin = 5 * time.Second
+	// busyWithin bounds how long one request is repeated while the servers are busy.
+	busyWithin = 20 * time.Second
+)
 
 // errNotThere is the error of the API for an object that does not exist.
 var errNotThere = errors.New("it is not there")
@@ -62,14 +66,22 @@ func managementAt(bases []string, user, password string, encrypted *tls.Config) 
 	}}
 }
 
-// call sends a request to the first server that answers. path is escaped; body and into may be
-// nil.
+// call sends a request to the first server that answers, again while the servers are busy: they
+// answer 500 or late while they start a queue. path is escaped; body and into may be nil.
 func (m *management) call(ctx context.Context, method, path string, body, into any) error {
-	err := m.api.Do(ctx, method, path, body, into)
+	ctx, cancel := context.WithTimeout(ctx, busyWithin)
+	defer cancel()
+	err := driver.Until(ctx, settlePoll, func() (bool, error) {
+		err := m.api.Do(ctx, method, path, body, into)
+		return busy(err), err
+	})
 	var refused *driver.Refused
 	switch {
 	case err == nil:
 		return nil
+	case busy(err):
+		return fmt.Errorf("the management API is busy or blocked: check that its address can be "+
+			"reached, or try again with less load: %w", err)
 	case !errors.As(err, &refused):
 		return fmt.Errorf("the management API does not answer: enable it with: rabbitmq-plugins "+
 			"enable rabbitmq_management, or say where it is in %s: %w", setManagement, err)
@@ -80,6 +92,16 @@ func (m *management) call(ctx context.Context, method, path string, body, into a
 		return fmt.Errorf("%w: %w", errNotThere, err)
 	}
 	return fmt.Errorf("the management API answers: %w", err)
+}
+
+// busy reports whether the error of a request may pass by itself.
+func busy(err error) bool {
+	var refused *driver.Refused
+	if errors.As(err, &refused) {
+		return refused.Status >= http.StatusInternalServerError
+	}
+	var late net.Error
+	return errors.As(err, &late) && late.Timeout()
 }
 
 // nodeReport is the API's report of a server.
