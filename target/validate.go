@@ -2,6 +2,8 @@ package target
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -98,11 +100,27 @@ func (t *Target) checkEndpoints(doc *strict.Document) {
 				"credentials: {user_env: NAME, password_env: NAME}, and remove the rest")
 		case strings.ContainsFunc(endpoint, odd), len(endpoint) > maxText:
 			doc.Reject(path, "is not an endpoint: write host:port")
+		case !portFits(endpoint):
+			doc.Reject(path, "has a port that is not from 1 to 65535: write host:port")
 		case seen[endpoint]:
 			doc.Reject(path, "is listed twice: keep one")
 		}
 		seen[endpoint] = true
 	}
+}
+
+// portFits reports whether the port of an endpoint, if it has one, is a TCP port.
+func portFits(endpoint string) bool {
+	if _, rest, schemed := strings.Cut(endpoint, "://"); schemed {
+		endpoint = rest
+	}
+	address, _, _ := strings.Cut(endpoint, "/")
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return true // the driver has a port of its own, or refuses it
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
 }
 
 const notBesideEndpoints = "cannot be combined with endpoints: endpoints name a cluster that " +
