@@ -23,7 +23,7 @@ const (
 type API struct {
 	Bases     []string // scheme://host:port of each server
 	Client    *http.Client
-	Authorise func(*http.Request) // adds the credentials
+	Authorise func(*http.Request) // adds the credentials; nil: there are none
 }
 
 // Refused is an answer that is not a success.
@@ -75,7 +75,9 @@ func (a *API) ask(ctx context.Context, method, where string, body, into any) (an
 		return false, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	a.Authorise(request)
+	if a.Authorise != nil {
+		a.Authorise(request)
+	}
 	response, err := a.Client.Do(request)
 	if err != nil {
 		return false, PlainError(err)
@@ -113,12 +115,18 @@ func PlainError(err error) error {
 
 // reasonOf returns the first line of a server's reason, bounded.
 func reasonOf(raw []byte) string {
-	var said struct{ Reason string }
+	var said map[string]any
 	if json.Unmarshal(raw, &said) != nil {
 		return ""
 	}
+	words := ""
+	for _, key := range []string{"reason", "message", "error"} {
+		if text, is := said[key].(string); is && words == "" {
+			words = text
+		}
+	}
 	const preface = "--- An unexpected error occurred in the server ---"
-	reason, _, _ := strings.Cut(strings.TrimSpace(said.Reason), "\n")
+	reason, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
 	reason = strings.TrimSpace(strings.TrimPrefix(reason, preface))
 	if len(reason) > maxReason {
 		reason = reason[:maxReason] + "…"

@@ -51,6 +51,7 @@ func TestAPIRefusals(t *testing.T) {
 		{`{"reason":"no such thing\nat line 1"}`, "no such thing"},
 		{`{"reason":"--- An unexpected error occurred in the server ---"}`, "Not Found"},
 		{`no JSON`, "Not Found"},
+		{`{"error":404,"message":"TOPIC_NOT_FOUND"}`, "TOPIC_NOT_FOUND"},
 		{`{"reason":"` + strings.Repeat("x", 1000) + `"}`, strings.Repeat("x", maxReason) + "…"},
 	} {
 		asked := 0
