@@ -191,7 +191,7 @@ func roundsOf(runs []*result.Saved, f figure.Figure) Rounds {
 		of, why := verdict.RankingOf(&s.Run)
 		v, known := f.Value(&s.Run)
 		switch {
-		case of == verdict.Unranked || of == verdict.RatesRanked && f.IsLatency():
+		case !of.Allows(f.IsLatency()):
 			out.Why = why.Sentence
 		case !known || v <= 0:
 			out.Why = "the figure is missing or only bounded"

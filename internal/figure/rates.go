@@ -1,8 +1,7 @@
 package figure
 
 import (
-	"slices"
-
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -130,17 +129,16 @@ func minutes() []Figure {
 
 // medianMinute returns the median over a closed loop's minutes.
 func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
-	var all []int64
+	var all []float64
 	for _, m := range r.Summary.Minutes {
 		if ns := of(m); ns > 0 {
-			all = append(all, ns)
+			all = append(all, float64(ns))
 		}
 	}
 	if len(all) == 0 {
 		return 0, false
 	}
-	slices.Sort(all)
-	return float64(all[len(all)/2]), true
+	return stats.Median(all), true
 }
 
 // searches are figures of a search, which no run has.

@@ -7,6 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -69,22 +70,21 @@ func minuteSentence(minutes []result.Minute) string {
 }
 
 func minuteFigure(minutes []result.Minute, of func(result.Minute) int64) string {
-	var all []int64
+	var all []float64
 	for _, m := range minutes {
 		if ns := of(m); ns > 0 {
-			all = append(all, ns)
+			all = append(all, float64(ns))
 		}
 	}
-	slices.Sort(all)
-	switch n := len(all); n {
+	length := func(ns float64) string { return quantity.Duration(int64(ns)) }
+	switch len(all) {
 	case 0:
 		return none
 	case 1:
-		return quantity.Duration(all[0])
-	default:
-		return fmt.Sprintf("%s / %s / %s", quantity.Duration(all[0]),
-			quantity.Duration(all[(n-1)/2]), quantity.Duration(all[n-1]))
+		return length(all[0])
 	}
+	return fmt.Sprintf("%s / %s / %s", length(slices.Min(all)), length(stats.Median(all)),
+		length(slices.Max(all)))
 }
 
 // maxMinutes bounds the rows of the table of minutes; more are in run.json.

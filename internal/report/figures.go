@@ -84,7 +84,7 @@ func limitedWord(r *result.Run) string {
 // rankedBy reports whether a run may be ranked by a figure, which may be a latency.
 func rankedBy(r *result.Run, latency bool) bool {
 	of, _ := verdict.RankingOf(r)
-	return of == verdict.Ranked || of == verdict.RatesRanked && !latency
+	return of.Allows(latency)
 }
 
 // rankable reports whether all of a run's figures may be ranked against another's.

@@ -21,6 +21,11 @@ const (
 	Unranked
 )
 
+// Allows reports whether a figure, which may be a latency, may be ranked.
+func (of Ranking) Allows(latency bool) bool {
+	return of == Ranked || of == RatesRanked && !latency
+}
+
 // ByAnother is the reason not to rank a run that another tool measured.
 const ByAnother = "measured by another tool"
 
