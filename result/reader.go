@@ -82,6 +82,18 @@ func ReadHead(dir string) (*Run, error) {
 	return r, nil
 }
 
+// notARun says what is at the path of a run instead of one.
+func notARun(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s does not exist: check the path", dir)
+	}
+	if inside, err := filepath.Glob(filepath.Join(dir, "*", RunFile)); err == nil && inside != nil {
+		return fmt.Errorf("%s is a folder of %d runs: name those that are meant, such as %s", dir,
+			len(inside), filepath.Dir(inside[len(inside)-1]))
+	}
+	return fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+}
+
 // readRun reads run.json, and reports whether a process was writing the run.
 func readRun(dir string, r *Run) (written bool, err error) {
 	// Check before reading run.json: a run that ends in between has written its final state by
@@ -90,7 +102,7 @@ func readRun(dir string, r *Run) (written bool, err error) {
 	raw, err := readWhole(filepath.Join(dir, RunFile))
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return false, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+			return false, notARun(dir)
 		}
 		return false, fmt.Errorf("read run %s: %w", dir, err)
 	}

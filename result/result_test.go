@@ -192,8 +192,8 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir: "is not a run directory", file: "is not a run directory", filepath.Join(dir,
-			"none"): "is not a run directory",
+		dir: "is a folder of 2 runs", file: "is not a run directory",
+		filepath.Dir(dir): "is not a run directory", filepath.Join(dir, "none"): "does not exist",
 		newer: "use a newer plimsoll", broken: "unexpected end",
 	} {
 		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) ||

@@ -86,7 +86,8 @@ func (w wanted) fetchInto(ctx context.Context, dir string, progress func(sentenc
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fmt.Errorf("make the folder for %s: %w", w.name, err)
+		return fmt.Errorf("make the folder for %s: %w: set XDG_CACHE_HOME to a folder that this "+
+			"user may write to", w.name, err)
 	}
 	lock, err := lockWithin(ctx, dir+".lock")
 	if err != nil {
