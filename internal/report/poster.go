@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -298,19 +297,19 @@ func commandOf(commands [][]string) string {
 	return fmt.Sprintf("%s   # and %s like it", out[0], others)
 }
 
-// portable is a command without the paths of this machine: that of the program and that of its
-// results.
+// portable is a command without the paths of this machine, that of the program and that of its
+// results, and without the part of a study, which is measured part by part.
 func portable(command []string) string {
 	if len(command) == 0 {
 		return ""
 	}
-	out := []string{path.Base(command[0])}
+	out := []string{"plimsoll"}
 	for i := 1; i < len(command); i++ {
-		switch one := command[i]; {
-		case one == "--runs":
+		switch name, _, whole := strings.Cut(command[i], "="); {
+		case name != "--runs" && name != "--only":
+			out = append(out, command[i])
+		case !whole:
 			i++
-		case !strings.HasPrefix(one, "--runs="):
-			out = append(out, one)
 		}
 	}
 	return CommandLine(out)

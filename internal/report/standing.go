@@ -38,18 +38,27 @@ func standingSection(r StudyResult) block {
 		repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
 }
 
-// answering are the figures of a study with rounds whose answers its page begins with.
-var answering = []string{"peak", "publish.p50", "servers_cpu"}
+// answering are the figures of a study with rounds whose answers its page begins with, with their
+// words in a picture.
+var answering = []struct{ name, short string }{
+	{"peak", "peak"}, {"publish.p50", "publish p50"}, {"servers_cpu", "CPU/msg"},
+}
+
+// shortOf returns the words of an answering figure; empty: the table has another one.
+func shortOf(s study.Standing) string {
+	for _, a := range answering {
+		if figure.Named(a.name).Title == s.Figure {
+			return a.short
+		}
+	}
+	return ""
+}
 
 // standingAnswers say for each load and level which systems are ahead, and which were not told
 // apart from the first.
 func standingAnswers(r StudyResult) (out []string) {
-	titles := map[string]bool{}
-	for _, name := range answering {
-		titles[figure.Named(name).Title] = true
-	}
 	for _, s := range r.Outcome.Standings {
-		if !titles[s.Figure] {
+		if shortOf(s) == "" {
 			continue
 		}
 		var first grouped[string, string]
@@ -123,10 +132,38 @@ var standingNotes = [][2]string{
 		"several together differ in what a slow disk costs them: see syncs and bytes."},
 }
 
+// measuredColumns is a table without the columns of parts of which nothing was measured, such as
+// other levels; it is whole if nothing was.
+func measuredColumns(s study.Standing) study.Standing {
+	var kept []int
+	for i := range s.Columns {
+		if slices.ContainsFunc(s.Rows,
+			func(r study.StandingRow) bool { return r.Places[i].Rounds > 0 }) {
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) == 0 {
+		return s
+	}
+	s.Columns, s.Rows = chosen(s.Columns, kept), slices.Clone(s.Rows)
+	for i := range s.Rows {
+		s.Rows[i].Places = chosen(s.Rows[i].Places, kept)
+	}
+	return s
+}
+
+func chosen[T any](all []T, at []int) (out []T) {
+	for _, i := range at {
+		out = append(out, all[i])
+	}
+	return out
+}
+
 // standingTable has a row for each place on the first axes, and a column for each value of the
 // last axis. Places without a figure are rows of the first table only, which also explains ranks;
 // those of parts that were not asked for are not.
 func standingTable(s study.Standing, first bool) document.Table {
+	s = measuredColumns(s)
 	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure}
 	if first {
 		out.Note = "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; " +

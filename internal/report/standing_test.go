@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -105,4 +106,45 @@ func stood(c *study.Cell) (m study.Measured) {
 		m.Search.Side = &verdict.Side{Name: verdict.SideGenerator}
 	}
 	return m
+}
+
+// Columns of parts that were not measured are left out, and the picture of a study of one level has
+// the figures that answer.
+func TestThePictureOfOneLevel(t *testing.T) {
+	row := func(system string, rounds ...int) study.StandingRow {
+		out := study.StandingRow{Labels: []string{system}}
+		for _, n := range rounds {
+			out.Places = append(out.Places, study.Stand{Rounds: n})
+		}
+		return out
+	}
+	title := func(name string) string { return figure.Named(name).Title }
+	all := []study.Standing{
+		{Title: "How much", Figure: title("peak"), Columns: []string{"level 1", "level 2"},
+			Rows: []study.StandingRow{row("quick", 5, 0), row("slow", 3, 0)}},
+		{Figure: title("syncs"), Columns: []string{"1k/s"},
+			Rows: []study.StandingRow{row("quick", 5)}},
+		{Figure: title("publish.p50"), Columns: []string{"1k/s", "5k/s"},
+			Rows: []study.StandingRow{row("quick", 5, 5), row("slow", 0, 5)}},
+	}
+	var titles []string
+	columns := posterColumns(all)
+	for _, c := range columns {
+		titles = append(titles, c.title)
+	}
+	if got := strings.Join(titles, "; "); got != "peak; publish p50, 1k/s; publish p50, 5k/s" ||
+		columns[0].of != "level 1" {
+		t.Errorf("%s, of %s", got, columns[0].of)
+	}
+	if _, is := columns[1].place("slow"); is {
+		t.Error("slow was not measured at 1k/s")
+	}
+	if at, is := columns[2].place("slow"); !is || at.Rounds != 5 {
+		t.Errorf("slow at 5k/s: %+v, %t", at, is)
+	}
+	all[0].Rows[0].Places[1].Rounds = 5
+	if columns = posterColumns(all); len(columns) != 2 || columns[1].title != "level 2" ||
+		columns[1].of != "How much: "+title("peak") {
+		t.Errorf("two levels: %+v", columns)
+	}
 }

@@ -12,7 +12,55 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// studyPoster is the poster of a study with rounds: its first table, without the intervals.
+// posterColumn is a column of a study's picture: that of one of its tables.
+type posterColumn struct {
+	title string
+	of    string // what all columns are of
+	in    study.Standing
+	at    int
+}
+
+// place returns the place of a system in the column; false: none was measured there.
+func (c posterColumn) place(system string) (study.Stand, bool) {
+	for _, row := range c.in.Rows {
+		if row.Labels[0] == system && row.Places[c.at].Rounds > 0 {
+			return row.Places[c.at], true
+		}
+	}
+	return study.Stand{}, false
+}
+
+// mostPosterColumns is how many columns of different figures a picture has room for.
+const mostPosterColumns = 4
+
+// posterColumns are the columns of the first table or, where that has one only, of the tables that
+// answer: a system is a row.
+func posterColumns(all []study.Standing) (out []posterColumn) {
+	first := measuredColumns(all[0])
+	for i, name := range first.Columns {
+		out = append(out, posterColumn{name, first.Title + ": " + first.Figure, first, i})
+	}
+	if len(first.Columns) > 1 {
+		return out
+	}
+	out = nil
+	for _, s := range all {
+		short, s := shortOf(s), measuredColumns(s)
+		for i, name := range s.Columns {
+			if len(s.Columns) > 1 {
+				name = short + ", " + name
+			} else {
+				name = short
+			}
+			if short != "" && len(out) < mostPosterColumns {
+				out = append(out, posterColumn{name, first.Columns[0], s, i})
+			}
+		}
+	}
+	return out
+}
+
+// studyPoster is the poster of a study with rounds, without the intervals.
 func studyPoster(r StudyResult) *document.Poster {
 	p := &document.Poster{Question: r.Study.Question, Grid: true,
 		Command: commandOf([][]string{r.Plan.Asked.Command}),
@@ -20,30 +68,39 @@ func studyPoster(r StudyResult) *document.Poster {
 	if len(r.Outcome.Standings) == 0 {
 		return p
 	}
-	s := r.Outcome.Standings[0]
-	p.Circumstances = s.Title + ": " + s.Figure + ", " + plural(r.rounds(), "round", "rounds") +
-		", scale " + r.Plan.Scale + hostWords(r)
-	p.Systems = s.Columns
-	for _, row := range s.Rows {
-		f := document.Figure{Name: strings.Join(row.Labels, ", ")}
+	columns := posterColumns(r.Outcome.Standings)
+	p.Circumstances = columns[0].of + ", " + plural(r.rounds(), "round", "rounds") + ", scale " +
+		r.Plan.Scale + hostWords(r) + "; without #: not ranked"
+	for _, c := range columns {
+		p.Systems = append(p.Systems, c.title)
+	}
+	for _, row := range columns[0].in.Rows {
+		f := document.Figure{Name: row.Labels[0]}
 		measured := false
-		for _, place := range row.Places {
-			words, _, _ := strings.Cut(standingCell(s, place).Words, "\n")
+		for _, c := range columns {
+			words := none
+			if place, is := c.place(row.Labels[0]); is {
+				words, _, _ = strings.Cut(standingCell(c.in, place).Words, "\n")
+				measured = true
+			}
 			f.Values = append(f.Values, words)
-			measured = measured || place.Rounds > 0
 		}
 		if measured {
 			p.Figures = append(p.Figures, f)
 		}
 	}
-	columns := make([]missed, len(s.Columns))
+	faults := make([]missed, len(columns))
 	limited, of := 0, 0
 	for i, c := range r.Plan.Cells {
-		at := placeIn(s, c)
+		at := slices.IndexFunc(columns, func(p posterColumn) bool { return placeIn(p.in, c) == p.at })
 		if at < 0 {
 			continue
 		}
-		columns[at].add(missedAt(r.Measured[i]))
+		for k, p := range columns {
+			if placeIn(p.in, c) == p.at {
+				faults[k].add(missedAt(r.Measured[i]))
+			}
+		}
 		if m := r.Measured[i].Run; m != nil {
 			of++
 			if !rankable(&m.Run) {
@@ -51,7 +108,7 @@ func studyPoster(r StudyResult) *document.Poster {
 			}
 		}
 	}
-	p.Faults = missedRows(", all rounds", columns)
+	p.Faults = missedRows(", all rounds", faults)
 	var warned []result.Warning
 	if limited > 0 {
 		warned = append(warned, result.Warning{Code: verdict.Generator,
