@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -94,7 +95,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 
 // run is the program with its arguments and outputs; it returns the exit code.
 func run(args []string, out, errOut io.Writer) int {
-	errOut = talk{errOut}
+	errOut = talk{errOut, new(atomic.Pointer[report.Live])}
 	exited := -1
 	parser, err := newParser(out, errOut, func(code int) { exited = code })
 	if err != nil {
@@ -134,9 +135,16 @@ func sweeps(parsed *kong.Context) bool {
 
 // talk is standard error. What it says may name files and quote other machines, whose control
 // characters must not reach a terminal.
-type talk struct{ io.Writer }
+type talk struct {
+	io.Writer
+	panel *atomic.Pointer[report.Live] // on the same terminal; nil: none yet
+}
 
 func (t talk) Write(b []byte) (int, error) {
+	if live := t.panel.Load(); live != nil {
+		live.Say(strings.TrimSuffix(string(b), "\n"))
+		return len(b), nil
+	}
 	if _, err := io.WriteString(t.Writer, document.Talk(string(b))); err != nil {
 		return 0, err
 	}

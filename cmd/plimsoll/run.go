@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -75,6 +76,7 @@ func (c *runCommand) Run(con console) error {
 	if c.before != nil {
 		c.before(jobs)
 	}
+	c.tellTooShort(con, until, jobs)
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		for _, job := range jobs {
 			job.Began = page.Show
@@ -84,6 +86,9 @@ func (c *runCommand) Run(con console) error {
 			runs, failed = c.measure(ctx, con, jobs, until)
 			return failed
 		})
+		if left := unmeasured(jobs, runs); ctx.Err() != nil && len(left) > 0 {
+			con.say("interrupted before these targets were measured: " + strings.Join(left, ", "))
+		}
 		if len(runs) > 0 {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}
@@ -100,6 +105,18 @@ func (c *runCommand) Run(con console) error {
 		}
 		return end
 	})
+}
+
+// unmeasured returns the names of the targets without a run.
+func unmeasured(jobs []*bench.Job, runs []*result.Saved) (names []string) {
+	for _, job := range jobs {
+		if !slices.ContainsFunc(runs, func(s *result.Saved) bool {
+			return s.Run.Name == job.Target.Name
+		}) {
+			names = append(names, job.Target.Name)
+		}
+	}
+	return names
 }
 
 // exit returns how the command ends. Incomplete runs that were not interrupted have stopped
@@ -233,12 +250,17 @@ func terminal(w io.Writer) (width int, isTerminal bool) {
 
 // newLive returns a picture on standard error, which commands the terminal.
 func newLive(w io.Writer) *report.Live {
-	if talk, ok := w.(talk); ok {
-		w = talk.Writer
+	said, talks := w.(talk)
+	if talks {
+		w = said.Writer
 	}
 	_, isTerminal := terminal(w)
-	return report.NewLive(w, isTerminal, func() int {
+	live := report.NewLive(w, isTerminal, func() int {
 		width, _ := terminal(w)
 		return width
 	})
+	if talks && isTerminal {
+		said.panel.Store(live)
+	}
+	return live
 }

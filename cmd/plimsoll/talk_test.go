@@ -2,8 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Control characters of a file's name do not reach the terminal with an error.
@@ -16,5 +21,21 @@ func TestErrorsDoNotCommandTheTerminal(t *testing.T) {
 	if text := said.String(); strings.ContainsAny(text, "\x1b\x07\u009b\r") ||
 		!strings.Contains(text, "title") || !strings.HasSuffix(text, "\n") {
 		t.Errorf("%q", text)
+	}
+}
+
+// What is said while a panel is painted stands above it: a sentence below would be erased with it.
+func TestSentencesStandAboveThePanel(t *testing.T) {
+	var screen bytes.Buffer
+	said := talk{&screen, new(atomic.Pointer[report.Live])}
+	live := report.NewLive(&screen, true, func() int { return 80 })
+	said.panel.Store(live)
+	live.Phase(result.PhaseConnect, "")
+	painted := screen.Len()
+	fmt.Fprintln(said, "stopping\x1b[2J")
+	const erased = "\x1b[1A\r\x1b[J"
+	if after, above := strings.CutPrefix(screen.String()[painted:], erased+"stopping"); !above ||
+		strings.Contains(after, "\x1b[2J") {
+		t.Errorf("%q", screen.String()[painted:])
 	}
 }

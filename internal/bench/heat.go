@@ -112,6 +112,8 @@ type heat struct {
 	refusedNs int64
 	steady    bool
 	why       string
+
+	tell func(words string) // nil: nobody watches
 }
 
 // pass runs one pass of a warm-up, which takes at most the time that is left.
@@ -155,9 +157,33 @@ func (h *heat) Interval(i result.Interval) {
 	if h.refusedNs += i.EndNs - i.StartNs; i.Failed <= i.Acked {
 		h.refusedNs = 0
 	}
+	if h.tell != nil && len(h.p50)%readingsPerWord == 0 {
+		h.tell(h.soFar())
+	}
 	if h.refused() || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
+}
+
+// readingsPerWord is the number of readings that a sentence of progress is about.
+const readingsPerWord = int(time.Second / warmEvery)
+
+// soFar says how far the warm-up has come. The latest reading's resources are not known yet.
+func (h *heat) soFar() string {
+	under := time.Duration(h.ns) + time.Duration(len(h.p50)-h.began)*warmEvery
+	words := fmt.Sprintf("%s, at most %s", quantity.ExactDuration(under.Round(time.Second)),
+		quantity.ExactDuration(h.up.most()))
+	acked, ns := 0.0, 0.0
+	last := max(len(h.p50)-1, 0)
+	for i := max(last-readingsPerWord, 0); i < last; i++ {
+		if cpu := h.cpu[i]; !math.IsNaN(cpu) {
+			acked, ns = acked+float64(h.acked[i]), ns+cpu*float64(h.acked[i])
+		}
+	}
+	if acked > 0 {
+		words += ": the servers' CPU per message is " + quantity.Duration(int64(ns/acked))
+	}
+	return words
 }
 
 // Resources takes the servers' use of the latest reading.

@@ -172,6 +172,9 @@ func (s *session) warm(ctx context.Context) (err error) {
 	return err
 }
 
+// warmWatch is a Watch that also shows how far a warm-up has come.
+type warmWatch interface{ Warming(words string) }
+
 // warm puts the servers of a testbed, or of the job's target, under load.
 func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	*result.Warming, error) {
@@ -187,6 +190,9 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
 	h := &heat{up: j.WarmUp, rate: rate, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
+	if w, shows := watch.(warmWatch); shows {
+		h.tell = w.Warming
+	}
 	for !h.over() {
 		left := w.Duration - time.Duration(h.ns)
 		if left < warmEvery {

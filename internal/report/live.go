@@ -81,6 +81,23 @@ func (l *Live) Phase(name result.PhaseName, sentence string) {
 	l.repaint("")
 }
 
+// Say writes lines that stay on the screen, above the panel.
+func (l *Live) Say(lines string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.SplitSeq(lines, "\n") {
+		l.say(line)
+	}
+}
+
+// Warming shows how far a warm-up has come, on a terminal until the next call or phase.
+func (l *Live) Warming(words string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.warming = words
+	l.repaint("")
+}
+
 // Interval shows the figures of the last interval.
 func (l *Live) Interval(i result.Interval) {
 	l.mu.Lock()

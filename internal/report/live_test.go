@@ -163,3 +163,25 @@ func TestLiveCountsThePhaseOnly(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestLiveShowsAWarmUp: the panel says how far a warm-up has come until it is over, and what is
+// said meanwhile stays above it.
+func TestLiveShowsAWarmUp(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	var out screen
+	l := NewLive(&out, true, func() int { return 80 })
+	l.Plan(livePlan)
+	l.Phase(result.PhaseConnect, "warming up")
+	l.Warming("3s, at most 5m")
+	l.Say("\nstopping: what was measured is kept")
+	l.Warming("4s, at most 5m")
+	got := strings.Join(out.lines, "\n")
+	want := "connect: warming up\n\nstopping: what was measured is kept\nwarm-up "
+	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "4s, at most 5m") {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	l.Phase(result.PhaseConnect, "at rest")
+	if got := strings.Join(out.lines, "\n"); strings.Contains(got, "warm-up") {
+		t.Errorf("the warm-up is over:\n%s", got)
+	}
+}

@@ -34,10 +34,12 @@ type progress struct {
 	last    result.Interval
 	any     bool // an interval has been added
 	failed  int64
+	warming string    // how far the warm-up before the run has come; empty: there is none now
 	history []float64 // acknowledged per second, in each interval
 }
 
 func (s *progress) enter(phase result.PhaseName, at int64) {
+	s.warming = ""
 	if phase != s.phase {
 		s.phase, s.began = phase, at
 	}
@@ -160,6 +162,9 @@ func (s *progress) progressLine(width int) spans {
 	name := string(s.phase)
 	if name == "" {
 		name = "starting"
+	}
+	if s.warming != "" {
+		return spans{{strong, pad("warm-up", labelWidth)}, {"", s.warming}}
 	}
 	in := s.now - s.began
 	words := wholeSeconds(in)
