@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -42,25 +43,34 @@ func (c *chooseCommand) Run(con console) error {
 	}
 	c.SkipMissing, c.onlyAble = true, true
 	c.usual = bench.WarmUp{Auto: true, Length: chooseWarm}
-	c.before = func(jobs []*bench.Job) { fmt.Fprintln(con.err, takes(jobs, c.Trials)) }
+	c.before = func(jobs []*bench.Job) { fmt.Fprintln(con.err, toMeasure(jobs, c.Trials)) }
 	c.after = func(runs []*result.Saved) { fmt.Fprintln(con.err, c.next(runs)) }
 	return c.runCommand.Run(con)
 }
 
-// takes says how long the runs of jobs take.
-func takes(jobs []*bench.Job, rounds int) string {
+// toMeasure names the targets of jobs and how long their rounds take.
+func toMeasure(jobs []*bench.Job, rounds int) string {
 	var names []string
+	for _, job := range jobs {
+		names = append(names, job.Target.Name)
+	}
+	return fmt.Sprintf("targets to measure: %d (%s); %s", len(jobs), strings.Join(names, ", "),
+		takes(jobs, rounds))
+}
+
+// takes says how long rounds of the jobs' runs take with their warm-ups.
+func takes(jobs []*bench.Job, rounds int) string {
 	var least, most time.Duration
 	for _, job := range jobs {
 		l, m := job.Takes()
 		least, most = least+l, most+m
-		names = append(names, job.Target.Name)
 	}
-	all := func(d time.Duration) time.Duration {
-		return time.Duration(float64(d) * float64(rounds)).Round(time.Second)
+	all := func(d time.Duration) string {
+		d = time.Duration(math.Min(float64(d)*float64(rounds), math.MaxInt64/2))
+		return quantity.ExactDuration(d.Round(time.Second))
 	}
-	return fmt.Sprintf("targets to measure: %d (%s); from %s to about %s in all, without the "+
-		"start of servers", len(jobs), strings.Join(names, ", "), all(least), all(most))
+	return fmt.Sprintf("from %s to about %s with warm-up and drain, without the start of servers",
+		all(least), all(most))
 }
 
 // next says what to run next, on the targets that carried the load, kept their promises and have

@@ -97,18 +97,21 @@ func (c *compareCommand) refuse(con console, v report.Versus, gates []compare.Ga
 	if len(gates) > 0 {
 		v.Rulings = slices.Concat(v.Counts(gates), v.Rulings, against.FailB())
 	}
-	if !slices.ContainsFunc(v.Rulings, fails) {
-		way := "--anyway compares them nevertheless"
-		if len(against.To(nil)) == 0 {
-			way = "--primary rate compares their rates, and --anyway all figures"
-		}
-		return inputError{fmt.Errorf("%s; %s", against, way)}
-	}
 	v.Refused, v.OnlyRates = against.Sentences(), nil
-	if err := c.write(con, v); err != nil {
-		return err
+	failed := slices.ContainsFunc(v.Rulings, fails)
+	if failed || c.JSON || c.Markdown {
+		if err := c.write(con, v); err != nil {
+			return err
+		}
 	}
-	return exitError(exitFailed)
+	if failed {
+		return exitError(exitFailed)
+	}
+	way := "--anyway compares them nevertheless"
+	if len(against.To(nil)) == 0 {
+		way = "--primary rate compares their rates, and --anyway all figures"
+	}
+	return inputError{fmt.Errorf("%s; %s", against, way)}
 }
 
 func fails(r compare.Ruling) bool { return r.Fails }

@@ -21,6 +21,9 @@ type explainCommand struct {
 // Run prints what a run would do.
 func (c *explainCommand) Run(con console) error {
 	jobs, err := c.jobs("runs", c.OrWeaker)
+	if err == nil {
+		err = (&warmed{}).warm(jobs)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,7 +93,7 @@ func totals(job *bench.Job) (all facts) {
 	all.add("memory",
 		"about "+quantity.Bytes(e.MemoryBytes)+" for plimsoll at worst, its embedded servers apart")
 	all.add("cost", billOf(job))
-	all.add("time", e.Length.String()+" and at most "+job.Workload.Drain.String()+" of drain")
+	all.add("time", takes([]*bench.Job{job}, 1))
 	return all
 }
 

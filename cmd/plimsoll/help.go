@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ func withDefault(v *kong.Value) string {
 	return text + " Default: " + v.Default + "."
 }
 
+// notANumber is how kong says that a number was expected.
+var notANumber = regexp.MustCompile(`expected a valid \d+ bit u?int but got`)
+
 // misread returns the sentence of an error in the command line, with the near name for an unknown
 // flag or command, or else with the help to read.
 func misread(err error) string {
@@ -42,6 +46,7 @@ func misread(err error) string {
 			command = node.FullPath()
 		}
 		text, _, _ = strings.Cut(text, ", did you mean") // kong also suggests what is not near
+		text = notANumber.ReplaceAllString(text, "must be a whole number, not")
 		near := ""
 		if flag, is := strings.CutPrefix(text, "unknown flag --"); is {
 			if near = strict.Nearest(flag, flagNames(node)); near != "" {

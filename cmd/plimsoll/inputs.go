@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -55,7 +56,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	var jobs []*bench.Job
 	in.named = map[string]string{}
 	for _, name := range targetNames(in.Target) {
-		t, targetSource, err := systems.FindTarget(name)
+		t, targetSource, err := findTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
@@ -75,7 +76,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 			continue
 		}
 		if err != nil {
-			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
+			return nil, inputError{fmt.Errorf("target %s: %w", name, builtIn(name, err))}
 		}
 		in.named[t.Name] = name
 		if err := in.limit(job); err != nil {
@@ -86,6 +87,17 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+// builtIn returns an error without its places in the file of a built-in target, which the user does
+// not have.
+func builtIn(name string, err error) error {
+	var all strict.Violations
+	if !errors.As(err, &all) || strict.IsPath(name) || slices.ContainsFunc(all,
+		func(v strict.Violation) bool { return v.File != name+".yaml" }) {
+		return err
+	}
+	return errors.New(reason(err))
 }
 
 // limit limits the cost of the requests of a job's run. It refuses a run whose estimate is higher.
@@ -130,7 +142,17 @@ func (in *inputs) read() (w *workload.Workload, source string, notes []string, e
 	default:
 		w, err = workload.Parse(in.Workload, src)
 	}
-	return w, string(src), notes, err
+	return w, string(src), notes, otherKind("-w", in.Workload, err)
+}
+
+// findTarget returns the target of a word of -t, and its source.
+func findTarget(name string) (*target.Target, string, error) {
+	t, source, err := systems.FindTarget(name)
+	if several := strings.Split(name, ","); err != nil && len(several) > 1 && !strict.IsPath(name) {
+		return nil, "", fmt.Errorf("-t names one target, and is repeated for several: -t %s",
+			strings.Join(several, " -t "))
+	}
+	return t, source, otherKind("-t", name, err)
 }
 
 // tellBills prints the estimated cost of runs, if a provider charges for requests.

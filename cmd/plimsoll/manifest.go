@@ -119,7 +119,7 @@ func (c *manifestCommand) files(m *kubernetes.Manifest) (args []string, err erro
 	}
 	args = append(args, "-w", add("workload.yaml", text))
 	for i, name := range c.Target {
-		t, text, err := systems.FindTarget(name)
+		t, text, err := findTarget(name)
 		if err == nil {
 			err = c.check(w, t)
 		}

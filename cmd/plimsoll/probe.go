@@ -9,7 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -86,7 +85,7 @@ func (c *probeCommand) print(con console, columns []probe.Column) error {
 func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
 	var jobs []*probe.Job
 	for _, name := range targetNames(c.Target) {
-		t, _, err := systems.FindTarget(name)
+		t, _, err := findTarget(name)
 		if err != nil {
 			return nil, inputError{err}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,6 +22,10 @@ type reportCommand struct {
 func (c *reportCommand) Run(con console) error {
 	if err := c.canPrice(); err != nil {
 		return inputError{err}
+	}
+	if _, is := terminal(con.out); is && c.Format == "card.png" {
+		return inputError{errors.New("-f card.png writes a picture, which a terminal cannot " +
+			"show: write it to a file, as with > card.png")}
 	}
 	r, err := report.Read(onceEach(c.RunDirs))
 	if err != nil {

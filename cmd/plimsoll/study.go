@@ -18,7 +18,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -90,7 +89,7 @@ func (in *studyInputs) own() (all []study.Own, err error) {
 			return nil, fmt.Errorf("%q is not NAME=FILE: name a target of the study, and a file "+
 				"with the endpoints of your cluster", argument)
 		}
-		t, _, err := systems.FindTarget(file)
+		t, _, err := findTarget(file)
 		if err != nil {
 			return nil, err
 		}

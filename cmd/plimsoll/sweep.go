@@ -17,7 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -206,16 +205,8 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 		return nil, err
 	}
 	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
-	names := targetNames(c.Target)
-	for i, name := range names {
-		t, _, err := systems.FindTarget(name)
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("target %s is given twice: keep one", name)
-		}
-		base.Targets = append(base.Targets, sweep.Target{Name: name, Target: t})
+	if base.Targets, err = c.sweptTargets(); err != nil {
+		return nil, err
 	}
 	cells, err := base.Cells(varied)
 	if err != nil {
@@ -231,6 +222,22 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 		plan.Until, plan.Primary = goal.Share, c.Primary
 	}
 	return plan, err
+}
+
+// sweptTargets returns the targets of the sweep.
+func (c *sweepCommand) sweptTargets() (all []sweep.Target, _ error) {
+	names := targetNames(c.Target)
+	for i, name := range names {
+		t, _, err := findTarget(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("target %s is given twice: keep one", name)
+		}
+		all = append(all, sweep.Target{Name: name, Target: t})
+	}
+	return all, nil
 }
 
 // conflicts refuses a flag that would give a varied key the same value in all cells.
@@ -295,7 +302,7 @@ func into(jobs []*bench.Job, dir string) []*bench.Job {
 // sweepCost returns the time and the disk space that a plan needs, and its cells, if they are
 // wanted.
 func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
-	var length, drain time.Duration
+	var left []*bench.Job
 	var disk, messages int64
 	guessed := ""
 	for i, job := range jobs {
@@ -303,7 +310,7 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 			continue
 		}
 		e := job.Estimate()
-		length, drain = length+e.Length, drain+job.Workload.Drain
+		left = append(left, job)
 		disk, messages = max(disk, e.DiskBytes), messages+e.Messages
 		if e.Guessed {
 			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
@@ -312,17 +319,16 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 	for _, a := range p.Axes {
 		all.add("varied", a.Key+": "+strings.Join(a.Values, ", "))
 	}
-	if left := p.Left(); left < len(p.Cells) {
-		all.add("cells", fmt.Sprintf("%d, %d left", len(p.Cells), left))
+	if len(left) < len(p.Cells) {
+		all.add("cells", fmt.Sprintf("%d, %d left", len(p.Cells), len(left)))
 	} else {
-		all.add("cells", fmt.Sprint(left))
+		all.add("cells", fmt.Sprint(len(left)))
 	}
 	if p.Until > 0 {
 		all.add("until", fmt.Sprintf("the %s of each cell is known to %s: the time below is that "+
 			"of one round", p.Primary, quantity.ExactShare(p.Until)))
 	}
-	all.add("time", fmt.Sprintf("%s of load and at most %s of drains, without the start of servers",
-		quantity.Duration(int64(length)), quantity.Duration(int64(drain))))
+	all.add("time", takes(left, 1))
 	all.add("messages", quantity.Count(messages)+guessed)
 	if disk > 0 {
 		all.add("disk", "about "+quantity.Bytes(disk)+

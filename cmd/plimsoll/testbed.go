@@ -52,7 +52,7 @@ func (c *testbedUpCommand) Run(con console) error {
 			"testbed up starts one target: name a system (plimsoll systems) or a file")}
 	}
 	c.Target = cmp.Or(c.Target, c.Named)
-	t, _, err := systems.FindTarget(c.Target)
+	t, _, err := findTarget(c.Target)
 	if err != nil {
 		return inputError{err}
 	}

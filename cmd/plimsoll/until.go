@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
@@ -70,4 +71,21 @@ func (f *untilFlags) until(primary string) (*experiment.Until, error) {
 	}
 	return &experiment.Until{Share: goal.Share, Primary: primary, AtMost: atMost,
 		Ends: func(runs []*result.Saved) bool { return compare.NewKnown(goal, runs).Ends() }}, nil
+}
+
+// tellTooShort warns of a time that cannot hold as many rounds of the jobs as a decision needs.
+func (c *runCommand) tellTooShort(con console, until *experiment.Until, jobs []*bench.Job) {
+	if until == nil || c.Resume {
+		return
+	}
+	var round time.Duration
+	for _, job := range jobs {
+		least, _ := job.Takes()
+		round += least
+	}
+	if least := compare.LeastRounds * round; least > until.AtMost {
+		fmt.Fprintf(con.err, "warning: nothing will be known within --at-most %s: a decision "+
+			"needs %d rounds, which take %s or more\n", quantity.ExactDuration(until.AtMost),
+			compare.LeastRounds, quantity.ExactDuration(least.Round(time.Second)))
+	}
 }

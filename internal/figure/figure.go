@@ -97,6 +97,10 @@ func Find(name string) (Figure, error) {
 					".p99.99 or .p99.999", Shorten(rest), s.Name, s.Name)
 		}
 	}
+	if slices.Contains(names, "publish."+name) {
+		return Figure{}, fmt.Errorf("there is no figure %[1]q: write publish.%[1]s or e2e.%[1]s",
+			name)
+	}
 	if near := strict.Nearest(name, names); near != "" {
 		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", Shorten(name), near)
 	}

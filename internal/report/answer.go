@@ -67,6 +67,9 @@ func missedWords(r *result.Run) string {
 	}
 	t := r.Ledger.Total()
 	out := fmt.Sprintf("lost %s of %s", lostOf(t), quantity.Count(t.Acked))
+	if r.Warmup.Acked > 0 {
+		out += " (warm-up included)"
+	}
 	if t.Duplicate > 0 {
 		out += fmt.Sprintf(", %s duplicate", quantity.Count(t.Duplicate))
 	}
@@ -91,7 +94,13 @@ func refusal(r *result.Run) string {
 		return ""
 	}
 	out := clean(why.Sentence)
-	if next := remedies[why.Code]; next != "" {
+	switch next := remedies[why.Code]; {
+	case (why.Code == verdict.Generator || why.Code == verdict.Steady) &&
+		slices.ContainsFunc(r.Warnings, func(w result.Warning) bool {
+			return w.Code == verdict.NoisyMachine
+		}):
+		out += "; other programs used the machine: measure again when it is quiet"
+	case next != "":
 		out += "; " + next
 	}
 	return out

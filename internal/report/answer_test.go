@@ -29,6 +29,10 @@ func TestARunIsAnswered(t *testing.T) {
 		"unanswered": {func(r *result.Run) { r.Counters.Unknown = 7 }, []string{", 7 unanswered"}},
 		"limited": {func(r *result.Run) { r.Summary.Generator.Limited = true },
 			[]string{"Not to be ranked: limited by plimsoll itself; lower the rate"}},
+		"limited by others": {func(r *result.Run) {
+			r.Summary.Generator.Limited = true
+			r.Warnings = append(r.Warnings, result.Warning{Code: verdict.NoisyMachine})
+		}, []string{"limited by plimsoll itself; other programs used the machine: measure again"}},
 		"cold": {func(r *result.Run) {
 			r.Verdicts = append(r.Verdicts, result.Verdict{Name: verdict.Steady,
 				Outcome: result.Broken, Sentence: "cold: its p50 fell"})

@@ -21,6 +21,9 @@ func runBrief(s *result.Saved, sure within, answer string) []block {
 	if i := r.Summary.Instrument; i != nil && counted(i.Publish) {
 		own = "p99 " + at(i.Publish, 99)
 	}
+	if marked(r.Summary) {
+		own = strings.TrimPrefix(own+"; "+ownMark+" marks latencies that it determines", "; ")
+	}
 	limit := limitingWord(r)
 	if limit == none {
 		limit = ""
@@ -149,7 +152,7 @@ func runsBrief(runs []*result.Saved, answer string) []block {
 // sideColumns are the figures of a target, by their names in gates.
 var sideColumns = []figureColumn{
 	{"acked", figure.Rate, 4}, {"pub p50", "publish.p50", 2}, {"pub p99", "publish.p99", 3},
-	{"e2e p50", "e2e.p50", 0}, {"e2e p99", "e2e.p99", 3}, {"CPU/msg", "cpu", 1},
+	{"e2e p50", "e2e.p50", 0}, {"e2e p99", "e2e.p99", 3}, {"all CPU/msg", "cpu", 1},
 }
 
 // sidesTable has a line for each target: the medians of its runs.
