@@ -92,16 +92,14 @@ func studyPoster(r StudyResult) *document.Poster {
 	faults := make([]missed, len(columns))
 	limited, of := 0, 0
 	for i, c := range r.Plan.Cells {
-		at := slices.IndexFunc(columns, func(p posterColumn) bool { return placeIn(p.in, c) == p.at })
-		if at < 0 {
-			continue
-		}
+		shown := false
 		for k, p := range columns {
 			if placeIn(p.in, c) == p.at {
 				faults[k].add(missedAt(r.Measured[i]))
+				shown = true
 			}
 		}
-		if m := r.Measured[i].Run; m != nil {
+		if m := r.Measured[i].Run; m != nil && shown {
 			of++
 			if !rankable(&m.Run) {
 				limited++

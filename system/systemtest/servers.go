@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ type Servers[P system.Provisioned] struct {
 	tried   bool
 	took    time.Duration // duration of the start
 	err     error
+	told    atomic.Bool // a test has said err
 }
 
 // starting counts the starts by Ahead. Main waits for them.
@@ -79,6 +81,9 @@ func (s *Servers[P]) Start() error {
 func (s *Servers[P]) Get(t testing.TB) P {
 	t.Helper()
 	if err := s.Start(); err != nil {
+		if s.told.Swap(true) {
+			t.Fatal("the servers did not start: another test of this package says why")
+		}
 		t.Fatal(err)
 	}
 	t.Logf("the cluster for level %d took %s to start", s.Level, s.took.Round(time.Millisecond))

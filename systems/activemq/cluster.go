@@ -29,7 +29,7 @@ const (
 // servers describes how the brokers start, fail and stop. A broker starts in three seconds, and
 // takes several times as long on a busy machine.
 var servers = driver.Servers{
-	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
+	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 3 * time.Second,
 	LastComplaint: maven.LastComplaint,
 	// A race in the broker: ZooKeeper's events may arrive before their listener is set.

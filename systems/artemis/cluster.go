@@ -27,7 +27,7 @@ const (
 // servers describes how Artemis's servers start, fail and stop. Two servers on two cores start in
 // some seconds, and take ten times as long on a busy machine.
 var servers = driver.Servers{
-	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
+	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 5 * time.Second,
 	LastComplaint: driver.LastLineWith(" ERROR ", " WARN "),
 }

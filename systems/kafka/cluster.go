@@ -33,7 +33,7 @@ const (
 // seconds, and take ten times as long on a busy machine. A server that stops hands over the
 // partitions that it leads.
 var servers = driver.Servers{
-	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
+	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: maven.LastComplaint,
 }

@@ -125,14 +125,14 @@ const (
 
 // mongods describes how mongod starts, fails and stops. Not tried against a real mongod.
 var mongods = driver.Servers{
-	StartWithin: 90 * time.Second, StopGrace: 15 * time.Second,
+	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: 3 * time.Second,
 	LastComplaint: driver.LastLineWith(`"s":"F"`, `"s":"E"`),
 }
 
 // javaServers describes how mongo-java-server starts, fails and stops.
 var javaServers = driver.Servers{
-	StartWithin: time.Minute, StopGrace: 10 * time.Second,
+	StartWithin: 3 * time.Minute, StopGrace: 10 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: maven.LastComplaint,
 }

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	readyWithin = 30 * time.Second
+	readyWithin = 90 * time.Second
 	readyPoll   = 5 * time.Millisecond
 	// startAttempts bounds the attempts to start. An attempt is repeated when another process took
 	// a port before the server listened, or when the first election split its votes: the next

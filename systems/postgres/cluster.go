@@ -51,7 +51,7 @@ const (
 
 // servers describes how PostgreSQL's servers start, fail and stop.
 var servers = driver.Servers{
-	StartWithin: 60 * time.Second, StopGrace: 15 * time.Second,
+	StartWithin: 3 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: driver.LastLineWith("FATAL:", "PANIC:", "error:"),
 	AddressTaken:  []string{"could not create any TCP/IP sockets"},

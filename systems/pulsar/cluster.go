@@ -45,7 +45,7 @@ const (
 // half a minute, and take several times as long on a busy machine. Servers that stop hand over
 // their topics or ledgers and close their files.
 var servers = driver.Servers{
-	StartWithin: 3 * time.Minute, StopGrace: 15 * time.Second,
+	StartWithin: 8 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: askLimit,
 	LastComplaint: maven.LastComplaint,
 }

@@ -29,7 +29,7 @@ const (
 // servers describes how RabbitMQ's servers start, fail and stop. Servers on two cores take twenty
 // seconds to start. Servers that stop close their files.
 var servers = driver.Servers{
-	StartWithin: 100 * time.Second, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
+	StartWithin: 4 * time.Minute, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
 	LastComplaint: lastComplaint,
 	AddressTaken: []string{
 		"eaddrinuse", "is in use by another node", "could not bind to distribution port",

@@ -42,7 +42,7 @@ const (
 // servers describes how Redis's servers start, fail and stop. A replica is online within a second,
 // later on a busy machine.
 var servers = driver.Servers{
-	StartWithin: 30 * time.Second, StopGrace: 10 * time.Second,
+	StartWithin: 90 * time.Second, StopGrace: 10 * time.Second,
 	AskEvery: 20 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: driver.LastLineWith(" # "),
 }

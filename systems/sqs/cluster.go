@@ -53,7 +53,7 @@ var jars = maven.Artifacts{
 
 // servers describes how ElasticMQ starts, fails and stops.
 var servers = driver.Servers{
-	StartWithin: 60 * time.Second, StopGrace: 10 * time.Second,
+	StartWithin: 3 * time.Minute, StopGrace: 10 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
 	LastComplaint: driver.LastLineWith("ERROR", "Exception"),
 }
