@@ -200,13 +200,12 @@ equal-footing: build ## Measure a PART of equal footing (PART="level 1": its sys
 
 STUDIES ?= confluent-2020 streamnative-2020 softwaremill-2017 ufcg-2020
 STUDIED := runs/studies
-studies: build ## Run the published STUDIES at smoke scale, resume where possible, and rewrite their pages and tables in docs/results (17 to 45 minutes each; needs Java, Maven and RabbitMQ, and nothing running beside it).
+studies: build ## Run the published STUDIES at smoke scale, resume where possible, and rewrite their pages in docs/results (17 to 45 minutes each; needs Java, Maven and RabbitMQ, and nothing running beside it).
 	@# Exit code 1: a cell failed, and the page says so. Any other failure stops here; the next make resumes.
 	for study in $(STUDIES); do \
 		resume=; ! ls $(STUDIED)/$$study/*-study-* > /dev/null 2>&1 || resume=--resume; \
 		./$(BIN) study run $$study --scale smoke --runs $(STUDIED)/$$study $$resume > /dev/null || [ $$? -eq 1 ] || exit 1; \
 		./$(BIN) report -f md $$(ls -d $(STUDIED)/$$study/*-study-* | tail -1) > bin/$$study.md || exit 1; \
-		./$(BIN) report -f card $$(ls -d $(STUDIED)/$$study/*-study-* | tail -1) > docs/results/$$study.svg || exit 1; \
 		mv bin/$$study.md docs/results/$$study.md; \
 	done
 

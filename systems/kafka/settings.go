@@ -81,7 +81,7 @@ max_partition_fetch_bytes bytes 1MB 1..2147483647 bytes
     most bytes of one partition in a fetch
 max_poll_records count 10000 1..1M
     most messages handled between two looks at the group (the Java client's default is 500)
-auto_commit_interval duration 1s 1ms..
+auto_commit_interval duration 1s 100ms..
     how often the position of handled messages is committed (the Java client's default is 5s)
 session_timeout duration 45s 1ms..
     after how long without a heartbeat a consumer's partitions go to others
