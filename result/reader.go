@@ -88,8 +88,8 @@ func notARun(dir string) error {
 		return fmt.Errorf("%s does not exist: check the path", dir)
 	}
 	if inside, err := filepath.Glob(filepath.Join(dir, "*", RunFile)); err == nil && inside != nil {
-		return fmt.Errorf("%s is a folder of %d runs: name those that are meant, such as %s", dir,
-			len(inside), filepath.Dir(inside[len(inside)-1]))
+		return fmt.Errorf("%s is a folder of runs: name those that are meant, such as %s", dir,
+			filepath.Dir(inside[len(inside)-1]))
 	}
 	return fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
 }

@@ -192,7 +192,7 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir: "is a folder of 2 runs", file: "is not a run directory",
+		dir: "is a folder of runs", file: "is not a run directory",
 		filepath.Dir(dir): "is not a run directory", filepath.Join(dir, "none"): "does not exist",
 		newer: "use a newer plimsoll", broken: "unexpected end",
 	} {

@@ -51,7 +51,7 @@ var places = map[string]guarded{
 	"the trash":              {asked{path: "/runs/.trash/"}, 403, ""},
 	"nothing there":          {asked{path: "/runs/nowhere/"}, 404, "not there"},
 	"a file":                 {asked{path: "/runs/a/run.json"}, 404, "not a folder"},
-	"a folder without runs":  {asked{path: "/runs/nested/"}, 422, "not a run directory"},
+	"a folder of runs":       {asked{path: "/runs/nested/"}, 422, "is a folder of runs"},
 	"a NUL":                  {asked{path: "/runs/a%00/"}, 404, ""},
 	"another page":           {asked{path: "/elsewhere"}, 404, ""},
 	"dots to compare":        {asked{path: "/compare?run=../x&run=a"}, 403, ""},
