@@ -82,7 +82,7 @@ func ReadHead(dir string) (*Run, error) {
 	return r, nil
 }
 
-// notARun says what is at the path of a run instead of one.
+// notARun returns the error for a path without a run.json, which says what is there.
 func notARun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s does not exist: check the path", dir)

@@ -145,7 +145,7 @@ func (in *inputs) read() (w *workload.Workload, source string, notes []string, e
 	return w, string(src), notes, otherKind("-w", in.Workload, err)
 }
 
-// findTarget returns the target of a word of -t, and its source.
+// findTarget returns the target that a -t names, and its source.
 func findTarget(name string) (*target.Target, string, error) {
 	t, source, err := systems.FindTarget(name)
 	if several := strings.Split(name, ","); err != nil && len(several) > 1 && !strict.IsPath(name) {

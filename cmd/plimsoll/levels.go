@@ -21,7 +21,7 @@ type offer struct {
 func offersOf(s system.System) ([]offer, error) {
 	var all []offer
 	for _, name := range systems.Variants(s) {
-		t, _, err := findTarget(name)
+		t, _, err := systems.FindTarget(name)
 		if err != nil {
 			return nil, err
 		}

@@ -137,15 +137,16 @@ func sweeps(parsed *kong.Context) bool {
 // characters must not reach a terminal.
 type talk struct {
 	io.Writer
-	panel *atomic.Pointer[report.Live] // on the same terminal; nil: none yet
+	panel *atomic.Pointer[report.Live] // holds the one on the same terminal, or nil
 }
 
 func (t talk) Write(b []byte) (int, error) {
+	text := document.Talk(string(b))
 	if live := t.panel.Load(); live != nil {
-		live.Say(strings.TrimSuffix(string(b), "\n"))
+		live.Say(text)
 		return len(b), nil
 	}
-	if _, err := io.WriteString(t.Writer, document.Talk(string(b))); err != nil {
+	if _, err := io.WriteString(t.Writer, text); err != nil {
 		return 0, err
 	}
 	return len(b), nil

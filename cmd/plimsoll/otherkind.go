@@ -29,8 +29,8 @@ var kinds = []struct {
 
 func has(pattern string) func(src []byte) bool { return regexp.MustCompile(pattern).Match }
 
-// otherKind returns the error of reading a file for a flag, or another one where the file is of
-// a kind that the flag does not take.
+// otherKind replaces the error of reading a flag's file when the flag does not take files of that
+// kind. The new error names the kind and how to use the file.
 func otherKind(flag, path string, err error) error {
 	if err == nil || !strict.IsPath(path) {
 		return err

@@ -157,7 +157,7 @@ func (h *heat) Interval(i result.Interval) {
 	if h.refusedNs += i.EndNs - i.StartNs; i.Failed <= i.Acked {
 		h.refusedNs = 0
 	}
-	if h.tell != nil && len(h.p50)%readingsPerWord == 0 {
+	if h.tell != nil && len(h.p50)%readingsPerReport == 0 {
 		h.tell(h.soFar())
 	}
 	if h.refused() || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
@@ -165,8 +165,8 @@ func (h *heat) Interval(i result.Interval) {
 	}
 }
 
-// readingsPerWord is the number of readings that a sentence of progress is about.
-const readingsPerWord = int(time.Second / warmEvery)
+// readingsPerReport is the number of readings from one report of progress to the next.
+const readingsPerReport = int(time.Second / warmEvery)
 
 // soFar says how far the warm-up has come. The latest reading's resources are not known yet.
 func (h *heat) soFar() string {
@@ -175,7 +175,7 @@ func (h *heat) soFar() string {
 		quantity.ExactDuration(h.up.most()))
 	acked, ns := 0.0, 0.0
 	last := max(len(h.p50)-1, 0)
-	for i := max(last-readingsPerWord, 0); i < last; i++ {
+	for i := max(last-readingsPerReport, 0); i < last; i++ {
 		if cpu := h.cpu[i]; !math.IsNaN(cpu) {
 			acked, ns = acked+float64(h.acked[i]), ns+cpu*float64(h.acked[i])
 		}

@@ -81,13 +81,15 @@ func (l *Live) Phase(name result.PhaseName, sentence string) {
 	l.repaint("")
 }
 
-// Say writes lines that stay on the screen, above the panel.
+// Say writes printable lines as they are. They stay on the screen, above the panel.
 func (l *Live) Say(lines string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for line := range strings.SplitSeq(lines, "\n") {
-		l.say(line)
+	if !l.terminal || l.closed {
+		l.write(lines)
+		return
 	}
+	l.repaint(strings.TrimSuffix(lines, "\n") + "\n")
 }
 
 // Warming shows how far a warm-up has come, on a terminal until the next call or phase.

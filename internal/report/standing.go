@@ -152,6 +152,7 @@ func measuredColumns(s study.Standing) study.Standing {
 	return s
 }
 
+// chosen returns the items at some places of a list.
 func chosen[T any](all []T, at []int) (out []T) {
 	for _, i := range at {
 		out = append(out, all[i])

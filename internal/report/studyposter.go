@@ -15,7 +15,7 @@ import (
 // posterColumn is a column of a study's picture: that of one of its tables.
 type posterColumn struct {
 	title string
-	of    string // what all columns are of
+	of    string // the words under the question, the same in all columns
 	in    study.Standing
 	at    int
 }

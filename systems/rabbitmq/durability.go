@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -195,8 +194,8 @@ func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueRep
 	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
 		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
 		var refused *driver.Refused
-		if errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
-			return false, err // a server fails while it queries a queue that just started
+		if errors.As(err, &refused) && !busy(err) {
+			return false, err
 		}
 		if err == nil && c.cfg.kind == streamed {
 			err = c.streamCopies(ctx, queues)
