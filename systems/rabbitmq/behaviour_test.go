@@ -118,3 +118,21 @@ func TestConsumersShareThePartitions(t *testing.T) {
 		})
 	}
 }
+
+// After a write that failed, further messages wait for the next connection: only one is unknown.
+func TestFailedWrite(t *testing.T) {
+	c := connect(t, optionsOf(t, sharedCluster(t), workload.AsyncAsync))
+	topic := systemtest.Topic(t, c, "unwritten", 1)
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	w := p.(*producer).publishers[0].wire.Load()
+	w.writing.Lock()
+	w.broken = true
+	w.writing.Unlock()
+	for i := range 10 {
+		m := systemtest.NewTestMessage(fmt.Sprint(i))
+		p.Send(&m.Message)
+		if err := m.Await(t); errors.Is(err, system.ErrUnknown) != (i == 0) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+}

@@ -145,6 +145,9 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	switch {
 	case err != nil:
 		// Bytes of the message may be on the wire.
+		if !lane.dead {
+			lane.publisher.broken = err
+		}
 		err = fmt.Errorf("write the message: %w: %w", err, system.ErrUnknown)
 		lane.publisher.poke()
 	case confirmed(s):

@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ type publisher struct {
 
 	lanes   []*lane
 	up      bool
+	broken  error     // not nil: a message could not be written, so run must reconnect
 	blocked bool      // the server holds producers back
 	stale   bool      // the channels must be reopened when nothing is in flight
 	renewed time.Time // when the channels were last reopened
@@ -68,7 +70,9 @@ func newPublisher(p *producer, number int) *publisher {
 }
 
 // ready reports whether messages can be published. The caller holds the slots' lock.
-func (l *publisher) ready() bool { return l.up && !l.blocked && !l.stale }
+func (l *publisher) ready() bool {
+	return l.up && l.broken == nil && !l.blocked && !l.stale
+}
 
 // poke makes run look at the messages in flight soon.
 func (l *publisher) poke() {
@@ -102,7 +106,7 @@ func (l *publisher) connect(ctx context.Context) error {
 	l.wire.Store(w)
 	l.p.slots.Lock()
 	l.conn, l.closes, l.blocks, l.lanes = conn, closes, blocks, lanes
-	l.up, l.blocked, l.stale, l.given = true, false, false, nil
+	l.up, l.broken, l.blocked, l.stale, l.given = true, nil, false, false, nil
 	l.p.slots.Unlock()
 	l.p.slots.Wake()
 	return nil
@@ -188,7 +192,7 @@ func (l *publisher) look() error {
 	var seen sight
 	seen, l.spare = l.collect(l.spare)
 	switch {
-	case seen.closed:
+	case seen.closed || seen.broken:
 		return l.reason()
 	case seen.late:
 		return errTimedOut
@@ -199,7 +203,7 @@ func (l *publisher) look() error {
 }
 
 // sight is what collect saw that run must see to.
-type sight struct{ closed, late, stale bool }
+type sight struct{ closed, broken, late, stale bool }
 
 // collect ends the messages that were confirmed, returned or refused. The memory of spare, which it
 // returns, is the caller's.
@@ -228,7 +232,7 @@ func (l *publisher) collect(spare []*slot) (sight, []*slot) {
 		refused := s.returned == nil && !s.confirm.Acked()
 		l.stale = l.stale || refused && time.Since(l.renewed) > renewEvery
 	}
-	seen.stale = l.stale
+	seen.stale, seen.broken = l.stale, l.broken != nil
 	l.p.slots.Unlock()
 	for _, s := range ended {
 		err := s.returned
@@ -279,7 +283,7 @@ func (l *publisher) renew() error {
 		lanes[i].inFlight = append(lanes[i].inFlight, one.inFlight...)
 		one.inFlight = nil
 	}
-	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
+	l.lanes, l.broken, l.stale, l.renewed = lanes, nil, false, time.Now()
 	l.lost = fmt.Errorf("the channel was reopened before the server confirmed: %w",
 		system.ErrUnknown)
 	l.p.slots.Unlock()
@@ -342,7 +346,9 @@ func (l *publisher) reason() error {
 		}
 	default:
 	}
-	return errors.New("it was closed")
+	l.p.slots.Lock()
+	defer l.p.slots.Unlock()
+	return cmp.Or(l.broken, errors.New("it was closed"))
 }
 
 // lose gives up the connection: nothing is published on it any more, and messages in flight end

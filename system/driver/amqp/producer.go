@@ -64,6 +64,7 @@ type link struct {
 	*Conn
 	senders []*goamqp.Sender
 	broken  chan struct{} // holds one note that a sender has ended
+	lost    atomic.Bool   // a sender has ended: no further message uses the link
 	late    atomic.Bool   // given up because the server did not answer
 }
 
@@ -169,7 +170,9 @@ func (p *Producer) Send(m *system.Message) {
 func (p *Producer) take() (*slot, error) {
 	p.slots.Lock()
 	defer p.slots.Unlock()
-	s, err := p.slots.Take(func() (bool, error) { return p.link != nil, p.given })
+	s, err := p.slots.Take(func() (bool, error) {
+		return p.link != nil && !p.link.lost.Load(), p.given
+	})
 	if err == nil {
 		s.of = p.link
 	}
@@ -203,6 +206,7 @@ func (p *Producer) failed(s *slot, err error) error {
 	}
 	err = sendOutcome(err)
 	if errors.Is(err, system.ErrUnknown) {
+		s.of.lost.Store(true)
 		select {
 		case s.of.broken <- struct{}{}:
 		default:
