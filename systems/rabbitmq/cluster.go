@@ -71,6 +71,36 @@ func Installed() error {
 	return err
 }
 
+// lookAfter is how long a server that starts waits until it looks for the others again.
+const lookAfter = 500 * time.Millisecond
+
+// looksOf returns how often a server that starts looks for the others again. The servers start at
+// the same time. Before 3.13 they look one by one, under a lock: servers that the first one does
+// not find wait for the lock, so looking again would only delay them. Since then each looks until
+// another is there and the oldest of them is ready, and afterwards starts alone, so it must not give
+// up before the start does.
+func looksOf(script string) int {
+	major, minor, known := versionOf(script)
+	if known && (major < 3 || major == 3 && minor < 13) {
+		return 1
+	}
+	return int(servers.StartWithin / lookAfter)
+}
+
+// versionOf returns the version of the server that a script starts: that of its plugin rabbit.
+func versionOf(script string) (major, minor int, known bool) {
+	path, err := filepath.EvalSymlinks(script)
+	if err != nil {
+		return 0, 0, false
+	}
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(path), "../plugins/rabbit-*"))
+	if err != nil || len(found) != 1 {
+		return 0, 0, false
+	}
+	_, err = fmt.Sscanf(filepath.Base(found[0]), "rabbit-%d.%d", &major, &minor)
+	return major, minor, err == nil
+}
+
 // lookUp finds a program where the server's script will find it, or returns "".
 func lookUp(program string) string {
 	var places []string
@@ -108,6 +138,7 @@ type starter struct {
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	config := serverConfig{
 		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: driver.Secret(),
+		looks: looksOf(s.programs.server),
 	}
 	hosts, err := driver.Hosts(s.provision.Nodes, config.ports()...)
 	if err != nil {

@@ -62,3 +62,31 @@ func TestLastComplaint(t *testing.T) {
 		}
 	}
 }
+
+// How often a server looks for the others depends on its version, which stands in the name of a
+// folder beside the script.
+func TestLooksOf(t *testing.T) {
+	often := int(servers.StartWithin / lookAfter)
+	for plugin, want := range map[string]int{
+		"rabbit-3.10.8": 1, "rabbit-3.12.14.ez": 1, "rabbit-3.13.0": often,
+		"rabbit-4.0.5": often, "rabbit-next": often, "": often,
+	} {
+		dir := t.TempDir()
+		script := filepath.Join(dir, "sbin", "rabbitmq-server")
+		for _, folder := range []string{filepath.Dir(script), filepath.Join(dir, "plugins", plugin)} {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(script, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		link := filepath.Join(dir, "link")
+		if err := os.Symlink(script, link); err != nil {
+			t.Fatal(err)
+		}
+		if got := looksOf(link); got != want {
+			t.Errorf("%q: looks %d times again, want %d", plugin, got, want)
+		}
+	}
+}

@@ -84,6 +84,7 @@ func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
 type serverConfig struct {
 	system.Settings
 	syncRaft     bool
+	looks        int    // how often a server that starts looks for the others again
 	password     string // of the clients
 	home         string // the folder with the cookie of all servers
 	epmdPort     int
@@ -139,16 +140,14 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	for i, one := range c.nodes {
 		p.Set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), erlangName(one))
 	}
-	// The servers start at the same time, and look for the others one by one, under a lock.
-	// Servers that the first one does not find have not started yet and wait for the lock, so
-	// looking again would only delay them.
-	p.Set("cluster_formation.discovery_retry_limit", 1)
-	p.Set("cluster_formation.discovery_retry_interval", 100)
+	p.Set("cluster_formation.discovery_retry_limit", c.looks)
+	p.Set("cluster_formation.discovery_retry_interval", lookAfter.Milliseconds())
 	p.Set("cluster_partition_handling", c.Text(setPartition))
 	p.Set("vm_memory_high_watermark.absolute", c.Bytes(setMemory))
 	p.Set("disk_free_limit.absolute", c.Bytes(setDiskFree))
 	p.Set("log.console", true)
 	p.Set("log.console.level", "info")
+	p.Set("log.console.use_colors", "off")
 	p.Set("log.file", false)
 	return p.String()
 }
@@ -167,7 +166,6 @@ func (c serverConfig) environment(n *driver.Node) []string {
 		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
 		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort),
 		"ERL_CRASH_DUMP_SECONDS=0", // none: the log says why
-		"RABBITMQ_LOG=-color",
 		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME=" + erlangName(n),
 		"RABBITMQ_DIST_PORT=" + strconv.Itoa(c.distribution[slices.Index(c.nodes, n)]),
 		"RABBITMQ_CONFIG_FILE=" + n.Path(configFile), "RABBITMQ_CONF_ENV_FILE=/dev/null",
