@@ -55,7 +55,7 @@ func TestStartedServersSayWhichSoftwareTheyNeed(t *testing.T) {
 		_, says := s.(system.SoftwareFinder)
 		if provisions && !own && !says {
 			t.Errorf("%s starts servers and is no system.SoftwareFinder: add FindSoftware with "+
-				"driver.LookUp or driver.FindJava", s.Describe().Name)
+				"driver.Programs or driver.FindJava", s.Describe().Name)
 		}
 	}
 }

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // Numbered returns n names: the prefix with the numbers 1 to n.
@@ -60,14 +58,4 @@ func FindProgram(paths ...string) string {
 		}
 	}
 	return ""
-}
-
-// LookUp returns the path of a program on the PATH. Its error is a *system.Missing with the
-// packages that bring the program.
-func LookUp(program string, packages ...string) (string, error) {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return "", &system.Missing{Software: program, Packages: packages}
-	}
-	return path, nil
 }

@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		{level: workload.AsyncAsync, nodes: 1, settings: []string{setServer, serverJava}},
 		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
 		{level: workload.SyncAsync, nodes: 3, want: []string{
-			"level 2 is not available: there is no mongod on the PATH", "gives level 4 only"}},
+			"level 2 is not available: this machine lacks mongod", "gives level 4 only"}},
 		{level: workload.SyncSync, nodes: 3, settings: []string{setServer, serverJava},
 			want: []string{"level 1 is not available: the target asks for server: java-server"}},
 		{level: workload.AsyncAsync, nodes: 3, settings: []string{setServer, kindMongod},
@@ -68,7 +68,7 @@ func TestServerIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	began := time.Now()
 	err := systemtest.FailedStart(t, mongoSystem{}, time.Second, setServer, kindMongod)
-	systemtest.Refused(t, began, err, "there is no mongod on the PATH")
+	systemtest.Refused(t, began, err, "this machine lacks mongod, MongoDB's server")
 }
 
 func TestRedelivery(t *testing.T) {

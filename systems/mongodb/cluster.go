@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -37,10 +37,11 @@ const (
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
-var serverSettings = driver.ServerSettings(system.MustSettings(`
+var serverSettings = driver.ServerSettings(system.MustSettings(driver.DeclarePrograms + `
 server text auto auto|mongod|java-server
     mongod: a replica set of MongoDB's own servers; java-server: one mongo-java-server,
-    which speaks the protocol, at level 4 only; auto: mongod when it is on the PATH
+    which speaks the protocol, at level 4 only; auto: mongod when it is on the PATH, or programs
+    names its folder
 security text none none|tls
     whether connections use TLS; plimsoll's MongoDB servers have no users
 cache bytes 1GB 256MB..
@@ -56,7 +57,7 @@ func chosen(s system.Settings) string {
 	if name != serverAuto {
 		return name
 	}
-	if _, err := findMongod(); err == nil {
+	if _, err := programs.Find(s); err == nil || s.Given(driver.SetPrograms) {
 		return kindMongod
 	}
 	return serverJava
@@ -66,20 +67,16 @@ func chosen(s system.Settings) string {
 // yet.
 func (mongoSystem) FindSoftware(s system.Settings) error {
 	if chosen(s) == kindMongod {
-		_, err := findMongod()
+		_, err := programs.Find(s)
 		return err
 	}
 	return driver.FindJava(jars)
 }
 
-func findMongod() (string, error) {
-	path, err := exec.LookPath(kindMongod)
-	if err != nil {
-		return "", fmt.Errorf("there is no mongod on the PATH: %w", &system.Missing{
-			Software: "MongoDB's server, from mongodb.com",
-			Packages: []string{"mongodb-org-server"}})
-	}
-	return path, nil
+var programs = driver.Programs{
+	Names: []string{kindMongod},
+	Missing: system.Missing{Software: "mongod, MongoDB's server, from mongodb.com",
+		Packages: []string{"mongodb-org-server"}},
 }
 
 // checkServers returns the violations of the settings of servers to start. nodes is their number,
@@ -100,7 +97,7 @@ func checkServers(s system.Settings, l workload.Level, nodes int) strict.Violati
 // unavailable returns the reason why this machine cannot run the servers, or nil. The target is
 // not at fault: it works on a machine with a mongod.
 func unavailable(s system.Settings, l workload.Level) error {
-	_, missing := findMongod()
+	_, missing := programs.Find(s)
 	switch {
 	case chosen(s) == kindMongod:
 		return missing
@@ -189,11 +186,11 @@ func (mongoSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 		}
 		return c, err
 	}
-	path, err := findMongod()
+	folder, err := programs.Find(p.Settings)
 	if err != nil {
 		return nil, err
 	}
-	s := &starter{path, p}
+	s := &starter{filepath.Join(folder, kindMongod), p}
 	return mongods.Provision(ctx, p, s.build)
 }
 

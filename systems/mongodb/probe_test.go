@@ -10,7 +10,7 @@ import (
 // The probes find the known capabilities of a queue in MongoDB. On mongo-java-server there are no
 // replicas and no transactions.
 func TestProbes(t *testing.T) {
-	options := optionsOf(t, setLease, "1s")
+	options := optionsOf(t, setLease, "3s")
 	want := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,
 		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,

@@ -26,7 +26,7 @@ const (
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
-var serverSettings = driver.ServerSettings(system.MustSettings(`
+var serverSettings = driver.ServerSettings(system.MustSettings(driver.DeclarePrograms + `
 security text password password|tls|none
     how clients and servers authenticate: a user and password (scram-sha-256), these over
     TLS, or nothing
@@ -67,11 +67,11 @@ func (postgresSystem) NodeNames(p system.Provision) []string {
 func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	system.Provisioned, error,
 ) {
-	programs, err := findPrograms(programFolders)
+	folder, err := programs.Find(p.Settings)
 	if err != nil {
 		return nil, err
 	}
-	s := starter{Provision: p, programs: programs}
+	s := starter{Provision: p, programs: folder}
 	if os.Geteuid() == 0 {
 		if s.user, s.group, err = serverUser(); err != nil {
 			return nil, err
@@ -80,9 +80,15 @@ func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 	return servers.Provision(ctx, p, s.build)
 }
 
-// programFolders returns the folders of the programs' versions, the newest first. The types that
-// the log uses came with version 13.
-var programFolders = func() []string {
+// programs are looked for by version, the newest first. The types that the log uses came with
+// version 13.
+var programs = driver.Programs{
+	Names: []string{"postgres", "initdb"}, Folders: programFolders(),
+	Missing: system.Missing{Software: "a PostgreSQL server of version 13 or later",
+		Packages: []string{"postgresql"}},
+}
+
+func programFolders() []string {
 	var all []string
 	for version := 18; version >= 13; version-- {
 		for _, format := range []string{"/usr/lib/postgresql/%d/bin", "/usr/pgsql-%d/bin",
@@ -91,28 +97,11 @@ var programFolders = func() []string {
 		}
 	}
 	return append(all, "/usr/bin", "/usr/local/bin")
-}()
-
-// findPrograms returns the folder of the servers' programs.
-func findPrograms(folders []string) (string, error) {
-	for _, folder := range folders {
-		for _, name := range []string{"postgres", "initdb"} {
-			if driver.FindProgram(filepath.Join(folder, name)) == "" {
-				folder = ""
-				break
-			}
-		}
-		if folder != "" {
-			return folder, nil
-		}
-	}
-	return "", &system.Missing{Software: "a PostgreSQL server of version 13 or later",
-		Packages: []string{"postgresql"}}
 }
 
 // FindSoftware looks for the servers' programs.
-func (postgresSystem) FindSoftware(system.Settings) error {
-	_, err := findPrograms(programFolders)
+func (postgresSystem) FindSoftware(s system.Settings) error {
+	_, err := programs.Find(s)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -46,6 +47,8 @@ func TestStartEndsWhenToldTo(t *testing.T) {
 
 // On a machine without the server the error names its package.
 func TestServerIsMissing(t *testing.T) {
-	_, err := findPrograms([]string{t.TempDir()})
+	elsewhere := programs
+	elsewhere.Folders = []string{t.TempDir()}
+	_, err := elsewhere.Find(system.Settings{})
 	systemtest.Refused(t, time.Now(), err, "install the package postgresql")
 }

@@ -28,8 +28,7 @@ var secured = &systemtest.Servers[*driver.Cluster]{
 func needServer(t testing.TB) {
 	t.Helper()
 	systemtest.NeedPackage(t, "postgresql-15", func() error {
-		_, err := findPrograms(programFolders)
-		return err
+		return postgresSystem{}.FindSoftware(system.Settings{})
 	})
 }
 

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,7 +108,9 @@ func TestCheck(t *testing.T) {
 }
 
 func TestMissingServer(t *testing.T) {
-	_, err := findInstallation([]string{filepath.Join(t.TempDir(), "rabbitmq-server")})
+	elsewhere := scripts
+	elsewhere.Folders = []string{t.TempDir()}
+	_, err := elsewhere.Find(system.Settings{})
 	var missing *system.Missing
 	if !errors.As(err, &missing) || !slices.Equal(missing.Packages, []string{"rabbitmq-server"}) {
 		t.Errorf("without a server: %v", err)

@@ -39,37 +39,39 @@ var servers = driver.Servers{
 // searchPath is the PATH on which the server's script finds Erlang and the shell's tools.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// serverScripts are the packages' paths of the script that starts a server.
-// /usr/sbin/rabbitmq-server is not among them: it is a wrapper that changes the user and reads the
-// configuration of the machine's own server.
-var serverScripts = []string{
-	"/usr/lib/rabbitmq/bin/rabbitmq-server",
-	"/usr/local/lib/rabbitmq/bin/rabbitmq-server",
-	"/opt/rabbitmq/sbin/rabbitmq-server",
+const serverScript = "rabbitmq-server"
+
+// scripts are the scripts that start servers. /usr/sbin/rabbitmq-server is not among them: it is a
+// wrapper that changes the user and reads the configuration of the machine's own server.
+var scripts = driver.Programs{
+	Names:   []string{serverScript},
+	Folders: []string{"/usr/lib/rabbitmq/bin", "/usr/local/lib/rabbitmq/bin", "/opt/rabbitmq/sbin"},
+	Missing: system.Missing{Software: "RabbitMQ's server, which runs on Erlang",
+		Packages: []string{"rabbitmq-server"}},
 }
 
 // installation holds the programs of a cluster.
 type installation struct{ server, epmd string }
 
-// findInstallation returns the programs to run, or an error that says how to get them. The
-// server's script is the first of the scripts that exists.
-func findInstallation(scripts []string) (installation, error) {
-	found := installation{server: driver.FindProgram(scripts...), epmd: lookUp("epmd")}
-	if found.server == "" || found.epmd == "" || lookUp("erl") == "" {
-		return found, &system.Missing{Software: "RabbitMQ's server, which runs on Erlang",
-			Packages: []string{"rabbitmq-server"}}
+// findInstallation returns the programs to run, or an error that says how to get them.
+func findInstallation(s system.Settings) (installation, error) {
+	folder, err := scripts.Find(s)
+	found := installation{server: filepath.Join(folder, serverScript), epmd: lookUp("epmd")}
+	if err == nil && (found.epmd == "" || lookUp("erl") == "") {
+		missing := scripts.Missing
+		err = &missing
 	}
-	return found, nil
+	return found, err
 }
 
 // FindSoftware looks for the server's script and for Erlang.
-func (rabbitSystem) FindSoftware(system.Settings) error { return Installed() }
-
-// Installed returns a *system.Missing when this machine cannot start servers.
-func Installed() error {
-	_, err := findInstallation(serverScripts)
+func (rabbitSystem) FindSoftware(s system.Settings) error {
+	_, err := findInstallation(s)
 	return err
 }
+
+// Installed returns a *system.Missing when this machine cannot start servers.
+func Installed() error { return rabbitSystem{}.FindSoftware(system.Settings{}) }
 
 // lookAfter is how long a server that starts waits until it looks for the others again.
 const lookAfter = 500 * time.Millisecond
@@ -118,7 +120,7 @@ func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbe
 // does not touch other servers on this machine: the cluster has its own names, ports, cookie and
 // name server (epmd).
 func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	programs, err := findInstallation(serverScripts)
+	programs, err := findInstallation(p.Settings)
 	if err != nil {
 		return nil, err
 	}

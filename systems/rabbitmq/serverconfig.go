@@ -41,7 +41,7 @@ const (
 
 // serverSettings configure the servers that plimsoll starts. The defaults are
 // RabbitMQ's own unless the description says otherwise.
-var serverSettings = driver.ServerSettings(system.MustSettings(`
+var serverSettings = driver.ServerSettings(system.MustSettings(driver.DeclarePrograms + `
 security text password password|tls
     how clients authenticate: a password, or a password over TLS
 vm_memory_high_watermark bytes 512MB 128MB..: with less a server blocks producers while it is idle

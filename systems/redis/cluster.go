@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
-var serverSettings = driver.ServerSettings(system.MustSettings(`
+var serverSettings = driver.ServerSettings(system.MustSettings(driver.DeclarePrograms + `
 security text password password|tls|none
     how clients and servers authenticate: a user and password, these over TLS, or nothing
     (Redis's default)
@@ -32,12 +33,16 @@ maxmemory bytes 1GB 64MB..
 `))
 
 const (
-	program      = "redis-server"
-	redisPackage = "redis-server"
-	clientPort   = 6379
-	configFile   = "redis.conf"
-	benchUser    = "plimsoll"
+	program    = "redis-server"
+	clientPort = 6379
+	configFile = "redis.conf"
+	benchUser  = "plimsoll"
 )
+
+var programs = driver.Programs{
+	Names:   []string{program},
+	Missing: system.Missing{Software: program, Packages: []string{"redis-server"}},
+}
 
 // servers describes how Redis's servers start, fail and stop. A replica is online within a second,
 // later on a busy machine.
@@ -53,16 +58,16 @@ func (redisSystem) NodeNames(p system.Provision) []string { return driver.Number
 // Provision starts a primary and its replicas as processes of this machine. It returns
 // when all replicas are online. The primary never changes: plimsoll promotes no replica.
 func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	path, err := driver.LookUp(program, redisPackage)
+	folder, err := programs.Find(p.Settings)
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, starter{path, p}.build)
+	return servers.Provision(ctx, p, starter{filepath.Join(folder, program), p}.build)
 }
 
 // FindSoftware looks for the server's program.
-func (redisSystem) FindSoftware(system.Settings) error {
-	_, err := driver.LookUp(program, redisPackage)
+func (redisSystem) FindSoftware(s system.Settings) error {
+	_, err := programs.Find(s)
 	return err
 }
 
