@@ -174,6 +174,43 @@ func TestDiscardGivesTheLatestLinkBack(t *testing.T) {
 	}
 }
 
+// What is called latest and is not plimsoll's link stays.
+func TestLatestOfSomebodyElse(t *testing.T) {
+	latest := func(root string) string { return filepath.Join(root, LatestLink) }
+	for name, put := range map[string]func(root string) error{
+		"a file":   func(root string) error { return os.WriteFile(latest(root), nil, 0o600) },
+		"a folder": func(root string) error { return os.Mkdir(latest(root), 0o700) },
+		"a link to a folder without runs": func(root string) error {
+			return errors.Join(os.Mkdir(filepath.Join(root, "v1.2"), 0o700),
+				os.Symlink("v1.2", latest(root)))
+		},
+		"a link elsewhere": func(root string) error { return os.Symlink(os.TempDir(), latest(root)) },
+	} {
+		root := t.TempDir()
+		if err := put(root); err != nil {
+			t.Fatal(err)
+		}
+		look := func() string {
+			info, err := os.Lstat(latest(root))
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			to, _ := os.Readlink(latest(root))
+			return info.Mode().String() + to
+		}
+		was := look()
+		w, run := written(t, root)
+		if err := w.Close(run); err != nil {
+			t.Error(err)
+		}
+		failed, _ := written(t, root)
+		failed.Discard()
+		if is := look(); is != was {
+			t.Errorf("%s was replaced: %s, not %s", name, is, was)
+		}
+	}
+}
+
 func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

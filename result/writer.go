@@ -139,8 +139,11 @@ func (w *Writer) place(run *Run) error {
 }
 
 // PointLatest points the latest link of a folder of runs at one of them, by name. On a file
-// system without links it does nothing.
+// system without links it does nothing, and neither where something else has the link's name.
 func PointLatest(root, to string) {
+	if !isLatest(filepath.Join(root, LatestLink)) {
+		return
+	}
 	link := filepath.Join(root, fmt.Sprintf(".latest-%d", os.Getpid()))
 	if err := os.Symlink(to, link); err != nil {
 		return
@@ -148,6 +151,24 @@ func PointLatest(root, to string) {
 	if err := os.Rename(link, filepath.Join(root, LatestLink)); err != nil {
 		_ = os.Remove(link)
 	}
+}
+
+// isLatest reports whether nothing is at a path, or a link that PointLatest may have made: to a name
+// beside it that is gone, or is a folder with a JSON file.
+func isLatest(path string) bool {
+	to, err := os.Readlink(path)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	if to != filepath.Base(to) {
+		return false
+	}
+	to = filepath.Join(filepath.Dir(path), to)
+	if _, err := os.Stat(to); err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	files, err := filepath.Glob(filepath.Join(to, "*.json"))
+	return err == nil && len(files) > 0
 }
 
 // Dir is the run's directory.

@@ -70,6 +70,8 @@ type Options struct {
 	Renewals int
 	// Ran, if not nil, is called with each run that did not fail.
 	Ran func(run *result.Saved) error
+
+	own bool // Dir has this experiment alone, and becomes the latest beside it
 }
 
 // Run makes a strategy's measurements one by one, until the strategy has ended, ctx is cancelled,
@@ -83,7 +85,7 @@ func Run(ctx context.Context, s Strategy, o Options) (err error) {
 			return err
 		}
 		outcome := l.measure(ctx, m)
-		if outcome.Dir != "" && !l.shown {
+		if o.own && outcome.Dir != "" && !l.shown {
 			l.shown = true
 			result.PointLatest(filepath.Dir(o.Dir), filepath.Base(o.Dir))
 		}
