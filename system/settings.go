@@ -82,9 +82,11 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 		kinds[d.Name] = d
 	}
 	var violations strict.Violations
+	unshown := map[int]bool{} // lines with an unknown setting, whose value may be a secret
 	for _, g := range given {
 		d, known := kinds[g.Name]
 		if !known {
+			unshown[g.At.Line] = true
 			violations = append(violations, violation(g, strict.Unknown("setting", g.Name, names)))
 			continue
 		}
@@ -94,6 +96,11 @@ func Resolve(declared []Setting, given []target.Setting) (Settings, error) {
 			continue
 		}
 		s.values[g.Name], s.given[g.Name] = g.Value, g
+	}
+	for i, v := range violations {
+		if unshown[v.Line] {
+			violations[i].Excerpt = ""
+		}
 	}
 	if len(violations) > 0 {
 		return Settings{}, violations

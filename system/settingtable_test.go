@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
@@ -55,5 +56,20 @@ func TestSettingTableMistakes(t *testing.T) {
 			}()
 			MustSettings(table)
 		})
+	}
+}
+
+// The value of an unknown setting may be a secret: no excerpt of its line is shown.
+func TestUnknownSettingsAreNotShown(t *testing.T) {
+	at := func(column int) strict.Place {
+		return strict.Place{File: "t.yaml", Line: 2, Column: column,
+			Excerpt: "settings: {pass: hunter2, n: x}"}
+	}
+	_, err := Resolve(MustSettings("n count 1 0..5\n    how many\n"), []target.Setting{
+		{Name: "n", Value: "x", At: at(24)}, {Name: "pass", Value: "hunter2", At: at(12)},
+	})
+	if err == nil || strings.Contains(err.Error(), "hunter2") ||
+		!strings.Contains(err.Error(), `unknown setting "pass"`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -41,6 +41,9 @@ func (d *Document) decodeRoot(root *node, into any) {
 			"must be a mapping of keys to values, not %s: write `key: value` lines", root.shape))
 		return
 	}
+	if keys, are := target.Elem().Interface().(Keys); are {
+		d.secretive = slices.ContainsFunc(keys, func(k Key) bool { return k.Refuse != "" })
+	}
 	d.structure(root, target.Elem(), "")
 }
 
@@ -96,6 +99,9 @@ func (d *Document) shaped(n *node, want shape, path string) bool {
 		return true
 	}
 	d.fail(n, path, fmt.Sprintf(" must be %s, not %s", want, n.shape))
+	if d.secretive && want == mapping {
+		d.source.hide(n.line, n.column) // a password in the place of the keys that name it
+	}
 	return false
 }
 
@@ -116,6 +122,9 @@ func (d *Document) structure(n *node, into reflect.Value, path string) {
 		}
 		if !known {
 			d.add(key.line, key.column, d.unknownKey(key, path, names))
+			if d.secretive {
+				d.hideValue(key)
+			}
 			continue
 		}
 		inner := join(path, key.name)
@@ -134,6 +143,11 @@ func (d *Document) structure(n *node, into reflect.Value, path string) {
 func (d *Document) refuse(key entry, path, why string) {
 	d.places[path] = spot{key.line, key.column}
 	d.fail(&node{line: key.line, column: key.column}, path, " "+why)
+	d.hideValue(key)
+}
+
+// hideValue keeps a key's value, and what follows it in its line, out of all excerpts.
+func (d *Document) hideValue(key entry) {
 	d.source.hide(key.line, key.column+len([]rune(key.name))+1)
 }
 

@@ -23,6 +23,9 @@ type Document struct {
 	file   string
 	// emptyIsAbsent: a key without a value leaves its field alone.
 	emptyIsAbsent bool
+	// secretive: some keys are refused because their values may be secrets, so the value of an
+	// unknown key may be one too, and is not shown.
+	secretive bool
 }
 
 // spot is a line and a column, both from 1.
