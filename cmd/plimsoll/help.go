@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -32,8 +35,37 @@ func withDefault(v *kong.Value) string {
 	return text + " Default: " + v.Default + "."
 }
 
-// notANumber is how kong says that a number was expected.
-var notANumber = regexp.MustCompile(`expected a valid \d+ bit u?int but got`)
+// notANumber is how kong says that a number was expected, and takenForFlag that a value begins like
+// a flag.
+var (
+	notANumber   = regexp.MustCompile(`expected a valid (\d+) bit (u?)int but got ("?(\d*).*)`)
+	takenForFlag = regexp.MustCompile(`expected \w+ value but got "([^"]*)" \(([^)]*)\).*`)
+)
+
+// plainly says in plain words what kong says of a value.
+func plainly(text string) string {
+	if m := notANumber.FindStringSubmatch(text); m != nil {
+		bits, _ := strconv.Atoi(m[1]) // digits
+		if m[2] == "" {
+			bits--
+		}
+		most := ""
+		if m[4] != "" {
+			most = fmt.Sprint(" up to ", uint64(math.MaxUint64)>>(64-bits))
+		}
+		return strings.Replace(text, m[0], "must be a whole number"+most+", not "+m[3], 1)
+	}
+	if m := takenForFlag.FindStringSubmatch(text); m != nil {
+		says := "needs a value, and " + m[1] + " is read as a flag"
+		if m[2] == "<EOL>" {
+			says = "needs a value"
+		} else if len(m[1]) > 1 && strings.Contains(".0123456789", m[1][1:2]) {
+			says = "must not be negative, and " + m[1] + " is"
+		}
+		return strings.Replace(text, m[0], says, 1)
+	}
+	return text
+}
 
 // misread returns the sentence of an error in the command line, with the near name for an unknown
 // flag or command, or else with the help to read.
@@ -46,7 +78,7 @@ func misread(err error) string {
 			command = node.FullPath()
 		}
 		text, _, _ = strings.Cut(text, ", did you mean") // kong also suggests what is not near
-		text = notANumber.ReplaceAllString(text, "must be a whole number, not")
+		text = plainly(text)
 		near := ""
 		if flag, is := strings.CutPrefix(text, "unknown flag --"); is {
 			if near = strict.Nearest(flag, flagNames(node)); near != "" {

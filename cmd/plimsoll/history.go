@@ -34,7 +34,7 @@ func (c *historyCommand) Run(con console) error {
 		if c.Tag != "" {
 			tagged = "the tag " + c.Tag + " and "
 		}
-		return inputError{fmt.Errorf("%s holds no complete experiment with %sthe figure %s: "+
+		return inputError{fmt.Errorf("%s holds no experiment with %sthe figure %s that can be compared: "+
 			"name a folder of runs, or another --figure", relative(c.Dir), tagged, c.Figure)}
 	}
 	if h.Keep(c.Series); len(h.Series) == 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -23,7 +24,7 @@ type peakCommand struct {
 	several
 	uiFlags
 	fleetFlags
-	SLO       []string `name:"slo" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	SLO       []string `name:"slo" sep:"none" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
 	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
 	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
 	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
@@ -195,12 +196,14 @@ func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 
 // bounds reads the flags that bound the search.
 func (c *peakCommand) bounds(o *peak.Options) (err error) {
-	for _, s := range c.SLO {
-		objective, err := verdict.ParseObjective(s)
-		if err != nil {
-			return fmt.Errorf("--slo: %w", err)
+	for _, list := range c.SLO {
+		for s := range strings.SplitSeq(list, ",") {
+			objective, err := verdict.ParseObjective(s)
+			if err != nil {
+				return fmt.Errorf("--slo: %w", err)
+			}
+			o.Objectives = append(o.Objectives, objective)
 		}
-		o.Objectives = append(o.Objectives, objective)
 	}
 	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
 	o.Plan.Curve = c.Curve

@@ -36,7 +36,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 			return a, b, nil, err
 		}
 	}
-	if err := oneSet(runs); err != nil {
+	if err := errors.Join(oneSet(runs), copied(runs, map[string]string{})); err != nil {
 		return a, b, nil, err
 	}
 	failed := failedOf(runs)
@@ -60,7 +60,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 }
 
 func twoSides(first, second string) (a, b compare.Side, notes []string, err error) {
-	seen := map[string]bool{}
+	seen, copies := map[string]bool{}, map[string]string{}
 	for i, argument := range []string{first, second} {
 		dirs, err := runDirs(argument)
 		if err != nil {
@@ -74,6 +74,9 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 			seen[dir] = true
 		}
 		runs, err := readRuns(dirs)
+		if err == nil {
+			err = copied(runs, copies)
+		}
 		if err != nil {
 			return a, b, nil, err
 		}
@@ -87,6 +90,20 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 			Failed: failed}
 	}
 	return a, b, notes, nil
+}
+
+// copied refuses copies of one run: they would count as independent measurements. seen has the
+// folders of earlier runs by what tells runs apart.
+func copied(runs []*result.Saved, seen map[string]string) error {
+	for _, s := range runs {
+		key := fmt.Sprint(s.Run.ID, s.Run.Name, s.Run.StartedAt.UnixNano())
+		if first, again := seen[key]; again && s.Run.Imported == nil {
+			return fmt.Errorf("%s is a copy of %s: name one of them", relative(s.Dir),
+				relative(first))
+		}
+		seen[key] = s.Dir
+	}
+	return nil
 }
 
 // sideName returns the name of a set: its target, and the argument where that says more.

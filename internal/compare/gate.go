@@ -248,8 +248,11 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	b, ok := of(c.B.Runs, g.Figure)
 	a, okA := of(c.A.Runs, g.Figure)
 	if !ok || (g.Relative && !okA) {
-		return estimate{}, errors.New(
-			"some runs lack this figure: measure longer, or choose another figure")
+		advice := "choose another figure"
+		if g.Figure.Percentile > 0 {
+			advice = "measure longer, or " + advice
+		}
+		return estimate{}, fmt.Errorf("some runs lack this figure (%s): %s", g.Figure.Title, advice)
 	}
 	exact := b.exact() && (!g.Relative || a.exact())
 	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)

@@ -32,15 +32,28 @@ type Notes struct {
 }
 
 // ReadNotes reads the notes in an experiment's folder; unreadable notes count as none.
-func ReadNotes(dir string) (n Notes) {
-	info, err := os.Lstat(filepath.Join(dir, NotesFile))
-	if err != nil || !info.Mode().IsRegular() {
-		return n
-	}
-	if result.ReadDocument(dir, NotesFile, "notes", &n) != nil || n.check() != nil {
+func ReadNotes(dir string) Notes {
+	n, err := readNotes(dir)
+	if err != nil {
 		return Notes{}
 	}
 	return n
+}
+
+// readNotes is ReadNotes with an error where notes are there that cannot be read.
+func readNotes(dir string) (n Notes, err error) {
+	info, err := os.Lstat(filepath.Join(dir, NotesFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return n, nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("it is no file")
+	case err == nil:
+		if err = result.ReadDocument(dir, NotesFile, "notes", &n); err == nil {
+			err = n.check()
+		}
+	}
+	return n, err
 }
 
 // NewNotes parses a reader's input. Tags are separated by commas.
@@ -83,7 +96,11 @@ func (n *Notes) Version() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Save replaces the notes in an experiment's folder.
+// Save replaces the notes in an experiment's folder, unless those there cannot be read.
 func (n *Notes) Save(dir string) error {
+	if _, err := readNotes(dir); err != nil {
+		return fmt.Errorf("%s has notes that cannot be read, and nothing is saved over them: "+
+			"mend, rename or delete the file", NotesFile)
+	}
 	return result.ReplaceDocument(filepath.Join(dir, NotesFile), n)
 }

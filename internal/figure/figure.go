@@ -48,6 +48,10 @@ func (f Figure) Span(r *result.Run) (Span, bool) {
 // without a latency make incomparable.
 func (f Figure) IsLatency() bool { return f.Series != "" }
 
+// IsCount reports whether the figure is an exact number of messages, which is true of a run however
+// it went.
+func (f Figure) IsCount() bool { return f.Unit == Messages }
+
 // OfSearch reports whether the figure is of a search for a peak, and not of runs.
 func (f Figure) OfSearch() bool { return f.of == nil }
 

@@ -185,7 +185,11 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		func(*result.Run) {},
 		func(r *result.Run) { r.State = result.Interrupted },
 		func(r *result.Run) { r.State = result.Running }, // its process has ended
-		func(r *result.Run) { r.Summary.Generator.Limited = true },
+		func(r *result.Run) {
+			r.Summary.Generator.Limited = true
+			r.Ledger = result.Ledger{Accounted: true,
+				Subscriptions: []result.SubscriptionLedger{{Lost: 9}}}
+		},
 		func(r *result.Run) { r.Imported = &result.Import{Tool: "other"} },
 		func(r *result.Run) { r.Summary.Latency[0].Percentiles[0].Bound = result.AtLeast },
 		func(r *result.Run) { r.Durability.Level = 3 },
@@ -224,6 +228,11 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		"left out: 1 experiment, measured by another tool",
 		"left out: 1 experiment, no exact publish.p99"}, "\n") {
 		t.Error(got)
+	}
+	counted := read(t, root, figure.Lost)
+	if got := strings.Join(counted.LeftOut, "\n"); len(counted.Series) == 0 ||
+		counted.Series[0].Points[0].Values[0] != 9 || strings.Contains(got, "limited") {
+		t.Errorf("losses of a run that plimsoll limited: %+v, %s", counted.Series, got)
 	}
 	found := read(t, root, figure.Peak)
 	if len(found.Series) != 1 || found.Series[0].Points[0].Values[0] != 20000 {

@@ -131,7 +131,9 @@ func (r *reader) run(dir string) {
 		r.left["a run.json that cannot be read"]++
 		return
 	}
+	counts := !slices.ContainsFunc(r.Figures, func(f figure.Figure) bool { return !f.IsCount() })
 	switch ranked, why := verdict.RankingOf(run); {
+	case counts: // a loss in a run that cannot be ranked is a loss
 	case ranked == verdict.Unranked:
 		r.left[why.Sentence]++
 		return
