@@ -25,9 +25,10 @@ type Report struct {
 	Document func() document.Document
 	Measured []*result.Saved // the runs of a report on runs
 
-	kind  string // "a verification"
-	parts string // "each of its rounds": they are runs
-	forms []form
+	kind    string   // "a verification"
+	parts   string   // "each of its rounds": they are runs
+	ofParts []string // the formats of those runs
+	forms   []form
 }
 
 // form is one way to write experiments for machines.
@@ -58,7 +59,7 @@ func (r Report) Write(w io.Writer, format string, l document.Layout) error {
 	if slices.Contains(forPeople, format) {
 		return document.Write(w, format, r.Document(), l)
 	}
-	if r.parts != "" && slices.Contains(Formats(), format) {
+	if slices.Contains(r.ofParts, format) {
 		names := r.Formats()
 		last := len(names) - 1
 		return fmt.Errorf("%s is written as %s or %s, not as %s: %s is a run directory that can be",

@@ -66,13 +66,17 @@ func TestPagesShowEverythingInAnyWindow(t *testing.T) {
 		t.Fatalf("open a tab of the browser: %v", err)
 	}
 	plan, cells := swept(t, 3, 2)
+	answered, err := NewStudyResult(measuredStudy(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	limited := kafkaThree.load(t)
 	limited.Run.Summary.Generator.Limited = true
 	for name, r := range map[string]Report{
 		"run": Runs([]*result.Saved{faulted(t)}), "crashed": Runs([]*result.Saved{crashed(t)}),
 		"runs":  Runs([]*result.Saved{limited, natsInside.load(t), small.load(t)}),
 		"peak":  Searches([]*peak.Saved{searched("sim"), searched("a-system-with-a-long-name")}),
-		"sweep": Sweep(plan, cells, nil), "study": Studies([]StudyResult{studied(t)}),
+		"sweep": Sweep(plan, cells, nil), "study": Studies([]StudyResult{answered}),
 		"verify": Verifications([]*verify.Saved{verifiedAt("nats", 2, "power-cut all", 3, false)}),
 	} {
 		var page bytes.Buffer

@@ -57,7 +57,7 @@ func TestClosedLoopIsNotRankedWithAnOpenOne(t *testing.T) {
 	}
 	var bars int
 	for _, r := range figureRows([]*result.Saved{loop, closedLoop(t, "loop")}) {
-		if r.Section == ofSendCall && len(r.Bars) > 0 {
+		if r.Section == "A whole send of a closed loop" && len(r.Bars) > 0 {
 			bars++
 		}
 	}

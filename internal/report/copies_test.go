@@ -24,12 +24,12 @@ func single(t *testing.T, name string) *result.Saved {
 func TestSingleCopyIsNamed(t *testing.T) {
 	one, other := single(t, "redis-1"), single(t, "kafka-1")
 	several := small.load(t)
-	for _, runs := range [][]*result.Saved{{one}, {one, other}, {one, several}} {
+	for _, side := range [][]*result.Saved{{one}, {one, other}, {one, several}} {
 		for _, format := range texts(Formats()) {
 			if slices.Contains([]string{"intervals", "resources", "omb"}, format) {
 				continue // figures of each second, and another tool's fields
 			}
-			out := stripSpaces(string(render(t, format, runs...)))
+			out := stripSpaces(string(render(t, format, side...)))
 			if format == "csv" {
 				head, rows, _ := strings.Cut(out, " ")
 				at := slices.Index(strings.Split(head, ","), "durability_copies")
@@ -40,7 +40,7 @@ func TestSingleCopyIsNamed(t *testing.T) {
 			}
 			if !strings.Contains(out, result.SingleCopy) {
 				t.Errorf("%s of %d runs does not say that there is a single copy:\n%s", format,
-					len(runs), out)
+					len(side), out)
 			}
 		}
 	}

@@ -20,9 +20,9 @@ func TestPicturesHideNoLoss(t *testing.T) {
 	lossy.Run.Warnings = []result.Warning{
 		{Code: verdict.NoisyMachine, Sentence: "a noisy machine"},
 		{Code: verdict.Loss, Sentence: "20 acknowledged messages never arrived"}}
-	for name, runs := range map[string][]*result.Saved{
+	for name, shown := range map[string][]*result.Saved{
 		"one": {lossy}, "two": {noisy, lossy}, "many": {noisy, noisy, noisy, lossy}} {
-		p := RunsPoster(runs)
+		p := RunsPoster(shown)
 		if !strings.Contains(p.Limits, "20 acknowledged messages never arrived") {
 			t.Errorf("%s: the caption is %q", name, p.Limits)
 		}
@@ -67,7 +67,7 @@ func TestOverloadedRunsAreRankedByTheirRatesOnly(t *testing.T) {
 		switch {
 		case r.Name == "acknowledged" && len(r.Bars) == 0:
 			t.Error("the rates have no bars")
-		case r.Section == ofPublish && r.Bars != nil:
+		case r.Section == "Publish latency" && r.Bars != nil:
 			t.Errorf("%s has bars: %v", r.Name, r.Bars)
 		}
 	}

@@ -22,13 +22,17 @@ var clean, wrap, columns, pad, cut = document.Clean, document.Wrap, document.Col
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// The printers of figures by their units; rounded prints three significant digits and no unit.
-var (
-	rate           = figure.PerSecond.Print
-	bytesPerSecond = figure.BytesPerSecond.Print
-	nanoseconds    = figure.Nanoseconds.Print
-	rounded        = figure.Number.Print
-)
+// rate prints a number per second.
+func rate(v float64) string { return figure.PerSecond.Print(v) }
+
+// bytesPerSecond prints a rate of bytes.
+func bytesPerSecond(v float64) string { return figure.BytesPerSecond.Print(v) }
+
+// nanoseconds prints a length of time.
+func nanoseconds(ns float64) string { return figure.Nanoseconds.Print(ns) }
+
+// rounded prints three significant digits and no unit.
+func rounded(v float64) string { return figure.Number.Print(v) }
 
 // share prints part of whole in per cent: with a digit after the point, and
 // never as 100% or 0% when it is not.

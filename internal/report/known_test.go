@@ -141,10 +141,10 @@ func TestTimesAreRough(t *testing.T) {
 // The searches of peaks that are known say how well, and the last one has it as JSON.
 func TestHowWellPeaksAreKnown(t *testing.T) {
 	figure := figure.Figure{Name: figure.Peak, Unit: figure.PerSecond}
-	known := compare.Judge(0.1, 5, 1e9, []compare.Rounds{{Target: "a", Figure: figure,
+	judged := compare.Judge(0.1, 5, 1e9, []compare.Rounds{{Target: "a", Figure: figure,
 		Values: map[int]float64{1: 1000, 2: 1010, 3: 990, 4: 1000, 5: 1005}}})
 	var table, machine bytes.Buffer
-	r := SearchesUntil([]*peak.Saved{searched("a"), searched("a")}, known)
+	r := SearchesUntil([]*peak.Saved{searched("a"), searched("a")}, judged)
 	if err := r.Write(&table, "table", document.Layout{Width: 120}); err != nil ||
 		!strings.Contains(table.String(), "known after 5 rounds") ||
 		!strings.Contains(table.String(), "1.001k/s") {

@@ -145,7 +145,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 	var levels []string
 	bracket := document.Figure{Name: "Peak stable throughput"}
 	above := document.Figure{Name: "Unstable from"}
-	latency := document.Figure{Name: "Publish latency at the peak, p99"}
+	publish := document.Figure{Name: "Publish latency at the peak, p99"}
 	delivered := document.Figure{Name: "End-to-end latency at the peak, p99"}
 	for _, s := range all {
 		p.Systems = append(p.Systems, clean(s.Name))
@@ -156,7 +156,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 		if stable == nil {
 			stable = &peak.Trial{}
 		}
-		latency.Values = append(latency.Values, micro(at(stable.Series(result.Publish), 99)))
+		publish.Values = append(publish.Values, micro(at(stable.Series(result.Publish), 99)))
 		delivered.Values = append(delivered.Values, micro(at(stable.Series(result.EndToEnd), 99)))
 	}
 	p.Question = "How many " + sizes + " per second " + doesOrDo(p.Systems) + " carry?"
@@ -165,7 +165,7 @@ func SearchesPoster(all []*peak.Saved) *document.Poster {
 		p.Circumstances = "durability " + same[0] + ", "
 	}
 	p.Circumstances += fmt.Sprintf("windows of %s, ", seconds(s.TrialSeconds)) + confirmedWords(all)
-	p.Figures = []document.Figure{bracket, latency, above, delivered}
+	p.Figures = []document.Figure{bracket, publish, above, delivered}
 	if knees := kneeCharts(all); len(knees) > 0 {
 		p.Chart = knees[0]
 	} else {

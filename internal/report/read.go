@@ -27,8 +27,8 @@ func Read(dirs []string) (Report, error) {
 			return r, err
 		}
 	}
-	runs, err := readAll(all, verdict.Read)
-	return Runs(runs), err
+	saved, err := readAll(all, verdict.Read)
+	return Runs(saved), err
 }
 
 // kinds read the folders of the experiments of a kind, where all directories are such folders.

@@ -13,8 +13,7 @@ import (
 func Runs(runs []*result.Saved) Report {
 	return Report{Measured: runs,
 		Document: func() document.Document { return runDocument(runs) },
-		forms: append(runForms(runs),
-			posterForms(func() *document.Poster { return RunsPoster(runs) })...)}
+		forms:    postedForms(runs, func() *document.Poster { return RunsPoster(runs) })}
 }
 
 // runForms are the formats of runs for machines.
@@ -30,5 +29,10 @@ func runForms(runs []*result.Saved) []form {
 	return out
 }
 
+// postedForms are the formats of runs for machines, and those to share.
+func postedForms(runs []*result.Saved, poster func() *document.Poster) []form {
+	return append(runForms(runs), posterForms(poster)...)
+}
+
 // Formats are the formats that runs are written in.
-func Formats() []string { return Runs(nil).Formats() }
+func Formats() []string { return Report{forms: postedForms(nil, nil)}.Formats() }

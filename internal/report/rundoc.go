@@ -87,7 +87,7 @@ func inText(s *result.Saved, sure within) []block {
 	facts := func(all ...[]document.Fact) block {
 		return block{For: document.InText, Facts: slices.Concat(all...)}
 	}
-	table := func(t document.Table) block { return only(document.InText, tabled(t)) }
+	show := func(t document.Table) block { return only(document.InText, tabled(t)) }
 	throughput := throughputSentence(r)
 	if r.Summary.WindowNs <= 0 {
 		throughput = atTheEnd(r, throughput)
@@ -96,11 +96,11 @@ func inText(s *result.Saved, sure within) []block {
 		factsOf("backlog", "", backlogSentence(r.Backlog)),
 		factsOf("effect", "", effectSentence(r.Backlog)))}
 	if r.Backlog != nil {
-		out = append(out, table(stretchTable(r.Backlog)))
+		out = append(out, show(stretchTable(r.Backlog)))
 	}
-	latency := percentileTable(r)
-	latency.Note = ""
-	out = append(out, table(latency),
+	percentiles := percentileTable(r)
+	percentiles.Note = ""
+	out = append(out, show(percentiles),
 		facts(factsOf("waits", "", waitSentences(r)...),
 			factsOf("missing", document.Unsure, missingSentences(r.Summary)...),
 			factsOf("clocks", document.Unsure, clockSentences(r.Summary)...),
@@ -110,10 +110,10 @@ func inText(s *result.Saved, sure within) []block {
 			factsOf("intervals", "", sure.sentence()),
 			factsOf("fault", document.Unsure, faultSentences(r)...)))
 	if r.Impact != nil {
-		out = append(out, table(impactTable(r)))
+		out = append(out, show(impactTable(r)))
 	}
-	out = append(out, table(scalingTable(r)), table(returnsTable(r)), table(absencesTable(r)),
-		table(workersTable(r)),
+	out = append(out, show(scalingTable(r)), show(returnsTable(r)), show(absencesTable(r)),
+		show(workersTable(r)),
 		facts(factsOf("lost", document.Bad, lostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
@@ -142,7 +142,7 @@ func onPage(id string, s *result.Saved, sure within) []block {
 	r := &s.Run
 	var out []block
 	var contents []document.Contents
-	part := func(name, words string, blocks ...block) {
+	section := func(name, words string, blocks ...block) {
 		if running(r) && len(soFar(blocks)) == 0 {
 			return
 		}
@@ -151,18 +151,18 @@ func onPage(id string, s *result.Saved, sure within) []block {
 		h.Heading.ID = id + "-" + name
 		out = append(append(out, h), blocks...)
 	}
-	part("time", "Throughput and latency", slices.Concat(
+	section("time", "Throughput and latency", slices.Concat(
 		[]block{paragraph(document.Note, chartsSentence(s))}, charted(runCharts(s, sure)...),
 		[]block{{Facts: happened(s)}})...)
-	part("cost", "What it cost", costBlocks(s)...)
-	part("figures", "Every figure", runTables(s, sure)...)
+	section("cost", "What it cost", costBlocks(s)...)
+	section("figures", "Every figure", runTables(s, sure)...)
 	how := ""
 	if r.Durability.How != "" {
 		how = "How: " + r.Durability.How + "."
 	}
-	part("durability", "Durability", paragraph("", durabilityWords(r)+"."),
+	section("durability", "Durability", paragraph("", durabilityWords(r)+"."),
 		paragraph(document.Note, how), tabled(evidenceTable(r.Durability)))
-	part("ran", "What ran", block{Facts: slices.Concat(
+	section("ran", "What ran", block{Facts: slices.Concat(
 		factsOf("clients", "", ClientsSentence(r.System.Clients)),
 		factsOf("servers", "", WarmingSentence(r.Warming)))},
 		block{Row: []block{tabled(settingsTable(r.Settings)),
@@ -185,14 +185,14 @@ func runTables(s *result.Saved, sure within) []block {
 		}
 		out = append(out, tabled(t))
 	}
-	latency := percentileTable(r)
+	percentiles := percentileTable(r)
 	for _, sentence := range waitSentences(r) {
-		latency.Note += " " + upper(sentence) + "."
+		percentiles.Note += " " + upper(sentence) + "."
 	}
 	if sentence := sure.sentence(); sentence != "" {
-		latency.Note += " Intervals: " + sentence + "."
+		percentiles.Note += " Intervals: " + sentence + "."
 	}
-	out = append(out, tabled(latency), tabled(faultTable(r)))
+	out = append(out, tabled(percentiles), tabled(faultTable(r)))
 	if r.Impact != nil {
 		out = append(out, tabled(impactTable(r)))
 	}

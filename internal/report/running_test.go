@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"encoding/csv"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +84,11 @@ func TestRefusalsOfARunWithoutAnAccount(t *testing.T) {
 				t.Errorf("%s of a run that is %s does not say what was refused", format, state)
 			}
 		}
-		if row := csvRun(&s.Run); row[17] != "12" || row[18]+row[19] != "" {
+		rows, err := csv.NewReader(bytes.NewReader(render(t, "csv", s))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := rows[1]; row[17] != "12" || row[18]+row[19] != "" {
 			t.Errorf("%s: failed, unknown and unsent are %q", state, row[17:20])
 		}
 	}

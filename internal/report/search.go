@@ -16,9 +16,9 @@ import (
 // Searches reports on searches for a peak.
 func Searches(all []*peak.Saved) Report { return SearchesUntil(all, nil) }
 
-// SearchesUntil is Searches for peaks that were searched for until they are known; known says how
+// SearchesUntil is Searches for peaks that were searched for until they are known; peaks says how
 // well they are.
-func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
+func SearchesUntil(all []*peak.Saved, peaks *compare.Known) Report {
 	type of struct {
 		*peak.Saved
 		Known *knownJSON `json:"known,omitempty"`
@@ -28,19 +28,19 @@ func SearchesUntil(all []*peak.Saved, known *compare.Known) Report {
 		forJSON[i].Saved = s
 	}
 	if len(all) > 0 {
-		forJSON[len(all)-1].Known = newKnownJSON(known)
+		forJSON[len(all)-1].Known = newKnownJSON(peaks)
 	}
 	return Report{
 		Document: func() document.Document {
 			d := searchDocument(all)
-			if known != nil {
-				d.Brief = append(d.Brief, knownBlocks(known)...)
+			if peaks != nil {
+				d.Brief = append(d.Brief, knownBlocks(peaks)...)
 				d.Blocks = append([]block{{Section: append([]block{
-					heading(1, "Peaks of all rounds")}, knownBlocks(known)...)}}, d.Blocks...)
+					heading(1, "Peaks of all rounds")}, knownBlocks(peaks)...)}}, d.Blocks...)
 			}
 			return d
 		},
-		kind: "a search for a peak", parts: "each of its trials",
+		kind: "a search for a peak", parts: "each of its trials", ofParts: Formats(),
 		forms: append([]form{jsonForm(forJSON)},
 			posterForms(func() *document.Poster { return SearchesPoster(all) })...),
 	}

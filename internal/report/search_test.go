@@ -14,6 +14,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -43,7 +44,7 @@ func trialOf(number int, kind peak.Kind, target float64) peak.Trial {
 	if !stable {
 		p99 = int64(slope / capacity * 1e10)
 		p.Verdict.Clauses[1].Outcome, p.Verdict.Clauses[1].Sentence = result.Broken, fmt.Sprintf(
-			"what waits grows by %s", rate(slope))
+			"what waits grows by %s", figure.PerSecond.Print(slope))
 	}
 	for i, s := range []result.Series{result.Publish, result.EndToEnd} {
 		p.Latency = append(p.Latency, result.Latency{Series: s, Count: 100_000,

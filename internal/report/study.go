@@ -66,7 +66,7 @@ func Studies(all []StudyResult) Report {
 	}
 	return Report{
 		Document: func() document.Document { return studyDocument(all) },
-		kind:     "a study", parts: "each of its cells", forms: forms,
+		kind:     "a study", parts: "each of its cells", ofParts: Formats(), forms: forms,
 	}
 }
 

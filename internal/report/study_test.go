@@ -66,9 +66,9 @@ qualities:
   - {name: scaling out}
 `
 
-// studied is the fixture's study: the shared CPU limited its peaks; one of its runs was kept, one
-// failed and one is missing.
-func studied(t *testing.T) StudyResult {
+// measuredStudy is a study and its measurements: the shared CPU limited its peaks; one of its runs
+// was kept, one failed and one is missing.
+func measuredStudy(t *testing.T) (*study.Study, *study.Plan, []study.Measured) {
 	t.Helper()
 	s, err := study.Parse("fixture.yaml", []byte(fixtureStudy))
 	if err != nil {
@@ -112,7 +112,13 @@ func studied(t *testing.T) StudyResult {
 			c.State, c.Reason = experiment.Failed, "the disk\x1b is <full>"
 		}
 	}
-	r, err := NewStudyResult(s, p, measured)
+	return s, p, measured
+}
+
+// studied is the result of the fixture's study.
+func studied(t *testing.T) StudyResult {
+	t.Helper()
+	r, err := NewStudyResult(measuredStudy(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,8 @@ import (
 func Verifications(all []*verify.Saved) Report {
 	return Report{
 		Document: func() document.Document { return verifyDocument(all) },
-		kind:     "a verification", parts: "each of its rounds", forms: []form{jsonForm(all)},
+		kind:     "a verification", parts: "each of its rounds", ofParts: Formats(),
+		forms: []form{jsonForm(all)},
 	}
 }
 
