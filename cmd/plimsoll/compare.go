@@ -36,7 +36,7 @@ func (c *compareCommand) Run(con console) error {
 	}
 	objections := compare.Objects(a, b)
 	against := objections.To(c.question(primary, gates))
-	v, err := versus(a, b, primary, objections, c.Anyway)
+	v, err := compared(a, b, primary, objections, c.Anyway)
 	if err != nil {
 		return inputError{err}
 	}
@@ -61,9 +61,9 @@ func (c *compareCommand) Run(con console) error {
 	return nil
 }
 
-// versus compares two sets by all figures, or by their rates only if there are objections and they
+// compared compares two sets by all figures, or by their rates only if there are objections and they
 // are not to be compared anyway.
-func versus(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
+func compared(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
 	anyway bool) (v report.Versus, err error) {
 	v.Notes = unsound(a, b)
 	if len(objections) == 0 || anyway {
@@ -194,7 +194,7 @@ func showTrials(con console, runs []*result.Saved, deciding string, of extent) e
 			next = "not compared: " + why.String() + "\n"
 			break
 		}
-		v, err := versus(all[0], all[1], primary, objections, false)
+		v, err := compared(all[0], all[1], primary, objections, false)
 		if err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "plimsoll:", misread(err))
 		return exitUsage
 	}
-	if sweeps(parsed) {
+	if removes(parsed) {
 		leftover.Sweep(testbed.Removers(),
 			func(sentence string) { fmt.Fprintln(errOut, sentence) })
 	}
@@ -122,9 +122,9 @@ func run(args []string, out, errOut io.Writer) int {
 	return exitCode(err, errOut)
 }
 
-// sweeps reports whether a command begins with the removal of what killed processes left. Commands
+// removes reports whether a command begins with the removal of what killed processes left. Commands
 // that only plimsoll itself calls do not.
-func sweeps(parsed *kong.Context) bool {
+func removes(parsed *kong.Context) bool {
 	for n := parsed.Selected(); n != nil; n = n.Parent {
 		if n.Hidden {
 			return false

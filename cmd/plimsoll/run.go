@@ -176,18 +176,18 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 }
 
 // show prints the result and writes the report of all runs into the last run's directory.
-func (c *runCommand) show(con console, runs []*result.Saved) error {
-	if err := c.price(runs); err != nil {
+func (c *runCommand) show(con console, all []*result.Saved) error {
+	if err := c.price(all); err != nil {
 		return err
 	}
-	path, err := writeReport(runs)
+	path, err := writeReport(all)
 	if err != nil {
 		return err
 	}
 	if c.JSON || c.Trials == 1 && c.Until == "" {
-		return con.print(report.Runs(runs), c.extent, c.JSON, path)
+		return con.print(report.Runs(all), c.extent, c.JSON, path)
 	}
-	if err := showTrials(con, runs, c.Primary, c.extent); err != nil {
+	if err := showTrials(con, all, c.Primary, c.extent); err != nil {
 		return err
 	}
 	sayReport(con, path)
@@ -195,8 +195,8 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 }
 
 // writeReport writes the report of all runs into the last run's directory.
-func writeReport(runs []*result.Saved) (path string, err error) {
-	return writePage(runs[len(runs)-1].Dir, report.Runs(runs).Page)
+func writeReport(all []*result.Saved) (path string, err error) {
+	return writePage(all[len(all)-1].Dir, report.Runs(all).Page)
 }
 
 // relative shortens a path below the working directory.
