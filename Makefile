@@ -69,7 +69,7 @@ publish: releasable # What .github/workflows/release.yml runs.
 # it, and the command line is tested without.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
 VIRTUAL := . ./internal/bench ./internal/peak ./internal/prove ./internal/strict ./internal/study ./internal/verify ./result
-COMPUTE := ./internal/compare ./internal/omb ./internal/report ./internal/stats ./internal/verdict
+COMPUTE := ./internal/compare ./internal/omb ./internal/report/... ./internal/stats ./internal/verdict
 UNRACED := ./internal/bench ./internal/load ./internal/peak ./internal/prove ./internal/verify
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
 # `make test` has the whole tree vetted first.
@@ -169,8 +169,11 @@ fuzz: ## Fuzz every parser for a minute each.
 		done; \
 	done
 
+# The rooms of internal/report that have golden files.
+GOLDEN := live runs searches studies sweeps table verifications versus
+
 golden: ## Rewrite the golden files; read the difference before you commit it.
-	$(GO) test ./internal/document ./internal/report ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
+	$(GO) test ./internal/document $(GOLDEN:%=./internal/report/%) ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write its output as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update

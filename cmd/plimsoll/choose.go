@@ -12,7 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -97,7 +97,7 @@ func (c *chooseCommand) next(runs []*result.Saved) string {
 	}
 	load = append(load, c.loadFlags()...)
 	command := func(name string) string {
-		return report.CommandLine(append([]string{"plimsoll", name}, load...))
+		return phrase.CommandLine(append([]string{"plimsoll", name}, load...))
 	}
 	return "next: does what was acknowledged survive a killed server?  " + command("verify") +
 		"\nnext: how much do they carry?  " + command("peak")

@@ -10,7 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/overview"
+	"github.com/plimsoll-bench/plimsoll/internal/report/versus"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -36,7 +37,7 @@ func (c *compareCommand) Run(con console) error {
 	}
 	objections := compare.Objects(a, b)
 	against := objections.To(c.question(primary, gates))
-	v, err := versus(a, b, primary, objections, c.Anyway)
+	v, err := compared(a, b, primary, objections, c.Anyway)
 	if err != nil {
 		return inputError{err}
 	}
@@ -61,10 +62,10 @@ func (c *compareCommand) Run(con console) error {
 	return nil
 }
 
-// versus compares two sets by all figures, or by their rates only if there are objections and they
-// are not to be compared anyway.
-func versus(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
-	anyway bool) (v report.Versus, err error) {
+// compared compares two sets by all figures, or by their rates only if there are objections and
+// they are not to be compared anyway.
+func compared(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
+	anyway bool) (v versus.Comparison, err error) {
 	v.Notes = unsound(a, b)
 	if len(objections) == 0 || anyway {
 		v.Objections = objections.Sentences()
@@ -92,7 +93,7 @@ func (c *compareCommand) question(primary []figure.Figure, gates []compare.Gate)
 // refuse ends a comparison of sets that must not be compared. B may fail its gates nevertheless:
 // by a broken promise or a count, for which no comparison is needed, or because it alone gives the
 // reason.
-func (c *compareCommand) refuse(con console, v report.Versus, gates []compare.Gate,
+func (c *compareCommand) refuse(con console, v versus.Comparison, gates []compare.Gate,
 	against compare.Objections) error {
 	if len(gates) > 0 {
 		v.Rulings = slices.Concat(v.Counts(gates), v.Rulings, against.FailB())
@@ -156,11 +157,11 @@ func unsound(sides ...compare.Side) []string {
 }
 
 // write prints the comparison.
-func (c *compareCommand) write(con console, v report.Versus) error {
+func (c *compareCommand) write(con console, v versus.Comparison) error {
 	return con.whole(func(w io.Writer) error {
 		switch {
 		case c.JSON:
-			return report.VersusJSON(w, v)
+			return versus.JSON(w, v)
 		case c.Markdown:
 			return document.Markdown(w, v.Document())
 		}
@@ -175,15 +176,15 @@ func showTrials(con console, runs []*result.Saved, deciding string, of extent) e
 	for _, side := range compare.ByTarget(runs) {
 		sorted = append(sorted, side.Runs...)
 	}
-	blocks := report.RunsBrief(sorted)
+	blocks := overview.Brief(sorted)
 	if of.Verbose {
-		blocks = report.SideBySide(sorted)
+		blocks = overview.SideBySide(sorted)
 	}
 	kept, notes := completed(runs)
 	all, next := compare.ByTarget(kept), ""
 	switch {
 	case len(all) == 1 && of.Verbose:
-		blocks = append(blocks, report.Medians(all[0].Runs)...)
+		blocks = append(blocks, versus.Medians(all[0].Runs)...)
 	case len(all) == 2:
 		primary, err := compare.FindPrimary(deciding)
 		if err != nil {
@@ -194,7 +195,7 @@ func showTrials(con console, runs []*result.Saved, deciding string, of extent) e
 			next = "not compared: " + why.String() + "\n"
 			break
 		}
-		v, err := versus(all[0], all[1], primary, objections, false)
+		v, err := compared(all[0], all[1], primary, objections, false)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -274,7 +274,7 @@ func knownValues() map[string]func() []candidate {
 		"--set":        keyCandidates,
 		"--scale":      func() []candidate { return named(study.Scales()) },
 
-		"report --format":        func() []candidate { return named(report.Formats()) },
+		"report --format":        func() []candidate { return named(export.Formats()) },
 		"prove --only":           func() []candidate { return named(truthNames()) },
 		"testbed break --do":     func() []candidate { return named(workload.FaultKinds()) },
 		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },

@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -65,9 +65,9 @@ func totals(job *bench.Job) (all facts) {
 	all.add("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
 	all.add("durability", job.System.Describe().Levels[level].How)
 	clients := job.Clients()
-	all.add("clients", report.ClientsSentence(&clients))
+	all.add("clients", fact.Clients(&clients))
 	for _, w := range job.Waits() {
-		all.add("waits", report.WaitSentence(w))
+		all.add("waits", fact.Wait(w))
 	}
 	if err := job.FindSoftware(); err != nil {
 		all.add("software", err.Error())

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 )
 
 // The help and CONTRIBUTING.md list every exit code, and the help every format of a report.
@@ -22,7 +22,7 @@ func TestListsAreComplete(t *testing.T) {
 	if !strings.Contains(help(), "Exit codes: "+exitList()) {
 		t.Errorf("the help lacks the exit codes: %s", help())
 	}
-	formats := strings.Join(report.Formats(), ", ")
+	formats := strings.Join(export.Formats(), ", ")
 	for _, text := range []string{help(), help("report")} {
 		if !strings.Contains(text, formats) {
 			t.Errorf("the help lacks formats of reports: %s", text)

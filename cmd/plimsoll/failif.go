@@ -6,7 +6,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/versus"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -50,7 +50,7 @@ func passes(con console, gates []compare.Gate, w *workload.Workload, runs []*res
 		out = con.err
 	}
 	rulings := compare.RuleRuns(gates, runs)
-	if err := showFacts(out, report.GateFacts(rulings)); err != nil {
+	if err := showFacts(out, versus.GateFacts(rulings)); err != nil {
 		return false, err
 	}
 	return !slices.ContainsFunc(rulings, fails), nil

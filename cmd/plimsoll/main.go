@@ -16,7 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -88,14 +89,14 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,
-			"report_formats": strings.Join(report.Formats(), ", ")},
+			"report_formats": strings.Join(export.Formats(), ", ")},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 
 // run is the program with its arguments and outputs; it returns the exit code.
 func run(args []string, out, errOut io.Writer) int {
-	errOut = talk{errOut, new(atomic.Pointer[report.Live])}
+	errOut = talk{errOut, new(atomic.Pointer[live.View])}
 	exited := -1
 	parser, err := newParser(out, errOut, func(code int) { exited = code })
 	if err != nil {
@@ -110,7 +111,7 @@ func run(args []string, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "plimsoll:", misread(err))
 		return exitUsage
 	}
-	if sweeps(parsed) {
+	if removes(parsed) {
 		leftover.Sweep(testbed.Removers(),
 			func(sentence string) { fmt.Fprintln(errOut, sentence) })
 	}
@@ -122,9 +123,9 @@ func run(args []string, out, errOut io.Writer) int {
 	return exitCode(err, errOut)
 }
 
-// sweeps reports whether a command begins with the removal of what killed processes left. Commands
+// removes reports whether a command begins with the removal of what killed processes left. Commands
 // that only plimsoll itself calls do not.
-func sweeps(parsed *kong.Context) bool {
+func removes(parsed *kong.Context) bool {
 	for n := parsed.Selected(); n != nil; n = n.Parent {
 		if n.Hidden {
 			return false
@@ -137,7 +138,7 @@ func sweeps(parsed *kong.Context) bool {
 // characters must not reach a terminal.
 type talk struct {
 	io.Writer
-	panel *atomic.Pointer[report.Live] // holds the one on the same terminal, or nil
+	panel *atomic.Pointer[live.View] // holds the one on the same terminal, or nil
 }
 
 func (t talk) Write(b []byte) (int, error) {

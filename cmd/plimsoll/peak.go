@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -236,7 +236,7 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 
 // show prints the searches and writes the report of all of them into the folder of the last.
 func (c *peakCommand) show(con console, found []*peak.Saved, known *compare.Known) error {
-	all := report.SearchesUntil(found, known)
+	all := searches.ReportUntil(found, known)
 	path, err := writePage(found[len(found)-1].Dir, all.Page)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ type peakWatch struct {
 func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
 	w.brief, w.phase = true, ""
 	w.page.Show(s.Dir)
-	w.Live.Trial(planOf(job), s, step)
+	w.View.Trial(planOf(job), s, step)
 }
 
 // Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end
@@ -268,5 +268,5 @@ func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
 		}
 		sentence = ""
 	}
-	w.Live.Phase(name, sentence)
+	w.View.Phase(name, sentence)
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
+	"github.com/plimsoll-bench/plimsoll/internal/report/overview"
+	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -93,7 +95,7 @@ func (c *runCommand) Run(con console) error {
 			failed = cmp.Or(failed, c.show(con, runs))
 		}
 		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
-		if last := report.Closing(runs); last != "" {
+		if last := overview.Closing(runs); last != "" {
 			con.say(last)
 		}
 		if c.after != nil && len(runs) > 0 {
@@ -176,18 +178,18 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 }
 
 // show prints the result and writes the report of all runs into the last run's directory.
-func (c *runCommand) show(con console, runs []*result.Saved) error {
-	if err := c.price(runs); err != nil {
+func (c *runCommand) show(con console, all []*result.Saved) error {
+	if err := c.price(all); err != nil {
 		return err
 	}
-	path, err := writeReport(runs)
+	path, err := writeReport(all)
 	if err != nil {
 		return err
 	}
 	if c.JSON || c.Trials == 1 && c.Until == "" {
-		return con.print(report.Runs(runs), c.extent, c.JSON, path)
+		return con.print(runs.Report(all), c.extent, c.JSON, path)
 	}
-	if err := showTrials(con, runs, c.Primary, c.extent); err != nil {
+	if err := showTrials(con, all, c.Primary, c.extent); err != nil {
 		return err
 	}
 	sayReport(con, path)
@@ -195,8 +197,8 @@ func (c *runCommand) show(con console, runs []*result.Saved) error {
 }
 
 // writeReport writes the report of all runs into the last run's directory.
-func writeReport(runs []*result.Saved) (path string, err error) {
-	return writePage(runs[len(runs)-1].Dir, report.Runs(runs).Page)
+func writeReport(all []*result.Saved) (path string, err error) {
+	return writePage(all[len(all)-1].Dir, runs.Report(all).Page)
 }
 
 // relative shortens a path below the working directory.
@@ -213,12 +215,12 @@ func relative(path string) string {
 }
 
 // planOf returns the live view's information about a run before it starts.
-func planOf(job *bench.Job) report.Plan {
+func planOf(job *bench.Job) live.Plan {
 	w := job.Workload
-	return report.Plan{
+	return live.Plan{
 		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(),
 		Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
-		Phases: []report.PlannedPhase{
+		Phases: []live.PlannedPhase{
 			{Name: result.PhaseConnect},
 			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},
 			{Name: result.PhaseMeasure, Ns: int64(w.Duration), AtMost: w.Backlog != nil},
@@ -249,13 +251,13 @@ func terminal(w io.Writer) (width int, isTerminal bool) {
 }
 
 // newLive returns a picture on standard error, which commands the terminal.
-func newLive(w io.Writer) *report.Live {
+func newLive(w io.Writer) *live.View {
 	said, talks := w.(talk)
 	if talks {
 		w = said.Writer
 	}
 	_, isTerminal := terminal(w)
-	live := report.NewLive(w, isTerminal, func() int {
+	live := live.New(w, isTerminal, func() int {
 		width, _ := terminal(w)
 		return width
 	})

@@ -10,14 +10,15 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // layoutOf returns the layout of text for a terminal or another output.
 func layoutOf(to io.Writer) document.Layout {
 	width, isTerminal := terminal(to)
-	return document.Layout{Width: width, Color: report.WantColor(isTerminal)}
+	return document.Layout{Width: width, Color: live.WantColor(isTerminal)}
 }
 
 // show prints a document as text.
@@ -98,7 +99,7 @@ type extent struct {
 
 // print prints a report as text, brief unless everything is asked for, and the path of its page; or
 // as JSON.
-func (con console) print(r report.Report, of extent, asJSON bool, page string) error {
+func (con console) print(r form.Report, of extent, asJSON bool, page string) error {
 	if asJSON {
 		return r.Write(con.out, "json", document.Layout{})
 	}
@@ -157,7 +158,7 @@ func exitOf(ctx context.Context, failed error, held bool) error {
 // roundsWatch shows several runs of one question. A terminal shows a live picture of each run;
 // other outputs omit the runs' intervals.
 type roundsWatch struct {
-	*report.Live
+	*live.View
 	terminal bool
 }
 
@@ -168,6 +169,6 @@ func newRoundsWatch(w io.Writer) roundsWatch {
 
 func (w *roundsWatch) Interval(i result.Interval) {
 	if w.terminal {
-		w.Live.Interval(i)
+		w.View.Interval(i)
 	}
 }

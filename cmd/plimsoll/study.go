@@ -13,7 +13,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
+	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -154,11 +155,11 @@ func (c *showStudy) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	r, err := report.NewStudyResult(s, p, make([]study.Measured, len(p.Cells)))
+	r, err := studies.New(s, p, make([]study.Measured, len(p.Cells)))
 	if err != nil {
 		return err
 	}
-	d := report.StudyPlan(r)
+	d := studies.Plan(r)
 	d.Blocks = append(d.Blocks, document.Block{Facts: append(studyCost(p, e), needs(e)...)})
 	return c.print(con, d)
 }
@@ -296,17 +297,17 @@ func unsoundCell(m study.Measured) bool {
 func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]study.Measured,
 	error) {
 	measured := study.Measurements(folder.Dir(), folder.Saved)
-	r, err := report.NewStudyResult(s, folder.Saved, measured)
+	r, err := studies.New(s, folder.Saved, measured)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range measured {
 		if m.Search != nil {
-			_, failed := writePage(m.Search.Dir, report.Searches([]*peak.Saved{m.Search}).Page)
+			_, failed := writePage(m.Search.Dir, searches.Report([]*peak.Saved{m.Search}).Page)
 			err = errors.Join(err, failed)
 		}
 	}
-	all := report.Studies([]report.StudyResult{r})
+	all := studies.Report([]studies.Result{r})
 	path, failed := writePage(folder.Dir(), all.Page)
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
@@ -320,5 +321,5 @@ type studyWatch struct{ *peakWatch }
 func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
 	w.brief, w.phase = true, "" // runs leave out their phases too
 	w.Plan(planOf(job))
-	w.Live.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
+	w.View.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }

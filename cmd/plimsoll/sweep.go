@@ -13,7 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -91,7 +91,7 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 // measured returns the runs of all cells and rounds of a sweep that can be read.
 func measured(folder *sweep.Folder) []*result.Saved {
 	dir, p := folder.Dir(), folder.Saved
-	return slices.DeleteFunc(slices.Concat(report.CellRuns(dir, p), report.FurtherRuns(dir, p)),
+	return slices.DeleteFunc(slices.Concat(sweeps.CellRuns(dir, p), sweeps.FurtherRuns(dir, p)),
 		func(s *result.Saved) bool { return s == nil })
 }
 
@@ -345,8 +345,8 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the
 // systems kept their promises in every cell.
 func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
-	runs := report.CellRuns(dir, p)
-	all := report.Sweep(p, runs, report.FurtherRuns(dir, p))
+	runs := sweeps.CellRuns(dir, p)
+	all := sweeps.Report(p, runs, sweeps.FurtherRuns(dir, p))
 	path, err := writePage(dir, all.Page)
 	if err == nil {
 		err = con.print(all, of, false, path)

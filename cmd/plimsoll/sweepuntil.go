@@ -8,7 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -41,7 +41,7 @@ type sweepRounds struct {
 // none that the time left cannot hold.
 func (r *sweepRounds) next() ([]sweep.Further, error) {
 	p := r.folder.Saved
-	runs, further := report.CellRuns(r.folder.Dir(), p), report.FurtherRuns(r.folder.Dir(), p)
+	runs, further := sweeps.CellRuns(r.folder.Dir(), p), sweeps.FurtherRuns(r.folder.Dir(), p)
 	known, err := compare.KnownCells(p, runs, further)
 	if err != nil {
 		return nil, err

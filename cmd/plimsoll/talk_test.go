@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -27,8 +27,8 @@ func TestErrorsDoNotCommandTheTerminal(t *testing.T) {
 // What is said while a panel is painted stands above it: a sentence below would be erased with it.
 func TestSentencesStandAboveThePanel(t *testing.T) {
 	var screen bytes.Buffer
-	said := talk{&screen, new(atomic.Pointer[report.Live])}
-	live := report.NewLive(&screen, true, func() int { return 80 })
+	said := talk{&screen, new(atomic.Pointer[live.View])}
+	live := live.New(&screen, true, func() int { return 80 })
 	said.panel.Store(live)
 	live.Phase(result.PhaseConnect, "")
 	painted := screen.Len()

@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -93,7 +93,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	if err := show(con.out, listing(state.Name, nodes)); err != nil {
 		return err
 	}
-	if warmed := report.WarmingSentence(state.Warmed); warmed != "" {
+	if warmed := fact.Warming(state.Warmed); warmed != "" {
 		fmt.Fprintf(con.out, "servers: %s\n", warmed)
 	}
 	fmt.Fprintf(con.out, "use it:  %s\nend it:  %s\n", useOf(state), endOf(state))

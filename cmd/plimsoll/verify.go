@@ -11,7 +11,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/verifications"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
@@ -200,13 +200,13 @@ func (c *verifyCommand) show(con console, found []*verify.Saved) error {
 		if i == len(found)-1 {
 			pages = found
 		}
-		path, err := writePage(s.Dir, report.Verifications(pages).Page)
+		path, err := writePage(s.Dir, verifications.Report(pages).Page)
 		if err != nil {
 			return err
 		}
 		last = path
 	}
-	return con.print(report.Verifications(found), c.extent, c.JSON, last)
+	return con.print(verifications.Report(found), c.extent, c.JSON, last)
 }
 
 // verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round

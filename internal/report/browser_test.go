@@ -14,6 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
+	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
+	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
+	"github.com/plimsoll-bench/plimsoll/internal/report/verifications"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -48,6 +55,30 @@ const unfit = `(() => {
 	return out.slice(0, 5);
 })()`
 
+// everyReport is a report of each kind, by its name.
+func everyReport(t *testing.T) map[string]form.Report {
+	t.Helper()
+	plan, cells := fixture.Swept(t, 3, 2)
+	answered, err := studies.New(fixture.MeasuredStudy(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := fixture.KafkaThree.Load(t)
+	limited.Run.Summary.Generator.Limited = true
+	return map[string]form.Report{
+		"run":     runs.Report([]*result.Saved{fixture.Faulted(t)}),
+		"crashed": runs.Report([]*result.Saved{fixture.Crashed(t)}),
+		"runs": runs.Report([]*result.Saved{limited, fixture.NatsInside.Load(t),
+			fixture.Small.Load(t)}),
+		"peak": searches.Report([]*peak.Saved{fixture.Searched("sim"),
+			fixture.Searched("a-system-with-a-long-name")}),
+		"sweep": sweeps.Report(plan, cells, nil),
+		"study": studies.Report([]studies.Result{answered}),
+		"verify": verifications.Report([]*verify.Saved{fixture.VerifiedAt("nats", 2,
+			"power-cut all", 3, false)}),
+	}
+}
+
 func TestPagesShowEverythingInAnyWindow(t *testing.T) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -65,16 +96,7 @@ func TestPagesShowEverythingInAnyWindow(t *testing.T) {
 	if err := chromedp.Do(tab); err != nil {
 		t.Fatalf("open a tab of the browser: %v", err)
 	}
-	plan, cells := swept(t, 3, 2)
-	limited := kafkaThree.load(t)
-	limited.Run.Summary.Generator.Limited = true
-	for name, r := range map[string]Report{
-		"run": Runs([]*result.Saved{faulted(t)}), "crashed": Runs([]*result.Saved{crashed(t)}),
-		"runs":  Runs([]*result.Saved{limited, natsInside.load(t), small.load(t)}),
-		"peak":  Searches([]*peak.Saved{searched("sim"), searched("a-system-with-a-long-name")}),
-		"sweep": Sweep(plan, cells, nil), "study": Studies([]StudyResult{studied(t)}),
-		"verify": Verifications([]*verify.Saved{verifiedAt("nats", 2, "power-cut all", 3, false)}),
-	} {
+	for name, r := range everyReport(t) {
 		var page bytes.Buffer
 		if err := r.Page(&page); err != nil {
 			t.Fatal(err)

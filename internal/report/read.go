@@ -6,15 +6,20 @@ import (
 	"path/filepath"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
+	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
+	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
+	"github.com/plimsoll-bench/plimsoll/internal/report/verifications"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
-	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Read reads the report of directories: of runs, or of the folders of experiments of one kind.
-func Read(dirs []string) (Report, error) {
+func Read(dirs []string) (form.Report, error) {
 	all := make([]string, len(dirs))
 	for i, dir := range dirs {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -27,22 +32,22 @@ func Read(dirs []string) (Report, error) {
 			return r, err
 		}
 	}
-	runs, err := readAll(all, verdict.Read)
-	return Runs(runs), err
+	saved, err := readAll(all, verdict.Read)
+	return runs.Report(saved), err
 }
 
 // kinds read the folders of the experiments of a kind, where all directories are such folders.
-var kinds = []func([]string) (Report, bool, error){
-	folders("sweeps", sweep.Is, readSweep, func(all []Report) Report { return all[0] }),
-	folders("studies", study.Is, ReadStudy, Studies),
-	folders("verifications", verify.Is, verify.Read, Verifications),
-	folders("searches for a peak", peak.Is, peak.Read, Searches),
+var kinds = []func([]string) (form.Report, bool, error){
+	folders("sweeps", sweep.Is, sweeps.Read, func(all []form.Report) form.Report { return all[0] }),
+	folders("studies", study.Is, studies.Read, studies.Report),
+	folders("verifications", verify.Is, verify.Read, verifications.Report),
+	folders("searches for a peak", peak.Is, peak.Read, searches.Report),
 }
 
 // folders reads the experiments of a kind; none or all of the directories must be its folders.
 func folders[T any](kind string, is func(string) bool, read func(string) (T, error),
-	report func([]T) Report) func([]string) (Report, bool, error) {
-	return func(dirs []string) (Report, bool, error) {
+	report func([]T) form.Report) func([]string) (form.Report, bool, error) {
+	return func(dirs []string) (form.Report, bool, error) {
 		n := 0
 		for _, dir := range dirs {
 			if is(dir) {
@@ -51,16 +56,18 @@ func folders[T any](kind string, is func(string) bool, read func(string) (T, err
 		}
 		switch {
 		case n == 0:
-			return Report{}, false, nil
+			return form.Report{}, false, nil
 		case n < len(dirs):
-			return Report{}, false, fmt.Errorf("runs and %s cannot be laid side by side: give "+
-				"only the one or the other", kind)
+			return form.Report{}, false,
+				fmt.Errorf("runs and %s cannot be laid side by side: give "+
+					"only the one or the other", kind)
 		case n > 1 && kind == "sweeps":
-			return Report{}, false, errors.New("sweeps are reported one by one: name one of them")
+			return form.Report{}, false,
+				errors.New("sweeps are reported one by one: name one of them")
 		}
 		all, err := readAll(dirs, read)
 		if err != nil {
-			return Report{}, false, err
+			return form.Report{}, false, err
 		}
 		return report(all), true, nil
 	}
@@ -75,52 +82,4 @@ func readAll[T any](dirs []string, read func(string) (T, error)) ([]T, error) {
 		}
 	}
 	return all, nil
-}
-
-func readSweep(dir string) (Report, error) {
-	plan, err := sweep.Read(dir)
-	if err != nil {
-		return Report{}, err
-	}
-	return Sweep(plan, CellRuns(dir, plan), FurtherRuns(dir, plan)), nil
-}
-
-// CellRuns reads the judged runs of a sweep's cells; nil for a cell without a readable run.
-func CellRuns(dir string, p *sweep.Plan) []*result.Saved {
-	runs := make([]*result.Saved, len(p.Cells))
-	for i, c := range p.Cells {
-		runs[i] = cellRun(dir, c.Run)
-	}
-	return runs
-}
-
-// FurtherRuns reads the judged runs of a sweep's further measurements; nil for one without a
-// readable run.
-func FurtherRuns(dir string, p *sweep.Plan) []*result.Saved {
-	runs := make([]*result.Saved, len(p.Further))
-	for i, c := range p.Further {
-		runs[i] = cellRun(dir, c.Run)
-	}
-	return runs
-}
-
-// cellRun reads a run; nil: there is none, or it cannot be read.
-func cellRun(dir, name string) *result.Saved {
-	if name == "" {
-		return nil
-	}
-	saved, err := verdict.Read(filepath.Join(dir, name))
-	if err != nil {
-		return nil
-	}
-	return saved
-}
-
-// ReadStudy reads a study's folder.
-func ReadStudy(dir string) (StudyResult, error) {
-	p, s, err := study.Read(dir)
-	if err != nil {
-		return StudyResult{}, err
-	}
-	return NewStudyResult(s, p, study.Measurements(dir, p))
 }

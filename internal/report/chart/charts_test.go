@@ -1,0 +1,164 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func theChart(t *testing.T, all []*document.Chart, id string) *document.Chart {
+	t.Helper()
+	at := slices.IndexFunc(all, func(c *document.Chart) bool { return c.ID == id })
+	if at < 0 {
+		t.Fatalf("no chart %s", id)
+	}
+	return all[at]
+}
+
+// names of the series of a chart, in order.
+func seriesNames(c *document.Chart) string {
+	var out []string
+	for _, s := range c.Series {
+		out = append(out, s.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestARunsChartsShowWhatItRecorded(t *testing.T) {
+	s := fixture.Small.Load(t)
+	all := Run(s, latency.NewWithin(s))
+	if got := seriesNames(theChart(t, all, "throughput")); got != "due, acknowledged, received" {
+		t.Errorf("throughput shows %s", got)
+	}
+	curve := theChart(t, all, "curve")
+	publish := s.Total(result.Publish)
+	if line := curve.Series[0]; line.Y[len(line.Y)-1] != float64(publish.Max()) {
+		t.Errorf("the curve ends at %v, the greatest latency is %d", line.Y[len(line.Y)-1],
+			publish.Max())
+	}
+	var counted int64
+	for _, column := range theChart(t, all, "heat-publish").Heat.Counts {
+		for _, n := range column {
+			counted += n
+		}
+	}
+	recorded := int64(0)
+	for _, l := range s.Latency {
+		if l.Series == result.Publish {
+			recorded += l.Histogram.TotalCount()
+		}
+	}
+	if counted != recorded {
+		t.Errorf("the heat map counts %d messages, recorded were %d", counted, recorded)
+	}
+	for _, c := range all {
+		if c.Empty == "" && c.SVG() == "" || c.Label == "" {
+			t.Errorf("%s has no drawing or no words", c.ID)
+		}
+	}
+}
+
+func TestChartsOfRunsWithoutIntervalsSayWhy(t *testing.T) {
+	s := fixture.Small.Load(t)
+	s.Intervals, s.Latency, s.Resources = nil, nil, nil
+	for _, c := range Run(s, latency.Within{}) {
+		if c.Empty == "" || !strings.Contains(c.SVG(), "No ") {
+			t.Errorf("%s: %s", c.ID, c.SVG())
+		}
+	}
+	if charts, _, _ := Usage(s); charts != nil {
+		t.Errorf("%d charts of nothing", len(charts))
+	}
+}
+
+func TestHostileTextStaysTextInCharts(t *testing.T) {
+	s := fixture.Hostile(t)
+	all := Run(s, latency.Within{})
+	more, _, _ := Usage(s)
+	all = append(append(all, more...), Comparison([]*result.Saved{s, fixture.Small.Load(t)})...)
+	search := fixture.Searched("</script><script>alert(1)</script>")
+	all = append(append(all, Peak(search)...), Knees([]*peak.Saved{search, search})...)
+	for _, c := range all {
+		for _, markup := range []string{c.SVG(), c.Standalone()} {
+			for _, wrong := range []string{"<script", "<img", "\x1b"} {
+				if strings.Contains(markup, wrong) {
+					t.Errorf("%s holds %q", c.ID, wrong)
+				}
+			}
+		}
+	}
+}
+
+// The line of a knee connects the stable trials, one for each rate; unstable ones are crosses.
+func TestTheKneeTellsStableFromBeyond(t *testing.T) {
+	search := fixture.Searched("sim")
+	all := Knees([]*peak.Saved{search})
+	if len(all) != 2 {
+		t.Fatalf("%d charts", len(all))
+	}
+	knee := all[0]
+	if got := seriesNames(knee); got != "p99, p99, unstable" {
+		t.Errorf("the knee shows %s", got)
+	}
+	stable, beyond := knee.Series[0], knee.Series[1]
+	if slices.Max(stable.X) != search.Bracket.StableRate ||
+		slices.Min(beyond.X) != search.Bracket.UnstableRate {
+		t.Errorf("stable up to %v, unstable from %v; the bracket is %+v", slices.Max(stable.X),
+			slices.Min(beyond.X), search.Bracket)
+	}
+	if !slices.IsSorted(stable.X) || len(slices.Compact(slices.Clone(stable.X))) != len(stable.X) {
+		t.Errorf("the line goes over %v", stable.X)
+	}
+	for _, m := range beyond.Marks {
+		if !m.Cross {
+			t.Errorf("a trial beyond the peak is no cross: %+v", m)
+		}
+	}
+	if line := knee.Spans[0]; line.From != search.Bracket.StableRate ||
+		*line.Color != stable.Color {
+		t.Errorf("the line of the highest stable rate is %+v", line)
+	}
+}
+
+// A drain that is much longer than the window takes a quarter of the time axis at most. Words say
+// so, and the table below each chart has the rest.
+func TestALongDrainLeavesRoomForTheWindow(t *testing.T) {
+	s := fixture.Small.Load(t)
+	if _, _, long := longDrain(s); long || *timeAxis(s).To != 12 || Sentence(s) != "" {
+		t.Errorf("a short drain is cut at %v: %s", *timeAxis(s).To, Sentence(s))
+	}
+	last := s.Intervals[len(s.Intervals)-1]
+	for last.EndNs < 71e9 {
+		last.StartNs, last.EndNs = last.EndNs, last.EndNs+1e9
+		s.Intervals = append(s.Intervals, last)
+	}
+	s.Run.Phases[len(s.Run.Phases)-1].EndNs = last.EndNs
+	overlaid := Comparison([]*result.Saved{s, fixture.Small.Load(t)})
+	for _, test := range []struct {
+		chart *document.Chart
+		to    float64
+	}{{theChart(t, Run(s, latency.Within{}), "throughput"), 11 * 4.0 / 3},
+		{theChart(t, overlaid, "compare-throughput"), 11*4.0/3 - 3}} {
+		if to := *test.chart.X.To; to != test.to {
+			t.Errorf("%s ends at %v, want %v", test.chart.ID, to, test.to)
+		}
+		rows := test.chart.Table().Rows
+		if name := rows[len(rows)-1].Name; !strings.Contains(name, "1m") {
+			t.Errorf("the table of %s ends at %s", test.chart.ID, name)
+		}
+	}
+	if got := Sentence(s); !strings.Contains(got, "The drain lasted 1m") ||
+		!strings.Contains(got, "end 3.7s after its start") {
+		t.Errorf("the page says %q", got)
+	}
+	if note := theChart(t, overlaid, "compare-throughput").Note; !strings.Contains(note,
+		"the beginning of a long drain") {
+		t.Errorf("the comparison says %q", note)
+	}
+}

@@ -1,0 +1,209 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// drawn is a chart with the lines that have values, and the greatest of them.
+func (u *usage) drawn(c usageChart) (d *document.Chart, most float64) {
+	d = &document.Chart{Small: true, Title: c.title, Note: c.note, Y: document.Axis{Unit: c.unit}}
+	if c.top > 0 {
+		d.Y.To = &c.top
+	}
+	var labels []string
+	for _, l := range c.lines {
+		s := document.Series{Name: l.label, Color: l.color, Dash: l.dash, X: u.at,
+			Y: u.values(l.of)}
+		if s.Y == nil {
+			continue
+		}
+		if l.color >= document.Colors {
+			s.Color, s.Dash = l.color%document.Colors, l.color/document.Colors%document.Dashes
+		}
+		for _, v := range s.Y {
+			if phrase.Finite(v) {
+				most = max(most, v)
+			}
+		}
+		labels, d.Series = append(labels, l.label), append(d.Series, s)
+	}
+	d.Label = c.title + " over time: " + strings.Join(labels, ", ") + "."
+	if c.limit > 0 {
+		d.Note = strings.TrimSpace(c.note + " Limit of " + c.limitOf + ": " +
+			phrase.BytesPerSecond(c.limit) + ".")
+	}
+	// The limit is drawn only if the values come near enough for both to be seen.
+	const near = 0.3
+	if c.limit > 0 && most > near*c.limit {
+		d.Spans = []document.Span{{Level: true, From: c.limit, Words: "limit",
+			Tone: document.Unsure}}
+	}
+	return d, most
+}
+
+const (
+	maxMembers = 9 // lines of processes in one chart; one further line sums up the rest
+	maxDisks   = 3 // disks in one chart: the busiest ones
+)
+
+// resourceLine is the value of a line of a chart over an interval; NaN where it is not known.
+type resourceLine func(r result.Resources, seconds float64) float64
+
+// usage is the resource use over time.
+type usage struct {
+	resources []result.Resources
+	at        document.Values // the middle of each, in seconds since the run started
+}
+
+func newUsage(s *result.Saved) *usage {
+	u := &usage{}
+	for _, r := range s.Resources {
+		if r.EndNs > r.StartNs {
+			u.resources = append(u.resources, r)
+			u.at = append(u.at, float64(r.StartNs+r.EndNs)/2e9)
+		}
+	}
+	return u
+}
+
+// values are those of a line; nil where none is known, or there is no line.
+func (u *usage) values(of resourceLine) document.Values {
+	return valuesOf(u.resources, of, func(r result.Resources) int64 { return r.EndNs - r.StartNs })
+}
+
+// member is a line of the charts of processes: one process, or the sum of all processes for
+// which there is no room.
+type member struct {
+	label     string
+	color     int
+	processes []string
+}
+
+// members divides the processes of a run into lines: the system's servers
+// first, plimsoll last.
+func members(s *result.Saved) []member {
+	o := s.Run.Observation
+	order := slices.Clone(o.Servers)
+	own := false
+	for _, r := range s.Resources {
+		for _, p := range r.Processes {
+			own = own || p.Name == result.Self
+			if p.Name != result.Self && !slices.Contains(order, p.Name) {
+				order = append(order, p.Name)
+			}
+		}
+	}
+	order = slices.DeleteFunc(order, func(name string) bool { return name == result.Self })
+	var out []member
+	for i, name := range order {
+		if i == maxMembers-1 && len(order) > maxMembers {
+			rest := order[i:]
+			out = append(out, member{fmt.Sprintf("%d others, summed", len(rest)), i, rest})
+			break
+		}
+		out = append(out, member{document.Clean(name), i, []string{name}})
+	}
+	if own {
+		label := result.Self
+		if figure.Embedded(o) {
+			label = "servers and plimsoll, one process"
+		}
+		out = append(out, member{label, -1, []string{result.Self}})
+	}
+	return out
+}
+
+// value is a figure of a process over an interval, NaN when it is not known.
+type value func(p result.ProcessUse, seconds float64) float64
+
+// perSecondOf returns a count, which may be unknown, as a rate.
+func perSecondOf(of func(result.ProcessUse) *int64) value {
+	return func(p result.ProcessUse, s float64) float64 {
+		v := of(p)
+		if v == nil {
+			return math.NaN()
+		}
+		return float64(*v) / s
+	}
+}
+
+func cores(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }
+
+// processCharts are the charts of each process's resource use.
+var processCharts = []struct {
+	title, note string
+	unit        document.Unit
+	value       value
+}{
+	{"CPU", "Cores used.", document.Cores, cores},
+	{"fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(figure.Syncs)},
+	{"Written to disk", "Per second, now or when the page cache is written back.",
+		document.BytesRate, perSecondOf(figure.Written)},
+	{"Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
+		perSecondOf(figure.Read)},
+	{"msync", "Calls per second, on mapped files.", document.PerSecond,
+		perSecondOf(figure.MapSyncs)},
+	{"Network, sent", "TCP bytes per second.", document.BytesRate,
+		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetSentBytes })},
+	{"Network, received", "TCP bytes per second.", document.BytesRate,
+		perSecondOf(func(p result.ProcessUse) *int64 { return p.NetReceivedBytes })},
+	{"Memory", "Resident, at the end of each interval.", document.Bytes,
+		func(p result.ProcessUse, _ float64) float64 { return float64(p.RSSBytes) }},
+}
+
+// compared is a figure of processes that comparisons lay over one another.
+type compared struct {
+	id, title, note string
+	unit            document.Unit
+	value           value
+	whole           bool // of plimsoll too
+}
+
+// comparedUsage are the figures to compare. CPU is that of all processes, because a system that
+// lives inside plimsoll has no other; the rest, which plimsoll does none of, is the servers'.
+var comparedUsage = []compared{
+	{id: "compare-cpu", title: "CPU, servers and plimsoll together", unit: document.Cores,
+		note: "Cores used. They are added up because servers inside plimsoll's process have " +
+			"no separate CPU time.", value: cores, whole: true},
+	{id: "compare-written", title: "Written to disk by the servers", unit: document.BytesRate,
+		note: "Bytes per second, all nodes together.", value: perSecondOf(figure.Written)},
+	{id: "compare-syncs", title: "fsync and fdatasync by the servers", unit: document.PerSecond,
+		note: "Calls per second, all nodes together.", value: perSecondOf(figure.Syncs)},
+}
+
+// line is the figure of a run; nil without servers.
+func (c compared) line(s *result.Saved) resourceLine {
+	of := s.Run.Observation.Servers
+	if len(of) == 0 {
+		return nil
+	}
+	if c.whole && !figure.Embedded(s.Run.Observation) {
+		of = append(slices.Clone(of), result.Self)
+	}
+	return summed(of, c.value)
+}
+
+// summed adds a figure up over processes. A figure that the kernel does not report makes the
+// sum unknown; a process that has ended counts as zero.
+func summed(processes []string, of value) resourceLine {
+	return func(r result.Resources, seconds float64) float64 {
+		total, some := 0.0, false
+		for _, p := range r.Processes {
+			if slices.Contains(processes, p.Name) {
+				total, some = total+of(p, seconds), true
+			}
+		}
+		if !some {
+			return math.NaN()
+		}
+		return total
+	}
+}

@@ -1,0 +1,92 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/known"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func TestTheCostOfServersInsidePlimsollIsMarked(t *testing.T) {
+	s := fixture.NatsInside.Load(t)
+	if m := newMessageCost(&s.Run); m["server_cpu_ns_per_msg"] != nil ||
+		m[costInside] != true {
+		t.Error("the servers' CPU is known apart")
+	}
+}
+
+func textOf(t *testing.T, blocks []document.Block) string {
+	t.Helper()
+	var out bytes.Buffer
+	err := document.Terminal(&out, document.Document{Blocks: blocks}, document.Layout{Width: 160})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestHowWellASetIsKnown(t *testing.T) {
+	limited := fixture.UntilKnown(7, 0.01, 1000, 1010)
+	for _, s := range limited {
+		s.Run.Summary.Generator.Limited = s.Run.Trial.Target == 2 && s.Run.Trial.Round < 3
+	}
+	none := fixture.UntilKnown(5, 0.01, 1000)
+	for _, s := range none {
+		s.Run.Summary.Generator.Limited = true
+	}
+	many := make([]float64, 6)
+	for i := range many {
+		many[i] = 1000 * float64(int(1)<<i)
+	}
+	for name, c := range map[string]struct {
+		runs []*result.Saved
+		want []string
+		not  string
+	}{
+		"precise": {fixture.UntilKnown(6, 0.01, 1000, 1010), []string{
+			"known after 6 rounds: the interval of 95% of each primary figure reaches " +
+				"at most 10% above it", "6 of 6", "equal within 10%"}, "not known"},
+		"decided": {fixture.UntilKnown(8, 0.3, 1000, 100_000), []string{
+			"known after 8 rounds: in each primary figure every pair of targets differs", "differ",
+		}, "not known after"},
+		"neither": {fixture.UntilKnown(6, 0.2, 1000, 1100),
+			[]string{"not known after 6 rounds: about ",
+				"hours (--resume, with a longer --at-most)", "not decided"}, ""},
+		"one round": {fixture.UntilKnown(1, 0, 1000), []string{
+			"not known after 1 round: the rounds cannot tell how many more it takes",
+			"no interval"}, "Pairs"},
+		"few ranked": {limited,
+			[]string{"t2: 2 of 7 rounds give no publish.p99: limited by plimsoll itself"}, "t1:"},
+		"none ranked": {none, []string{
+			"nothing is known after 5 rounds: no run gives a value of a primary figure",
+			"t1 has no publish.p99: limited by plimsoll itself"}, "Pairs"},
+		"many pairs": {fixture.UntilKnown(9, 0.01, many...), []string{"Each pair is decided."},
+			"t2 / t1"},
+	} {
+		got := textOf(t, known.Blocks(known.Of(c.runs)))
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", name, want, got)
+			}
+		}
+		if c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: %q in\n%s", name, c.not, got)
+		}
+		var out bytes.Buffer
+		var read []struct{ Known *known.JSON }
+		if err := JSON(&out, c.runs); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if err := json.Unmarshal(out.Bytes(), &read); err != nil ||
+			read[len(read)-1].Known == nil || read[len(read)-1].Known.Sentence == "" {
+			t.Errorf("%s: %v, %+v", name, err, read)
+		}
+	}
+	if got := known.Blocks(known.Of(append(none, &result.Saved{}))); got != nil {
+		t.Errorf("runs of no set: %+v", got)
+	}
+}

@@ -1,0 +1,28 @@
+package fact
+
+import (
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Fault names a fault, its target and the nodes that it hit.
+func Fault(f result.Fault) string {
+	out := document.Clean(f.Do) + " " + document.Clean(f.Target)
+	if nodes := document.Clean(strings.Join(f.Nodes, ", ")); nodes != "" &&
+		nodes != document.Clean(f.Target) {
+		out += " (" + nodes + ")"
+	}
+	return out
+}
+
+// Window is the start of the measured window, in ns since the run started.
+func Window(r *result.Run) int64 {
+	for _, p := range r.Phases {
+		if p.Name == result.PhaseMeasure {
+			return p.StartNs
+		}
+	}
+	return 0
+}

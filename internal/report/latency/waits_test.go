@@ -1,0 +1,42 @@
+package latency
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// A latency has beside it how long a setting makes it on purpose. End-to-end latency includes what
+// publish latency includes.
+func TestWaitsAreNamedBesideTheLatency(t *testing.T) {
+	linger := result.Wait{Series: result.Publish, MostNs: 5e6, Setting: "linger",
+		Sentence: "the client waits up to 5ms for more messages (linger)"}
+	fetch := result.Wait{Series: result.EndToEnd, MostNs: 2e7, Setting: "poll",
+		Sentence: "an idle consumer asks again after up to 20ms (poll)"}
+	acks := result.Wait{MostNs: 1e8, Setting: "ack_delay",
+		Sentence: "handled messages wait up to 100ms to be acknowledged together (ack_delay)"}
+	p50 := result.Latency{Series: result.Publish, Count: 1000,
+		Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 5_010_000}}}
+	for _, c := range []struct {
+		waits   []result.Wait
+		latency []result.Latency
+		want    []string
+	}{
+		{nil, []result.Latency{p50}, nil},
+		{[]result.Wait{linger}, []result.Latency{p50}, []string{
+			"publish p50 5.01ms, of which the client waits up to 5ms for more messages (linger)"}},
+		{[]result.Wait{linger, fetch, acks}, nil, []string{
+			"publish latency, of which the client waits up to 5ms for more messages (linger)",
+			"end-to-end latency, of which the client waits up to 5ms for more messages (linger), " +
+				"and an idle consumer asks again after up to 20ms (poll)",
+			"handled messages wait up to 100ms to be acknowledged together (ack_delay), which no " +
+				"latency includes"}},
+	} {
+		r := &result.Run{System: result.System{Waits: c.waits},
+			Summary: result.Summary{Latency: c.latency}}
+		if got := Waits(r); !slices.Equal(got, c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package phrase
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Counts print numbers of messages.
+func Counts(numbers ...int64) []string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = quantity.Count(n)
+	}
+	return out
+}
+
+// Lower does the opposite of Upper.
+func Lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// Upper capitalizes the first letter of a phrase.
+func Upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// BoundedTime prints a length of time that may be a lower bound.
+func BoundedTime(ns int64, bound result.Bound) string {
+	if bound == result.AtLeast {
+		return "≥ " + quantity.Duration(ns)
+	}
+	return quantity.Duration(ns)
+}
+
+// Integer prints a number for machines.
+func Integer(n int64) string { return strconv.FormatInt(n, 10) }
+
+// YesNo is a truth in a word.
+func YesNo(v bool) string {
+	if v {
+		return "yes"
+	}
+	return "no"
+}
+
+// Finite reports whether a value is a number that can be shown.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Rate prints a number per second.
+func Rate(v float64) string { return figure.PerSecond.Print(v) }
+
+// BytesPerSecond prints a rate of bytes.
+func BytesPerSecond(v float64) string { return figure.BytesPerSecond.Print(v) }
+
+// Nanoseconds prints a length of time.
+func Nanoseconds(ns float64) string { return figure.Nanoseconds.Print(ns) }
+
+// Rounded prints three significant digits and no unit.
+func Rounded(v float64) string { return figure.Number.Print(v) }
+
+// Share prints part of whole in per cent: with a digit after the point, and
+// never as 100% or 0% when it is not.
+func Share(part, whole float64) string {
+	if !Finite(part) || !Finite(whole) || whole <= 0 {
+		return document.None
+	}
+	percent := part / whole * 100
+	switch {
+	case part != whole && percent >= 99.95 && percent < 100.05:
+		return "~100%"
+	case percent > 0 && percent < 0.05:
+		return "<0.1%"
+	}
+	return strconv.FormatFloat(math.Round(percent*10)/10, 'f', -1, 64) + "%"
+}
+
+// AchievedShare prints the share of the offered rate that was acknowledged. One that misses the
+// bound of the verdict never reads like the bound.
+func AchievedShare(s result.Summary) string {
+	out := Share(s.AchievedRate, s.OfferedRate)
+	v := s.AchievedRate / s.OfferedRate
+	if v < verdict.AchievedBound && out == Share(verdict.AchievedBound, 1) {
+		return quantity.PercentBeside(v, verdict.AchievedBound)
+	}
+	return out
+}
+
+// Percentile prints 99.9 as p99.9.
+func Percentile(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+
+// Seconds prints a planned length.
+func Seconds(s float64) string {
+	if !Finite(s) || s < 0 || s > 1e9 {
+		return document.None
+	}
+	return quantity.Duration(int64(s * 1e9))
+}
+
+// Moment prints the time of a run, to the minute and in UTC, so that two reports of one run
+// are equal.
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// Plural prints a count with its noun.
+func Plural[N int | int64](n N, one, many string) string { return quantity.Plural(n, one, many) }
+
+// Exact prints a figure for machines, with all digits and without an exponent.
+func Exact(v float64) string {
+	if !Finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Level prints a durability level.
+func Level(n int) string { return fmt.Sprintf("level %d", n) }
+
+// LevelRead is the level that was read back, and whether there is a single copy.
+func LevelRead(d result.Durability) string { return Level(d.Level) + SingleCopy(d) }
+
+// SingleCopy follows a level whose messages are kept once; empty for others.
+func SingleCopy(d result.Durability) string {
+	if d.Single() {
+		return ", " + result.SingleCopy
+	}
+	return ""
+}
+
+// WholeSeconds prints a waiting time in whole seconds.
+func WholeSeconds(ns int64) string {
+	return quantity.Duration((max(ns, 0) + 5e8) / 1e9 * 1e9)
+}
+
+// Micro writes microseconds with the sign µ.
+func Micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }

@@ -1,0 +1,63 @@
+package phrase
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Grouped are values by their key, with the keys in the order in which they came.
+type Grouped[K comparable, V any] struct {
+	Keys []K
+	Of   map[K][]V
+}
+
+// Add adds a value to the group of its key.
+func (g *Grouped[K, V]) Add(key K, v V) {
+	if g.Of == nil {
+		g.Of = map[K][]V{}
+	}
+	if g.Of[key] == nil {
+		g.Keys = append(g.Keys, key)
+	}
+	g.Of[key] = append(g.Of[key], v)
+}
+
+// CellsSuchAs names the first of several cells, and their number.
+func CellsSuchAs(cells []string) string {
+	if len(cells) == 1 {
+		return cells[0]
+	}
+	return fmt.Sprintf("%d cells, such as %s", len(cells), cells[0])
+}
+
+// List joins names as a sentence does: the first three of many.
+func List(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return names[0]
+	case n <= 3:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	default:
+		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d others", n-3)
+	}
+}
+
+// Repeated merges equal neighbours into one text with their number.
+func Repeated(texts []string) []string {
+	var out []string
+	for i := 0; i < len(texts); {
+		n := 1
+		for i+n < len(texts) && texts[i+n] == texts[i] {
+			n++
+		}
+		text := texts[i]
+		if n > 1 {
+			text = fmt.Sprintf("%d × %s", n, text)
+		}
+		out = append(out, text)
+		i += n
+	}
+	return out
+}

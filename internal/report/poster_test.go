@@ -1,0 +1,102 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+func TestPostersSayWhatLimitsThem(t *testing.T) {
+	one, kafka := fixture.Small.Load(t), fixture.KafkaThree.Load(t)
+	single := runs.Poster([]*result.Saved{one})
+	if single.Question != "How does nats carry 20k/s of 1KB messages?" || single.Chart == nil ||
+		len(single.Figures) < 3 || single.Command == "" {
+		t.Errorf("one run: %+v", single)
+	}
+	one.Run.Asked.Command = []string{"/bin/plimsoll", "run", "--warm", "auto 1m", "--runs", "here"}
+	if got := runs.Poster([]*result.Saved{one}).Command; got != "plimsoll run --warm 'auto 1m'" {
+		t.Errorf("the command is %s", got)
+	}
+	one.Run.Summary.Generator.Limited = true
+	if p := runs.Poster([]*result.Saved{one}); !strings.Contains(p.Limits, "limited by plimsoll") {
+		t.Errorf("a run that plimsoll limited: %q", p.Limits)
+	}
+	p := runs.Poster([]*result.Saved{kafka, one})
+	if !strings.Contains(p.Limits, "not comparable") {
+		t.Errorf("runs at different levels: %q", p.Limits)
+	}
+	for _, f := range p.Figures {
+		if len(f.Values) != len(p.Systems) {
+			t.Errorf("%s has %d values of %d systems", f.Name, len(f.Values), len(p.Systems))
+		}
+	}
+	search := fixture.Searched("sim")
+	peaks := searches.Poster([]*peak.Saved{search})
+	if got := peaks.Figures[0].Values[0]; got != phrase.Rate(search.Bracket.StableRate) {
+		t.Errorf("the peak is %s", got)
+	}
+	if peaks.Chart.ID != "knee-publish" || peaks.Limits == "" {
+		t.Errorf("the poster of a peak: %s, %q", peaks.Chart.ID, peaks.Limits)
+	}
+	for _, empty := range []*document.Poster{runs.Poster(nil), searches.Poster(nil)} {
+		if empty.SVG() == "" || empty.Post() == "" {
+			t.Error("no poster of nothing")
+		}
+	}
+}
+
+// Whatever a picture or a post shows, it shows lost, duplicate and unanswered messages, and says
+// the gravest thing first, whichever run it is of.
+func TestPicturesHideNoLoss(t *testing.T) {
+	noisy, lossy := fixture.Small.Load(t), fixture.Small.Load(t)
+	noisy.Run.Warnings = []result.Warning{{Code: verdict.NoisyMachine, Sentence: "a noisy machine"}}
+	noisy.Run.Counters.Unknown, lossy.Run.Name = 0, "lossy"
+	lossy.Run.Ledger.Subscriptions[0].Lost, lossy.Run.Ledger.Subscriptions[0].Duplicate = 20, 31
+	lossy.Run.Counters.Unknown = 42
+	lossy.Run.Warnings = []result.Warning{
+		{Code: verdict.NoisyMachine, Sentence: "a noisy machine"},
+		{Code: verdict.Loss, Sentence: "20 acknowledged messages never arrived"}}
+	for name, shown := range map[string][]*result.Saved{
+		"one": {lossy}, "two": {noisy, lossy}, "many": {noisy, noisy, noisy, lossy}} {
+		p := runs.Poster(shown)
+		if !strings.Contains(p.Limits, "20 acknowledged messages never arrived") {
+			t.Errorf("%s: the caption is %q", name, p.Limits)
+		}
+		picture, post := p.SVG(), p.Post()
+		for _, want := range []string{"Lost", "Duplicate", "Unanswered", "20", "31", "42"} {
+			if !strings.Contains(picture, want) || !strings.Contains(post, want) {
+				t.Errorf("%s: no %s:\n%s", name, want, post)
+			}
+		}
+	}
+	if p := runs.Poster([]*result.Saved{noisy}); len(p.Faults) > 0 ||
+		!strings.Contains(p.Post(), "| Lost | 0 |") {
+		t.Errorf("nothing was lost: %+v\n%s", p.Faults, p.Post())
+	}
+	// What is not known is no zero, and corrupt messages are no detail.
+	unread, corrupt, broken := fixture.Small.Load(t), fixture.Small.Load(t), fixture.Crashed(t)
+	unread.Run.Ledger.Subscriptions[0].Unread = 5
+	corrupt.Run.Ledger.Subscriptions[0].Corrupt = 6
+	post := runs.Poster([]*result.Saved{unread, corrupt, broken}).Post()
+	for _, want := range []string{"| Lost | unknown | 0 | unknown |", "| Corrupt | 0 | 6 | 0 |",
+		"| Unread | 5 | 0 | 0 |"} {
+		if !strings.Contains(post, want) {
+			t.Errorf("no %q in\n%s", want, post)
+		}
+	}
+	search := fixture.Searched("sim")
+	search.Trials[1].Lost = 7
+	post = searches.Poster([]*peak.Saved{search}).Post()
+	if !strings.Contains(post, "| Lost, all trials | 7 |") ||
+		!strings.Contains(post, "What limits this: 7 acknowledged messages never arrived") {
+		t.Error(post)
+	}
+}

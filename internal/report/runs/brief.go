@@ -1,0 +1,112 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
+	"github.com/plimsoll-bench/plimsoll/internal/report/part"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// runBrief is the answer of a run, and what it rests on, for one screen of a terminal.
+func runBrief(s *result.Saved, sure latency.Within, answer string) []document.Block {
+	r := &s.Run
+	own := ""
+	if i := r.Summary.Instrument; i != nil && latency.Counted(i.Publish) {
+		own = "p99 " + latency.At(i.Publish, 99)
+	}
+	if latency.Marked(r.Summary) {
+		own = strings.TrimPrefix(own+"; "+latency.OwnMark+" marks latencies that it determines",
+			"; ")
+	}
+	limit := fact.Limiting(r)
+	if limit == document.None {
+		limit = ""
+	}
+	verdicts, broken := briefVerdicts(r)
+	more := slices.DeleteFunc(fact.Warnings(s), func(w result.Warning) bool {
+		return w.Sentence == broken || w.Code == verdict.CodeIdle // said above
+	})
+	facts := slices.Concat(part.Facts("own error", "", own), part.Facts("limit", "", limit),
+		briefClients(r), verdicts, part.BriefWarnings(fact.Sentences(more)))
+	return []document.Block{
+		{Heading: &document.Heading{Level: 1, Words: fact.Name(r), Beside: fact.BriefLoad(r)}},
+		part.Paragraph(document.Answer, cmp.Or(answer, fact.State(r))),
+		part.Table(briefTable(r, sure)),
+		{Facts: facts},
+	}
+}
+
+// briefVerdicts are the outcomes of a run's verdicts, with the sentence of the first broken one,
+// which is returned too.
+func briefVerdicts(r *result.Run) (out []document.Fact, broken string) {
+	names := map[string][]string{}
+	for _, v := range r.Verdicts {
+		word := fact.OutcomeWord(v)
+		if word == result.Broken && broken == "" {
+			broken = document.Clean(v.Sentence)
+			out = part.Facts("broken", document.Bad,
+				document.CutWords(fact.VerdictName(v)+": "+broken, part.BriefWords))
+			continue
+		}
+		names[word] = append(names[word], fact.VerdictName(v))
+	}
+	words := []string{fmt.Sprintf("%d hold", len(names[result.Holds]))}
+	if more := names[result.Broken]; len(more) > 0 {
+		words = append(words, "broken too: "+strings.Join(more, ", "))
+	}
+	if unknown := names[result.Unknown]; len(unknown) > 0 {
+		words = append(words, "unknown: "+strings.Join(unknown, ", "))
+	}
+	if len(words) > 1 || len(names[result.Holds]) > 0 {
+		out = append(out, part.Facts("verdicts", "", strings.Join(words, "; "))...)
+	}
+	return out, broken
+}
+
+// briefClients says what a reader of "8 consumers" would not expect: that some received nothing, or
+// that clients share connections.
+func briefClients(r *result.Run) []document.Fact {
+	var words []string
+	tone := document.Tone("")
+	for _, l := range r.Ledger.Subscriptions {
+		if s := l.Sharing; s != nil && s.Idle > 0 {
+			tone = document.Unsure
+			words = append(words, fmt.Sprintf("%d of %d consumers of %s received nothing", s.Idle,
+				s.Consumers, document.Clean(l.Subscription)))
+		}
+	}
+	l := r.Load
+	producers, consumers := l.Topics*l.Producers, l.Topics*l.Subscriptions*l.Consumers
+	if r.Connections > 0 && r.Connections < int64(producers+consumers) {
+		words = append(words, fmt.Sprintf("%s and %s share %s",
+			phrase.Plural(producers, "producer", "producers"),
+			phrase.Plural(consumers, "consumer", "consumers"),
+			phrase.Plural(r.Connections, "connection", "connections")))
+	}
+	return part.Facts("clients", tone, document.CutWords(strings.Join(words, "; "),
+		part.BriefWords))
+}
+
+// briefTable has the latencies that matter most; p99 has its interval.
+func briefTable(r *result.Run, sure latency.Within) document.Table {
+	t := document.Table{ID: "brief", Head: document.Heads("p50", "p99", "95% of p99", "p99.9",
+		"max")}
+	for _, series := range []result.Series{result.SendCall, fact.PublishSeries(r),
+		result.EndToEnd} {
+		l := r.Summary.Series(series)
+		if !latency.Counted(l) {
+			continue
+		}
+		t.Add(phrase.SeriesTitle(series), latency.At(l, 50), latency.At(l, 99),
+			cmp.Or(sure.Words(series, 99), document.None), latency.At(l, 99.9), latency.Greatest(l))
+	}
+	return t
+}

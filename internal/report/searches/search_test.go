@@ -1,0 +1,165 @@
+package searches
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// stoppedSearch ended in the middle of its second trial.
+func stoppedSearch() *peak.Saved {
+	s := fixture.Searched("stopped")
+	s.State, s.StateReason, s.End, s.Trials = result.Interrupted, "stopped on request",
+		peak.Stopped, s.Trials[:2]
+	s.Bracket, s.Reason, s.Side = peak.Bracket{StableRate: 5_000}, "", nil
+	s.Trials[1].Judged, s.Trials[1].Repeated = false, false
+	return s
+}
+
+func TestSearchGolden(t *testing.T) {
+	for name, searches := range map[string][]*peak.Saved{
+		"search-one": {fixture.Searched("sim-20k")}, "search-two": {fixture.Searched("sim-20k"),
+			stoppedSearch()}, "search-none": nil,
+	} {
+		for _, format := range []string{"table", "html"} {
+			var b bytes.Buffer
+			if err := Report(searches).Write(&b, format, document.Layout{}); err != nil {
+				t.Fatal(err)
+			}
+			fixture.Golden(t, name+"."+format, fixture.WithoutParts(b.Bytes()))
+		}
+	}
+}
+
+func TestSearchJSONIsWhatWasSaved(t *testing.T) {
+	var b bytes.Buffer
+	if err := Report([]*peak.Saved{fixture.Searched("a"), stoppedSearch()}).Write(&b, "json",
+		document.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	var back []peak.Saved
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 ||
+		back[0].Bracket.StableRate != 19_850 || len(back[1].Trials) != 2 {
+		t.Errorf("%v: %+v", err, back)
+	}
+}
+
+func TestSearchRefusesOtherFormats(t *testing.T) {
+	for format, says := range map[string]string{"csv": "card.png or post, not as",
+		"htlm": `did you mean "html"`} {
+		err := Report(nil).Write(io.Discard, format, document.Layout{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+var (
+	drawings = regexp.MustCompile(`(?s)<div class="drawing.*?</svg></div>`)
+	numbers  = regexp.MustCompile(`NaN|Inf`)
+)
+
+// Whatever a search holds, its page is valid: the drawings are XML without NaN or infinity, and no
+// text becomes markup.
+func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
+	const hostile = `</script><script>alert(1)</script>"'<img src=x onerror=alert(1)>` + "\x1b[2J"
+	for name, change := range map[string]func(*peak.Saved){
+		"as it is": func(*peak.Saved) {},
+		"hostile": func(s *peak.Saved) {
+			s.Name, s.Reason, s.Side.Sentence, s.Objectives[0] = hostile, hostile, hostile, hostile
+			s.Trials[0].Dir = hostile
+		},
+		"no trials": func(s *peak.Saved) { s.Trials = nil },
+		"one trial": func(s *peak.Saved) {
+			s.Trials = s.Trials[:1]
+			s.Bracket = peak.Bracket{StableRate: 5_000}
+		},
+		"only zero": func(s *peak.Saved) { *s = peak.Saved{Trials: make([]peak.Trial, 3)} },
+		"nothing came": func(s *peak.Saved) {
+			s.Trials[2].AchievedRate = 0
+			s.Bracket.StableRate = 0
+		},
+		"vast": func(s *peak.Saved) {
+			s.Trials[2].TargetRate, s.Trials[3].AchievedRate = 1e300, 1e308
+			s.Bracket.UnstableRate = 1e300
+		},
+		"not finite": func(s *peak.Saved) {
+			s.Trials[2].TargetRate, s.Trials[3].AchievedRate = math.NaN(), math.Inf(1)
+		},
+		"no width": func(s *peak.Saved) {
+			s.Trials = s.Trials[4:5]
+			s.Bracket.UnstableRate = s.Bracket.StableRate
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fixture.Searched("x")
+			change(s)
+			var b bytes.Buffer
+			if err := Report([]*peak.Saved{s}).Page(&b); err != nil {
+				t.Fatal(err)
+			}
+			page := b.String()
+			if strings.Count(page, "<script>") != 1 || strings.Contains(page, "<img") {
+				t.Error("text became markup")
+			}
+			for _, d := range drawings.FindAllString(page, -1) {
+				if numbers.MatchString(d) {
+					t.Errorf("a number that is none: %s", d)
+				}
+				for x := xml.NewDecoder(strings.NewReader(d)); ; {
+					if _, err := x.Token(); err == io.EOF {
+						break
+					} else if err != nil {
+						t.Fatalf("%v in %s", err, d)
+					}
+				}
+			}
+			if err := Report([]*peak.Saved{s, s}).Write(io.Discard, "table",
+				document.Layout{Color: true}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Any search that parses can be shown, in bounded time.
+func FuzzSearchPage(f *testing.F) {
+	for _, s := range []*peak.Saved{fixture.Searched("x"), stoppedSearch()} {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Add([]byte(
+		`{"probes":[{"target_rate_msgs_per_s":1e-300},{"target_rate_msgs_per_s":1e308,"achieved_rate_msgs_per_s":-1}],"bracket":{"stable_msgs_per_s":1e308,"unstable_msgs_per_s":1e-300}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var s peak.Saved
+		if json.Unmarshal(raw, &s) != nil {
+			return
+		}
+		var page bytes.Buffer
+		if err := Report([]*peak.Saved{&s}).Page(&page); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range drawings.FindAllString(page.String(), -1) {
+			if numbers.MatchString(d) {
+				t.Errorf("a number that is none: %s", d)
+			}
+		}
+		if err := Report([]*peak.Saved{&s, &s}).Write(io.Discard, "table",
+			document.Layout{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

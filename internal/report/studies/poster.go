@@ -1,0 +1,161 @@
+package studies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// posterColumn is a column of a study's picture: that of one of its tables.
+type posterColumn struct {
+	title string
+	of    string // the words under the question, the same in all columns
+	in    study.Standing
+	at    int
+}
+
+// place returns the place of a system in the column; false: none was measured there.
+func (c posterColumn) place(system string) (study.Stand, bool) {
+	for _, row := range c.in.Rows {
+		if row.Labels[0] == system && row.Places[c.at].Rounds > 0 {
+			return row.Places[c.at], true
+		}
+	}
+	return study.Stand{}, false
+}
+
+// mostPosterColumns is how many columns of different figures a picture has room for.
+const mostPosterColumns = 4
+
+// posterColumns are the columns of the first table or, where that has one only, of the tables that
+// answer: a system is a row.
+func posterColumns(all []study.Standing) (out []posterColumn) {
+	first := measuredColumns(all[0])
+	for i, name := range first.Columns {
+		out = append(out, posterColumn{name, first.Title + ": " + first.Figure, first, i})
+	}
+	if len(first.Columns) > 1 {
+		return out
+	}
+	out = nil
+	for _, s := range all {
+		short, s := shortOf(s), measuredColumns(s)
+		for i, name := range s.Columns {
+			if len(s.Columns) > 1 {
+				name = short + ", " + name
+			} else {
+				name = short
+			}
+			if short != "" && len(out) < mostPosterColumns {
+				out = append(out, posterColumn{name, first.Columns[0], s, i})
+			}
+		}
+	}
+	return out
+}
+
+// studyPoster is the poster of a study with rounds, without the intervals.
+func studyPoster(r Result) *document.Poster {
+	p := &document.Poster{Question: r.Study.Question, Grid: true,
+		Command: poster.Command([][]string{r.Plan.Asked.Command}),
+		Source:  poster.Source(r.Plan.Plimsoll, phrase.Moment(r.Plan.StartedAt))}
+	if len(r.Outcome.Standings) == 0 {
+		return p
+	}
+	columns := posterColumns(r.Outcome.Standings)
+	p.Circumstances = columns[0].of + ", " + phrase.Plural(r.rounds(), "round", "rounds") +
+		", scale " + r.Plan.Scale + hostWords(r) + "; without #: not ranked"
+	for _, c := range columns {
+		p.Systems = append(p.Systems, c.title)
+	}
+	for _, row := range columns[0].in.Rows {
+		f := document.Figure{Name: row.Labels[0]}
+		measured := false
+		for _, c := range columns {
+			words := document.None
+			if place, is := c.place(row.Labels[0]); is {
+				words, _, _ = strings.Cut(standingCell(c.in, place).Words, "\n")
+				measured = true
+			}
+			f.Values = append(f.Values, words)
+		}
+		if measured {
+			p.Figures = append(p.Figures, f)
+		}
+	}
+	faults := make([]poster.Missed, len(columns))
+	limited, of := 0, 0
+	for i, c := range r.Plan.Cells {
+		shown := false
+		for k, p := range columns {
+			if placeIn(p.in, c) == p.at {
+				faults[k].Add(poster.MissedAt(r.Measured[i]))
+				shown = true
+			}
+		}
+		if m := r.Measured[i].Run; m != nil && shown {
+			of++
+			if !fact.Rankable(&m.Run) {
+				limited++
+			}
+		}
+	}
+	p.Faults = poster.MissedRows(", all rounds", faults)
+	var warned []result.Warning
+	if limited > 0 {
+		warned = append(warned, result.Warning{Code: verdict.Generator,
+			Sentence: fmt.Sprintf("%d of %s are not ranked", limited, phrase.Plural(of, "run",
+				"runs"))})
+	}
+	p.Limits = poster.Gravest(studyLimits(r, warned))
+	return p
+}
+
+// studyLimits adds the warnings below a study, and what it cannot repeat, to those of its picture.
+func studyLimits(r Result, warned []result.Warning) []result.Warning {
+	below, _ := r.warnings()
+	for i, sentence := range r.warningSentences() {
+		warned = append(warned, result.Warning{Code: below[i].Code, Sentence: sentence})
+	}
+	for _, sentence := range r.Study.Missing {
+		warned = append(warned, result.Warning{Sentence: sentence})
+	}
+	return warned
+}
+
+// placeIn returns the column of a table in which a cell is; -1: in none.
+func placeIn(s study.Standing, c study.Cell) int {
+	if c.Table != s.Table {
+		return -1
+	}
+	for _, row := range s.Rows {
+		at := slices.IndexFunc(row.Places, func(p study.Stand) bool { return p.At == c.At })
+		if at >= 0 {
+			return at
+		}
+	}
+	return -1
+}
+
+// hostWords are the machine that a study ran on, as the end of a sentence.
+func hostWords(r Result) string {
+	e := r.environment()
+	if e == nil {
+		return ""
+	}
+	return ", on " + phrase.Plural(e.Cores, "core", "cores") + " and " +
+		quantity.Bytes(e.MemoryBytes)
+}
+
+// hasPoster reports whether studies can be shared as a picture: only a single study with tables of
+// its own can.
+func hasPoster(all []Result) bool { return len(all) == 1 && all[0].Study.Ranks() }

@@ -1,0 +1,130 @@
+package table
+
+import (
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// Counters shows where each scheduled message ended.
+func Counters(r *result.Run) document.Table {
+	t := document.Table{
+		ID: "counters", Title: "Every scheduled message",
+		Note: "Each message that was due ends in exactly one of acknowledged, failed (refused by " +
+			"the system), unknown (handed over, no answer) and unsent (never handed over).",
+		Head: document.Heads("scheduled", "acknowledged", "failed", "unknown", "unsent",
+			"received"),
+	}
+	if c := r.Counters; !r.Counted() {
+		row := phrase.Counts(c.Scheduled, c.Acked, c.Failed, 0, 0, c.Received)
+		row[3], row[4] = document.None, document.None
+		t.Add("measured", row...)
+		return t
+	}
+	for _, c := range []struct {
+		name string
+		c    result.Counters
+	}{{"measured", r.Counters}, {"warm-up", r.Warmup}} {
+		t.Add(c.name, phrase.Counts(c.c.Scheduled, c.c.Acked, c.c.Failed, c.c.Unknown, c.c.Unsent,
+			c.c.Received)...)
+	}
+	return t
+}
+
+// Ledger is the account of each subscription.
+func Ledger(r *result.Run) document.Table {
+	l := r.Ledger
+	t := document.Table{
+		ID: "ledger", Title: "Account of each subscription",
+		Note: "Over the whole run, warm-up included. Lost: acknowledged and never received. " +
+			"Reordered: came after a later message of the same lane. A message that was received " +
+			"without ever being acknowledged is legal.",
+		Head: document.Heads("acknowledged", "received", "lost", "duplicate", "reordered",
+			"unacknowledged, received", "corrupt", "foreign"),
+		Empty: "The run ended before its messages were accounted for.",
+	}
+	if !l.Accounted {
+		return t
+	}
+	t.Empty = "There was no subscription, so there is nothing to account for."
+	for _, s := range l.Subscriptions {
+		row := phrase.Counts(s.Acked, s.Received, s.Lost, s.Duplicate, s.Reordered, s.Unacked,
+			s.Corrupt, s.Foreign)
+		row[2] = fact.Lost(s)
+		t.Add(s.Subscription, row...)
+	}
+	for _, more := range rareCounts {
+		if more.of(l.Total()) == 0 {
+			continue
+		}
+		t.Head = append(t.Head, document.Column{Name: more.name})
+		for i, s := range l.Subscriptions {
+			t.Rows[i].Values = append(t.Rows[i].Values,
+				document.Cell{Words: quantity.Count(more.of(s))})
+		}
+	}
+	if l.Total().Unread > 0 {
+		t.Note += " Unread: acknowledged and not received, perhaps still to come."
+	}
+	if l.WatchedNs > 0 {
+		t.Note += " Consumers stayed open for " + quantity.Duration(l.WatchedNs) +
+			" after the last message: later arrivals were not seen."
+	}
+	if bound := fact.Bounds(r); bound != "" {
+		t.Note += " Bounds: " + bound + "."
+	}
+	return t
+}
+
+// rareCounts are the columns of the account that are left out where they are 0.
+var rareCounts = []struct {
+	name string
+	of   func(result.SubscriptionLedger) int64
+}{
+	{"unread", func(s result.SubscriptionLedger) int64 { return s.Unread }},
+	{"lost of the warm-up", func(s result.SubscriptionLedger) int64 { return s.LostWarmup }},
+	{"overtaken at another consumer",
+		func(s result.SubscriptionLedger) int64 { return s.Overtaken }},
+	{"came to several workers, order not watched between them",
+		func(s result.SubscriptionLedger) int64 { return s.BetweenWorkers }},
+	{"reordered, or copies from another worker",
+		func(s result.SubscriptionLedger) int64 { return s.ReorderedOrCopies }},
+	{"given back", func(s result.SubscriptionLedger) int64 { return s.GivenBack }},
+	{"delivered again", func(s result.SubscriptionLedger) int64 { return s.Redelivered }},
+	{"misplaced", func(s result.SubscriptionLedger) int64 { return s.Misplaced }},
+	{"refused, received", func(s result.SubscriptionLedger) int64 { return s.RefusedReceived }},
+	{"transactions in part", func(s result.SubscriptionLedger) int64 {
+		return s.PartialTransactions
+	}},
+}
+
+// Lost has the sequence numbers of the first lost messages.
+func Lost(l result.Ledger) document.Table {
+	t := document.Table{ID: "lost", Title: "The first lost messages", Words: true,
+		Head: document.Heads("topic", "partition", "producer", "sequence numbers")}
+	for _, s := range l.Subscriptions {
+		for _, r := range s.LostRanges {
+			sequences := strconv.FormatInt(r.First, 10)
+			if r.Last != r.First {
+				sequences += " to " + strconv.FormatInt(r.Last, 10)
+			}
+			t.Add(s.Subscription, r.Topic, strconv.Itoa(r.Partition), strconv.Itoa(r.Producer),
+				sequences)
+		}
+	}
+	return t
+}
+
+// Errors has the errors that the system returned, with their numbers.
+func Errors(errs []result.Error) document.Table {
+	t := document.Table{ID: "errors", Title: "Errors that the system returned",
+		Head: document.Heads("message"), Words: true}
+	for _, e := range errs {
+		t.Add(quantity.Count(e.Count)+" ×", e.Message)
+	}
+	return t
+}

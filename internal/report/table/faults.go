@@ -1,0 +1,140 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// faultTimes gives the time and the length of a fault.
+func faultTimes(r *result.Run, f result.Fault) string {
+	out := "after " + quantity.Duration(f.StartNs-fact.Window(r))
+	switch {
+	case f.Do == string(workload.FaultRollingRestart) && f.HealedNs > 0:
+		out += ", stopped in " + quantity.Duration(f.InjectedNs-f.StartNs)
+		if f.InSyncNs > 0 {
+			out += ", in sync again " + quantity.Duration(f.InSyncNs-f.StartNs) +
+				" after the stop began"
+		}
+	case f.InjectedNs == 0:
+		out += ", never injected"
+	case f.HealStartNs > 0:
+		out += ", for " + quantity.Duration(f.HealStartNs-f.InjectedNs)
+	}
+	if f.Error != "" {
+		return out + ": " + document.Clean(f.Error)
+	}
+	if f.HealedNs-f.HealStartNs > 1_000_000 {
+		out += ", the heal took " + quantity.Duration(f.HealedNs-f.HealStartNs)
+	}
+	return out
+}
+
+// Unavailable prints the longest time without an acknowledgement.
+func Unavailable(e result.Effect) string {
+	switch {
+	case e.ResolutionNs == 0:
+		return document.None
+	case !e.Seen():
+		return "at most " + quantity.Duration(e.ResolutionNs)
+	}
+	return verdict.Bounded(e.UnavailableNs, e.UnavailableBound)
+}
+
+// sinceFault prints a moment after a fault: how long after the heal and after
+// the injection.
+func sinceFault(f result.Fault, atNs int64, never string) string {
+	if atNs == 0 {
+		return never
+	}
+	injected := quantity.Duration(atNs-f.InjectedNs) + " after the injection"
+	switch heal := f.HealedNs; {
+	case heal == 0:
+		return injected
+	case atNs < heal:
+		return injected + ", " + quantity.Duration(heal-atNs) + " before the heal"
+	default:
+		return quantity.Duration(atNs-heal) + " after the heal, " + injected
+	}
+}
+
+// FaultEffect describes the effect of a fault on acknowledgements.
+func FaultEffect(f result.Fault) string {
+	e := f.Effect
+	if f.InjectedNs == 0 || e.ResolutionNs == 0 {
+		return "its effect is not known"
+	}
+	out := "no acknowledgement for " + Unavailable(e)
+	if e.Seen() {
+		out += "; the first again " + sinceFault(f, e.AckedAgainNs, notAgain(e))
+	}
+	unseen := "not seen while load was offered"
+	if f.Do == string(workload.FaultRollingRestart) {
+		unseen = "not seen before the next restart or the end of the load"
+	}
+	return out + "; recovered " + sinceFault(f, e.RecoveredNs, unseen)
+}
+
+// notAgain says that no acknowledgement came after a gap.
+func notAgain(e result.Effect) string {
+	if e.UnavailableBound == result.AtLeast {
+		return "not before the end of the load"
+	}
+	return "never came"
+}
+
+// FaultSentences has a sentence for each fault.
+func FaultSentences(r *result.Run) []string {
+	var out []string
+	for _, f := range r.Faults {
+		out = append(out,
+			fmt.Sprintf("%s %s: %s", fact.Fault(f), faultTimes(r, f), FaultEffect(f)))
+	}
+	return out
+}
+
+// Impact has the figures before, during and after the faults of a run.
+func Impact(r *result.Run) document.Table {
+	t := document.Table{ID: "impact", Title: "Before, during and after the faults",
+		Note: phrase.Upper(r.Impact.Rule) + ".", Head: document.Heads("acked", "publish p50",
+			"publish p99",
+			"publish max", "e2e p50", "e2e p99", "e2e max")}
+	for _, s := range []struct {
+		name string
+		result.Part
+	}{{"before faults", r.Impact.Before}, {"during", r.Impact.During}, {"after", r.Impact.After}} {
+		acked := float64(s.Acked) * 1e9 / float64(s.LengthNs)
+		t.Add(s.name, figure.PerSecond.Known(acked, s.LengthNs > 0), latency.At(s.Publish, 50),
+			latency.At(s.Publish, 99), latency.Greatest(s.Publish), latency.At(s.EndToEnd, 50),
+			latency.At(s.EndToEnd, 99), latency.Greatest(s.EndToEnd))
+	}
+	return t
+}
+
+// Faults is the table of faults and their effects.
+func Faults(r *result.Run) document.Table {
+	t := document.Table{ID: "faults", Title: "Faults", Words: true,
+		Head: document.Heads("when", "no acknowledgement for", "acknowledged again", "recovered",
+			"what was done"),
+		Note: "Times without an acknowledgement are from one acknowledgement to the next, of any " +
+			"producer, while load was offered; those shorter than the reading of the run are not " +
+			"seen."}
+	for _, f := range r.Faults {
+		again := document.None
+		if f.Effect.Seen() {
+			again = sinceFault(f, f.Effect.AckedAgainNs, notAgain(f.Effect))
+		}
+		t.Add(fact.Fault(f), faultTimes(r, f), Unavailable(f.Effect), again,
+			sinceFault(f, f.Effect.RecoveredNs, "not seen"), cmp.Or(f.Sentence, document.None))
+	}
+	return t
+}

@@ -1,0 +1,266 @@
+package verifications
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/part"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/table"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// matrixOf is the table of verifications: a row for each system, level and delivery, a column
+// for each fault.
+func matrixOf(all []*verify.Saved) document.Table {
+	t := document.Table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
+		Corner: "system and level",
+		Note: "Held: none of the acknowledged messages was lost, and the other promised " +
+			"guarantees held too. In brackets: the greatest share of rounds that may fail, given " +
+			"that number of rounds without a failure (95% confidence)."}
+	matching := map[string][]*verify.Saved{}
+	var names, faults []string
+	for _, s := range all {
+		if len(s.Rounds) == 0 {
+			continue
+		}
+		name, fault := rowOf(s), columnOf(s)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if !slices.Contains(faults, fault) {
+			faults = append(faults, fault)
+		}
+		matching[name+"\n"+fault] = append(matching[name+"\n"+fault], s)
+	}
+	slices.Sort(names)
+	slices.SortStableFunc(faults, func(a, b string) int { return placeOf(a) - placeOf(b) })
+	t.Head = document.Heads(faults...)
+	for _, name := range names {
+		r := document.Row{Name: name}
+		for _, fault := range faults {
+			r.Values = append(r.Values, matrixCell(matching[name+"\n"+fault]))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// matrixFacts has the cells of the matrix, a line each: few terminals are wide enough for its
+// columns.
+func matrixFacts(m document.Table) []document.Fact {
+	var out []document.Fact
+	for _, r := range m.Rows {
+		for i, v := range r.Values {
+			if v.Words != document.None {
+				out = append(out, document.Fact{Name: r.Name, Tone: v.Tone,
+					Value: m.Head[i].Name + ": " + v.Words})
+			}
+		}
+	}
+	return out
+}
+
+func rowOf(s *verify.Saved) string {
+	out := fmt.Sprintf("%s, level %d", s.Name, s.Durability.Asked) + phrase.SingleCopy(s.Durability)
+	if d := s.Load.Delivery; d != string(workload.AtLeastOnce) {
+		out += ", " + strings.ReplaceAll(d, "_", " ")
+	}
+	return out
+}
+
+// columnOf names the faults of a verification and their targets.
+func columnOf(s *verify.Saved) string {
+	var all []string
+	for _, f := range s.Faults {
+		words := strings.Fields(f)
+		all = append(all, strings.Join(words[:min(2, len(words))], " "))
+	}
+	return strings.Join(all, ", then ")
+}
+
+// placeOf is a column's place, by the kind of its fault.
+func placeOf(column string) int {
+	kind, _, _ := strings.Cut(column, " ")
+	return slices.Index(workload.FaultKinds(), workload.FaultKind(kind))
+}
+
+// matrixCell is the outcome of the verifications of one kind.
+func matrixCell(all []*verify.Saved) document.Cell {
+	if len(all) == 0 {
+		return document.Cell{Words: document.None}
+	}
+	var lost, of int64
+	rounds, promised, unknown := 0, true, false
+	var more []string
+	for _, s := range all {
+		rounds += len(s.Rounds)
+		g := s.Guarantee(verify.NoLoss)
+		lost, of, promised = lost+g.Count, of+g.Of, promised && g.Promised
+		if g.Outcome == result.Unknown || s.State != result.Complete {
+			unknown = true
+		}
+		for _, g := range s.Guarantees {
+			switch {
+			case g.Name == verify.NoLoss || !g.Promised || g.Outcome == result.Holds:
+			case g.Outcome == result.Unknown:
+				unknown = true
+			default:
+				word := map[string]string{verify.NoDuplicates: "twice",
+					verify.Order: "reordered"}[g.Name]
+				more = append(more, fmt.Sprintf("%s %s", word, quantity.Count(g.Count)))
+			}
+		}
+	}
+	out := fmt.Sprintf("lost %s of %s", quantity.Count(lost), quantity.Count(of))
+	held := !unknown && lost == 0 && len(more) == 0
+	switch {
+	case unknown:
+		// Missing messages may still be stored on servers that are not back.
+		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all),
+			quantity.Count(lost), quantity.Count(of))
+	case held:
+		out = fmt.Sprintf("held: %s", out)
+	}
+	if !promised {
+		out += " (not promised)"
+	}
+	out = strings.Join(append([]string{out}, more...), ", ") + ", " +
+		phrase.Plural(rounds, "round", "rounds")
+	if held {
+		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
+	}
+	tone := document.Bad
+	switch {
+	case unknown:
+		tone = document.Unsure
+	case held:
+		tone = document.Good
+	case !promised:
+		tone = ""
+	}
+	return document.Cell{Words: out, Tone: tone}
+}
+
+// unknownOf counts the unknown rounds; empty where none or all are unknown.
+func unknownOf(all []*verify.Saved) string {
+	unknown, rounds := 0, 0
+	for _, s := range all {
+		for _, r := range s.Rounds {
+			rounds++
+			if slices.ContainsFunc(r.Guarantees, func(g verify.Guarantee) bool {
+				return g.Outcome == result.Unknown && (g.Promised || g.Name == verify.NoLoss)
+			}) {
+				unknown++
+			}
+		}
+	}
+	if unknown == 0 || unknown == rounds {
+		return ""
+	}
+	return " in " + phrase.Plural(unknown, "round", "rounds")
+}
+
+// verifyDocument shows verifications: what all found together, then each.
+func verifyDocument(all []*verify.Saved) document.Document {
+	const title = "What an acknowledgement is worth"
+	if len(all) == 0 {
+		return part.Nothing(title, "verifications")
+	}
+	d := document.Document{Title: title, Origin: "Written by plimsoll report -f md, from saved " +
+		"runs of plimsoll verify; change nothing here."}
+	m := matrixOf(all)
+	var warned []string
+	for _, s := range all {
+		warned = append(warned, verifyWarnings(s)...)
+	}
+	d.Brief = []document.Block{part.Heading(1, title), {Facts: matrixFacts(m)},
+		{Facts: part.BriefWarnings(warned)}}
+	if len(all) > 1 {
+		d.Blocks = append(d.Blocks, part.To(document.AtLength, part.Heading(1, "Together"),
+			part.Table(m)))
+	}
+	for i, s := range all {
+		d.Blocks = append(d.Blocks, verification(i, s))
+	}
+	if len(all) > 1 {
+		d.Blocks = append(d.Blocks,
+			part.To(document.OnTerminal, part.Heading(1, "together"),
+				document.Block{Facts: matrixFacts(m)}))
+	}
+	d.Blocks = append(d.Blocks, part.Misleading(
+		[2]string{"Each round", "offers a load, breaks servers while it is offered, heals them, " +
+			"and accounts for every message: acknowledged messages that never arrived are lost."},
+		[2]string{"Promised", "follows from the durability level and the delivery guarantee. " +
+			"Violations of other guarantees are counted too, but not held against the system."},
+		[2]string{"Holds", "means that no round broke the guarantee. It is no proof: more " +
+			"rounds, with other seeds, may break it."},
+		[2]string{"Unknown", "means that the rounds could not show an answer, for example " +
+			"because the system did not come back in time."},
+		[2]string{"Unavailable", "is the longest time without an acknowledgement of any " +
+			"producer, while load was offered. It is exact where it is longer than the reading " +
+			"of the run around a fault, a tenth of a second, and a lower bound (at least) " +
+			"where the load ended before an acknowledgement came again."}))
+	return d
+}
+
+// verification shows one verification.
+func verification(i int, s *verify.Saved) document.Block {
+	out := []document.Block{
+		part.Title(fmt.Sprintf("verification-%d", i), rowOf(s)+": "+columnOf(s),
+			phrase.Moment(s.StartedAt)+", "+string(s.State)),
+		part.Paragraph(document.Answer, verifyAnswer(s)),
+		part.Paragraph(document.Lead, "What an acknowledgement is worth: "+verifiedSentence(s)+"."),
+		part.Warnings(verifyWarnings(s)),
+		part.Only(document.OnPage, part.Heading(2, "What held")),
+	}
+	var guarantees []document.Verdict
+	for _, g := range s.Guarantees {
+		v := document.Verdict{Tone: guaranteeTone(g), Outcome: g.Outcome,
+			Name:     guaranteeWords[g.Name],
+			Sentence: fmt.Sprintf("%s; %s: %s", g.Sentence, promiseWord(g), g.Why)}
+		if !g.Promised {
+			v.Outcome = "no promise"
+		}
+		guarantees = append(guarantees, v)
+	}
+	out = append(out, document.Block{Verdicts: guarantees}, part.Table(roundTable(s)),
+		part.Only(document.OnPage, part.Table(faultTimeline(s))),
+		part.Only(document.OnPage, part.Heading(2, "Evidence")),
+		document.Block{Facts: slices.Concat(part.Facts("evidence", "", evidenceSentences(s)...),
+			part.Facts("lost", "", lostSentence(s)),
+			part.Facts("durability", "", fact.Durability(s.Durability)),
+			part.Facts("clients", "", fact.Clients(s.System.Clients)),
+			part.Facts("repeat", "", repeatSentence(s)))},
+		part.To(document.OnPage, part.Heading(2, "What ran"), document.Block{Row: []document.Block{
+			part.Table(table.Evidence(s.Durability)),
+			part.Table(table.Settings(s.Settings))}}))
+	return document.Block{Section: append(out, part.Repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
+}
+
+// verifyAnswer is what a verification found, in one sentence; empty while it has no round.
+func verifyAnswer(s *verify.Saved) string {
+	if len(s.Rounds) == 0 {
+		return ""
+	}
+	return rowOf(s) + ", " + columnOf(s) + ": " + matrixCell([]*verify.Saved{s}).Words + "."
+}
+
+// faultTimeline has a row for each fault of each round.
+func faultTimeline(s *verify.Saved) document.Table {
+	t := document.Table{ID: "timeline", Title: "Time line", Words: true,
+		Head: document.Heads("since", "what happened"), Empty: "No fault was injected."}
+	for _, r := range s.Rounds {
+		for _, f := range r.Faults {
+			t.Add(fmt.Sprintf("round %d: %s", r.Number, fact.Fault(f)),
+				quantity.Duration(f.StartNs), f.Sentence+"; "+table.FaultEffect(f))
+		}
+	}
+	return t
+}

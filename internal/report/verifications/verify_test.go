@@ -1,0 +1,103 @@
+package verifications
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// unfinished is a verification that was stopped in its first round.
+func unfinished() *verify.Saved {
+	s := fixture.VerifiedAt("kafka", 1, "partition leader", 0, true)
+	s.State, s.StateReason, s.Rounds = result.Interrupted, "stopped on request", s.Rounds[:1]
+	s.Rounds[0].State, s.Rounds[0].Faults[0].Error = result.Interrupted,
+		"heal partition leader: no permission"
+	for i := range s.Guarantees {
+		s.Guarantees[i].Outcome, s.Guarantees[i].Sentence = result.Unknown,
+			"unknown in 1 of 1 rounds; round 1: the round is interrupted (stopped on request)"
+	}
+	return s
+}
+
+func TestVerifyGolden(t *testing.T) {
+	for name, all := range map[string][]*verify.Saved{
+		"verify-one": {fixture.VerifiedAt("nats", 1, "power-cut all", 3, true)},
+		"verify-matrix": {
+			fixture.VerifiedAt("nats", 2, "power-cut all", 3, false), fixture.VerifiedAt("nats", 1,
+				"power-cut all", 0, true),
+			fixture.VerifiedAt("nats", 1, "kill leader", 0, true), unfinished(),
+			fixture.VerifiedAt("kafka", 1, "kill leader", 3, true),
+		},
+		"verify-none": nil,
+	} {
+		for _, format := range []string{"table", "md", "html"} {
+			var b bytes.Buffer
+			if err := Report(all).Write(&b, format, document.Layout{}); err != nil {
+				t.Fatal(err)
+			}
+			fixture.Golden(t, name+"."+format, fixture.WithoutParts(b.Bytes()))
+		}
+	}
+}
+
+// Whatever a verification holds, no text of it is markup.
+func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
+	const hostile = `</script><script>alert(1)</script><img src=x onerror=alert(1)>` + "\x1b[2J"
+	s := fixture.VerifiedAt("nats", 1, "kill leader", 3, true)
+	s.Name, s.Faults[0], s.Guarantees[0].Sentence, s.Rounds[0].Faults[0].Sentence = hostile,
+		hostile, hostile, hostile
+	s.Rounds[1].Ledger[0].LostRanges[0].Topic, s.Rounds[1].Dir, s.Asked.Command = hostile, hostile,
+		[]string{hostile}
+	for _, format := range fixture.Texts(Report(nil).Formats()) {
+		var b bytes.Buffer
+		if err := Report([]*verify.Saved{s, {}}).Write(&b, format, document.Layout{}); err != nil {
+			t.Fatal(err)
+		}
+		if format != "json" && strings.ContainsAny(b.String(), "\x1b") || format == "html" &&
+			strings.Contains(b.String(), "<img") {
+			t.Errorf("%s holds what it was given", format)
+		}
+	}
+}
+
+func TestVerifyRefusesOtherFormats(t *testing.T) {
+	for format, says := range map[string]string{"csv": "table, html, md or json",
+		"htlm": `did you mean "html"`} {
+		err := Report(nil).Write(io.Discard, format, document.Layout{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+// TestMatrixTellsUnknownRounds: unknown rounds are counted apart from those that hold.
+func TestMatrixTellsUnknownRounds(t *testing.T) {
+	round := func(outcome string) verify.Round {
+		return verify.Round{Guarantees: []verify.Guarantee{
+			{Name: verify.NoLoss, Outcome: outcome, Promised: true},
+			{Name: verify.Order, Outcome: result.Unknown},
+		}}
+	}
+	s := &verify.Saved{Record: experiment.Record{State: result.Complete},
+		Guarantees: []verify.Guarantee{
+			{Name: verify.NoLoss, Outcome: result.Unknown, Promised: true, Of: 3_000}}}
+	for want, rounds := range map[string][]verify.Round{
+		"unknown in 1 round: 0 of 3,000 did not arrive, 3 rounds": {round(result.Holds),
+			round(result.Unknown), round(result.Holds)},
+		"unknown: 0 of 3,000 did not arrive, 2 rounds": {round(result.Unknown),
+			round(result.Unknown)},
+		"unknown: 0 of 3,000 did not arrive, 1 round": {round(result.Holds)},
+	} {
+		s.Rounds = rounds
+		if got := matrixCell([]*verify.Saved{s}).Words; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
