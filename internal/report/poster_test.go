@@ -53,14 +53,15 @@ func TestPostersSayWhatLimitsThem(t *testing.T) {
 	}
 }
 
-// Whatever a picture or a post shows, it shows lost, duplicate and unanswered messages, and says
-// the gravest thing first, whichever run it is of.
+// Whatever a picture or a post shows, it shows the messages that were lost, duplicate, unanswered,
+// refused or never sent, and says the gravest thing first, whichever run it is of.
 func TestPicturesHideNoLoss(t *testing.T) {
 	noisy, lossy := fixture.Small.Load(t), fixture.Small.Load(t)
 	noisy.Run.Warnings = []result.Warning{{Code: verdict.NoisyMachine, Sentence: "a noisy machine"}}
-	noisy.Run.Counters.Unknown, lossy.Run.Name = 0, "lossy"
+	noisy.Run.Counters.Unknown, noisy.Run.Counters.Failed, noisy.Run.Counters.Unsent = 0, 0, 0
+	lossy.Run.Name = "lossy"
 	lossy.Run.Ledger.Subscriptions[0].Lost, lossy.Run.Ledger.Subscriptions[0].Duplicate = 20, 31
-	lossy.Run.Counters.Unknown = 42
+	lossy.Run.Counters.Unknown, lossy.Run.Counters.Failed, lossy.Run.Counters.Unsent = 42, 53, 64
 	lossy.Run.Warnings = []result.Warning{
 		{Code: verdict.NoisyMachine, Sentence: "a noisy machine"},
 		{Code: verdict.Loss, Sentence: "20 acknowledged messages never arrived"}}
@@ -71,7 +72,8 @@ func TestPicturesHideNoLoss(t *testing.T) {
 			t.Errorf("%s: the caption is %q", name, p.Limits)
 		}
 		picture, post := p.SVG(), p.Post()
-		for _, want := range []string{"Lost", "Duplicate", "Unanswered", "20", "31", "42"} {
+		for _, want := range []string{"Lost", "Duplicate", "Unanswered", "Refused", "Never sent",
+			"20", "31", "42", "53", "64"} {
 			if !strings.Contains(picture, want) || !strings.Contains(post, want) {
 				t.Errorf("%s: no %s:\n%s", name, want, post)
 			}

@@ -11,12 +11,14 @@ import (
 
 // Missed counts the messages that every card, picture and post shows if there are any.
 type Missed struct {
-	counts        [5]int64
+	counts        [7]int64
 	runs, unknown int // how many there are, and of how many it is unknown what was lost
 }
 
 // MissedNames are the names of the counts.
-var MissedNames = [5]string{"Lost", "Corrupt", "Unread", "Unanswered", "Duplicate"}
+var MissedNames = [7]string{
+	"Lost", "Corrupt", "Unread", "Unanswered", "Duplicate", "Refused", "Never sent",
+}
 
 // Add adds the counts of others.
 func (m *Missed) Add(n Missed) {
@@ -28,18 +30,20 @@ func (m *Missed) Add(n Missed) {
 
 // MissedOf has the counts of a run.
 func MissedOf(r *result.Run) Missed {
-	t := r.Ledger.Total()
-	m := Missed{[5]int64{t.Lost, t.Corrupt, t.Unread, r.Counters.Unknown, t.Duplicate}, 1, 0}
+	t, c := r.Ledger.Total(), r.Counters
+	m := Missed{[7]int64{t.Lost, t.Corrupt, t.Unread, c.Unknown, t.Duplicate, c.Failed, c.Unsent},
+		1, 0}
 	if !r.Ledger.Accounted || t.Unread > 0 {
 		m.unknown = 1
 	}
 	return m
 }
 
-// MissedIn sums the counts over all trials of a search.
+// MissedIn sums the counts over all trials of a search. Of those above its peak it is no news that
+// messages were refused or never sent.
 func MissedIn(s *peak.Saved) (sum Missed) {
 	for _, p := range s.Trials {
-		sum.Add(Missed{[5]int64{p.Lost, 0, 0, p.Unanswered, p.Duplicate}, 1, 0})
+		sum.Add(Missed{[7]int64{p.Lost, 0, 0, p.Unanswered, p.Duplicate}, 1, 0})
 	}
 	return sum
 }
