@@ -3,6 +3,7 @@ package keyfreq
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,20 +18,25 @@ import (
 const mostCount = 1e15
 
 // Parse reads rows of a key and the number of its messages, in any order, and returns the numbers
-// in descending order. A first row without a number is a heading. The error is a sentence that
-// names the line.
+// in descending order. A first row without a number is a heading. Each key has one row: the parts of
+// a key with two would have shares of their own, as if they were two keys. The error is a sentence
+// that names the line.
 func Parse(name string, src []byte) ([]float64, error) {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
+	if isJSON(src) {
+		return nil, fmt.Errorf("%s is JSON, which is not read: "+remedy, name)
+	}
 	rows := csv.NewReader(bytes.NewReader(src))
 	rows.Comment, rows.FieldsPerRecord, rows.ReuseRecord = '#', -1, true
 	var counts []float64
+	lines := map[string]int{} // of each key
 	for first := true; ; first = false {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: write a key and its number of messages in each row",
-				name, err)
+			return nil, misquoted(name, err)
 		}
 		line, _ := rows.FieldPos(0)
 		if len(row) != 2 {
@@ -47,17 +53,40 @@ func Parse(name string, src []byte) ([]float64, error) {
 			return nil, fmt.Errorf("%s:%d: %.40q is no number of messages: write one from 0 to %g",
 				name, line, text, mostCount)
 		}
+		if before, twice := lines[row[0]]; twice {
+			return nil, fmt.Errorf("%s:%d: the key %.40q has a row already, line %d: write each "+
+				"key once, with all its messages", name, line, row[0], before)
+		}
+		lines[row[0]] = line
 		if n > 0 {
 			counts = append(counts, n)
 		}
 	}
 	if len(counts) == 0 {
-		return nil, fmt.Errorf("%s has no key with messages: write a key and its number of "+
-			"messages in each row, such as customer-7,1200", name)
+		return nil, fmt.Errorf("%s has no key with messages: "+remedy, name)
 	}
 	slices.Sort(counts)
 	slices.Reverse(counts)
 	return counts, nil
+}
+
+const remedy = "write a key and its number of messages in each row, such as customer-7,1200"
+
+// isJSON reports whether a text is a JSON object or list, as a user may take for a table.
+func isJSON(src []byte) bool {
+	src = bytes.TrimSpace(src)
+	return len(src) > 0 && (src[0] == '{' || src[0] == '[') && json.Valid(src)
+}
+
+// misquoted returns the sentence on a row that is no CSV. Its columns are not counted, so only
+// quotation marks can be wrong.
+func misquoted(name string, err error) error {
+	var wrong *csv.ParseError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return fmt.Errorf("%s:%d: has a quotation mark without its other one: write quotation marks "+
+		"around a whole key, and double each one inside it", name, wrong.StartLine)
 }
 
 // alone is how many of the most frequent keys have a part of their own. Each later part has a

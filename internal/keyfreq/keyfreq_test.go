@@ -23,8 +23,22 @@ func TestParse(t *testing.T) {
 		"a,1\nb,-1\n":    `keys.csv:2: "-1" is no number`,
 		"a,NaN\n":        `keys.csv:1: "NaN" is no number`,
 		"a,1\nb\n":       "keys.csv:2: has 1 columns",
-		"a,1\n\"b,2\n":   "keys.csv: ",
 		"a,1\nb,1e300\n": "is no number of messages",
+
+		// A quotation mark is told by its line, in plain words.
+		"a,1\n\"b,2\n": `keys.csv:2: has a quotation mark without its other one: write ` +
+			`quotation marks around a whole key, and double each one inside it`,
+		"a,1\nb\"c,2\n":   "keys.csv:2: has a quotation mark without its other one",
+		"a,1\n\"b\"c,2\n": "keys.csv:2: has a quotation mark without its other one",
+		"{\n\"a\": 1,\n\"b\": 2}": "keys.csv is JSON, which is not read: write a key and its " +
+			"number of messages in each row, such as customer-7,1200",
+		"[1, 2]": "keys.csv is JSON",
+
+		// The parts of a key with two rows are no keys.
+		"key,count\na,10\na,5\nb,15\n": `keys.csv:3: the key "a" has a row already, line 2: ` +
+			`write each key once, with all its messages`,
+		"\"a\",1\n# none\na,0\n": `keys.csv:3: the key "a" has a row already, line 1`,
+		"\uFEFFa,1\na,2\n":       `keys.csv:2: the key "a" has a row already, line 1`,
 	} {
 		if _, err := Parse("keys.csv", []byte(rows)); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -2,11 +2,13 @@ package omb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,13 +24,20 @@ import (
 // exclude messages without a latency; if there are any, keys of plimsoll's own have the
 // percentiles that include them.
 //
-// An OMB file holds one run: several runs are an error.
+// A figure that is not known is left out: its key is absent or, where it is known of other periods,
+// its place in the list is null. A 0 would be read as a measurement.
+//
+// An OMB file holds one run: several runs are an error, and so is a run that measured nothing.
 func Write(w io.Writer, runs []*result.Saved) error {
 	if len(runs) != 1 {
 		return errors.New("an OMB result file holds one run: name one run directory")
 	}
+	periods := periodsOf(runs[0])
+	if err := nothingToWrite(runs[0], periods); err != nil {
+		return err
+	}
 	o := object{}
-	export(&o, runs[0])
+	export(&o, runs[0], periods)
 	var b bytes.Buffer
 	if err := json.Indent(&b, o.close(), "", "  "); err != nil {
 		return fmt.Errorf("encode the OMB result: %w", err)
@@ -37,7 +46,26 @@ func Write(w io.Writer, runs []*result.Saved) error {
 	return err
 }
 
-func export(o *object, s *result.Saved) {
+// nothingToWrite returns the sentence on a run without a period: all of OMB's figures are of
+// periods.
+func nothingToWrite(s *result.Saved, periods []*period) error {
+	ended := slices.Contains([]result.State{result.Complete, result.Interrupted, result.Failed},
+		s.Run.State)
+	name := cmp.Or(s.Dir, s.Run.ID)
+	switch {
+	case len(periods) > 0:
+		return nil
+	case len(s.Damage) > 0 && len(s.Intervals) == 0:
+		return fmt.Errorf("%s has no interval that can be read (%s), and an OMB result is made of "+
+			"them: name another run", name, s.Damage[0])
+	case ended || len(s.Intervals) > 0:
+		return fmt.Errorf("%s measured nothing: it ended before its measured window began: name "+
+			"another run", name)
+	}
+	return nil
+}
+
+func export(o *object, s *result.Saved, periods []*period) {
 	r, l := &s.Run, s.Run.Load
 	o.text("workload", l.Workload)
 	o.text("driver", r.System.Name)
@@ -54,39 +82,81 @@ func export(o *object, s *result.Saved) {
 			o.whole(n.key, float64(n.value))
 		}
 	}
-	periods := periodsOf(s)
-	o.list("publishRate", false, periods,
-		func(p *period) float64 { return float64(p.acked) / p.seconds })
-	o.list("publishErrorRate", false, periods,
-		func(p *period) float64 { return float64(p.failed) / p.seconds })
-	o.list("consumeRate", false, periods,
-		func(p *period) float64 { return float64(p.received) / p.seconds })
-	o.list("backlog", true, periods, func(p *period) float64 { return float64(max(p.backlog, 0)) })
-	for _, part := range []struct {
-		name   string
-		series result.Series
-		unit   float64
-		whole  bool // OMB writes whole numbers, but for the mean
-	}{{sendName, result.Send, millisecond, false}, {delayName, result.Lag, microsecond, true},
-		{endToEndName, result.EndToEnd, millisecond, false}} {
-		for _, c := range columns {
-			o.list(part.name+c.suffix, part.whole && c.suffix != "Avg", periods,
-				func(p *period) float64 {
-					return figure(p.latency(part.series), c) / part.unit
-				})
+	knows := func(figure string) bool { return r.Imported == nil || r.Imported.Knows(figure) }
+	for _, f := range []struct {
+		key, figure string
+		whole       bool
+		of          func(*period) float64
+	}{
+		{"publishRate", result.RecordedAcked, false,
+			func(p *period) float64 { return float64(p.acked) / p.seconds }},
+		{"publishErrorRate", result.RecordedRefused, false,
+			func(p *period) float64 { return float64(p.failed) / p.seconds }},
+		{"consumeRate", result.RecordedReceived, false,
+			func(p *period) float64 { return float64(p.received) / p.seconds }},
+		{"backlog", result.RecordedBacklog, true,
+			func(p *period) float64 { return float64(max(p.backlog, 0)) }},
+	} {
+		values := make([]float64, len(periods))
+		known := knows(f.figure)
+		for i, p := range periods {
+			values[i] = f.of(p)
+			// Imports of earlier versions have the figures, and do not say so.
+			known = known || values[i] != 0
 		}
-		total, summary := s.Total(part.series), r.Summary.Series(part.series)
-		for _, c := range columns {
-			v := figure(wholeLatency(summary, total), c) / part.unit
-			if part.whole && c.suffix != "Avg" {
-				v = math.Round(v)
-			}
-			o.number(aggregated(part.name)+c.suffix, v)
+		if known {
+			o.list(f.key, f.whole, values)
 		}
-		o.quantiles(aggregated(part.name)+"Quantiles", total, part.unit, part.whole)
-		o.bounds("plimsoll"+strings.TrimPrefix(aggregated(part.name), "aggregated")+"Censored",
-			summary, part.unit)
 	}
+	for _, part := range []latencyPart{{sendName, result.Send, millisecond, false},
+		{delayName, result.Lag, microsecond, true},
+		{endToEndName, result.EndToEnd, millisecond, false}} {
+		part.export(o, s, periods)
+	}
+}
+
+// latencyPart is a latency series of a result file.
+type latencyPart struct {
+	name   string
+	series result.Series
+	unit   float64
+	whole  bool // OMB writes whole numbers, but for the mean
+}
+
+func (part latencyPart) export(o *object, s *result.Saved, periods []*period) {
+	for _, c := range columns {
+		values, some := make([]float64, len(periods)), false
+		for i, p := range periods {
+			v, known := figure(p.latency(part.series), c)
+			if values[i] = math.NaN(); known {
+				values[i], some = v/part.unit, true
+			}
+		}
+		if some {
+			o.list(part.name+c.suffix, part.whole && c.suffix != "Avg", values)
+		}
+	}
+	total, summary := s.Total(part.series), s.Run.Summary.Series(part.series)
+	if total != nil && (total.TotalCount() == 0 || total.TotalCount() < summary.Count) {
+		total = nil // a part of it was lost, and with it the distribution
+	}
+	all := wholeLatency(summary, total)
+	for _, c := range columns {
+		v, known := figure(all, c)
+		if !known {
+			continue
+		}
+		v /= part.unit
+		if part.whole && c.suffix != "Avg" {
+			v = math.Round(v)
+		}
+		o.number(aggregated(part.name)+c.suffix, v)
+	}
+	if total != nil {
+		o.quantiles(aggregated(part.name)+"Quantiles", total, part.unit, part.whole)
+	}
+	o.bounds("plimsoll"+strings.TrimPrefix(aggregated(part.name), "aggregated")+"Censored",
+		summary, part.unit)
 }
 
 // bounds writes the percentiles of a series that include the messages without a latency, which
@@ -150,17 +220,27 @@ func figuresOf(h *hdr.Histogram) result.Latency {
 	return l
 }
 
-// figure returns one of OMB's figures in nanoseconds in OMB's format, and 0 when nothing was
-// recorded.
-func figure(l result.Latency, c column) float64 {
-	switch c.suffix {
-	case "Avg":
-		return l.MeanNs
-	case "Max":
-		return float64(l.MaxNs)
+// figure returns one of OMB's figures in nanoseconds, and whether it is known. A series of another
+// tool may have only some of them: a mean or a greatest latency of 0 beside one that is above 0 was
+// not recorded.
+func figure(l result.Latency, c column) (ns float64, known bool) {
+	most := float64(l.MaxNs)
+	for _, p := range l.Percentiles {
+		most = max(most, float64(p.LatencyNs))
 	}
-	ns, _ := l.At(c.percentile)
-	return float64(ns)
+	switch {
+	case l.Count == 0:
+		return 0, false
+	case c.suffix == "Avg":
+		return l.MeanNs, l.MeanNs > 0 || most == 0
+	case c.suffix == "Max":
+		return float64(l.MaxNs), l.MaxNs > 0 || most == 0 && l.MeanNs == 0
+	}
+	at, known := l.At(c.percentile)
+	if l.MaxNs > 0 { // a histogram rounds up, also above the greatest latency
+		at = min(at, l.MaxNs)
+	}
+	return float64(at), known
 }
 
 // period is one of OMB's periods.
@@ -168,15 +248,36 @@ type period struct {
 	seconds                 float64
 	acked, failed, received int64
 	backlog                 int64
+	damaged                 bool // a part of the run cannot be read
 	histograms              map[result.Series]*hdr.Histogram
-	printed                 []result.Latency // of an interval as long as a period
+	printed                 []result.Latency // of each interval
 }
 
+// latency returns the figures of a series: those of the histogram if it has all that the intervals
+// counted. Otherwise they are the intervals' own, of which percentiles cannot be merged.
 func (p *period) latency(series result.Series) result.Latency {
-	if h := p.histograms[series]; h != nil {
-		return figuresOf(h)
+	var own []result.Latency
+	sum := result.Latency{Series: series}
+	for _, l := range p.printed {
+		if l.Series != series || l.Count == 0 {
+			continue
+		}
+		own = append(own, l)
+		sum.MeanNs += l.MeanNs * float64(l.Count)
+		sum.Count, sum.MaxNs = sum.Count+l.Count, max(sum.MaxNs, l.MaxNs)
 	}
-	return result.Summary{Latency: p.printed}.Series(series)
+	sum.MeanNs /= float64(max(sum.Count, 1))
+	h := p.histograms[series]
+	switch {
+	case h != nil && h.TotalCount() > 0 && (!p.damaged || h.TotalCount() >= sum.Count):
+		return figuresOf(h)
+	case len(own) == 1:
+		if own[0].Missing.Total() > 0 {
+			own[0].Percentiles = own[0].Answered
+		}
+		return own[0]
+	}
+	return sum
 }
 
 // periodsOf groups the intervals of the measured window into periods. The last period may be
@@ -193,14 +294,15 @@ func periodsOf(s *result.Saved) []*period {
 		// An interval belongs to the period of its middle.
 		if n := len(out); n == 0 || i.StartNs/2+i.EndNs/2 >= begin+length {
 			out, ends = append(out,
-				&period{histograms: map[result.Series]*hdr.Histogram{}}), append(ends, 0)
+				&period{histograms: map[result.Series]*hdr.Histogram{},
+					damaged: len(s.Damage) > 0}), append(ends, 0)
 			begin = i.StartNs
 		}
 		p := out[len(out)-1]
 		p.seconds += float64(i.EndNs-i.StartNs) / 1e9
 		p.acked, p.failed, p.received, p.backlog = p.acked+i.Acked, p.failed+i.Failed,
 			p.received+i.Received, i.Backlog
-		p.printed = i.Latency
+		p.printed = append(p.printed, i.Latency...)
 		ends[len(ends)-1] = i.EndNs
 	}
 	fill(out, ends, s)
@@ -264,14 +366,14 @@ func (o *object) whole(name string, v float64) {
 	o.b.WriteString(printed(v, true))
 }
 
-func (o *object) list(name string, whole bool, periods []*period, value func(*period) float64) {
+func (o *object) list(name string, whole bool, values []float64) {
 	o.key(name)
 	o.b.WriteByte('[')
-	for i, p := range periods {
+	for i, v := range values {
 		if i > 0 {
 			o.b.WriteByte(',')
 		}
-		o.b.WriteString(printed(value(p), whole))
+		o.b.WriteString(printed(v, whole))
 	}
 	o.b.WriteByte(']')
 }
@@ -305,10 +407,11 @@ func (o *object) close() []byte {
 	return o.b.Bytes()
 }
 
-// printed returns a number that JSON can hold: 0 in place of NaN and infinity.
+// printed returns a number that JSON can hold: null in place of NaN and infinity, which is how a
+// value that is not known is read.
 func printed(v float64, whole bool) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		v = 0
+		return "null"
 	}
 	if whole {
 		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 )
 
@@ -37,6 +37,7 @@ type Result struct {
 	// from the due time to the moment at which its generator was ready to send.
 	Send, Delay, EndToEnd, Schedule Series
 	Unread                          []string // keys with data that have no place in a run
+	Doubts                          []string // sentences on figures that are taken to be unknown
 }
 
 // Series is one latency series of a result, in nanoseconds.
@@ -75,20 +76,13 @@ const (
 
 // ReadResult reads a result file.
 func ReadResult(path string) (*Result, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s does not exist: check the path", path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: name the result files in it (%s)", path,
+			filepath.Join(path, "*.json"))
 	}
+	src, err := strict.ReadUpTo(path, MaxResultBytes, "name an OMB result file")
 	if err != nil {
-		return nil, fmt.Errorf("read the OMB result: %w", err)
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, MaxResultBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the OMB result %s: %w", path, err)
-	}
-	if len(src) > MaxResultBytes {
-		return nil, fmt.Errorf("%s is larger than 64 MiB: name an OMB result file", path)
+		return nil, err
 	}
 	return ParseResult(path, src)
 }
@@ -96,10 +90,12 @@ func ReadResult(path string) (*Result, error) {
 // ParseResult parses a result file. Unknown keys that carry data are in Result.Unread. The error
 // is a strict.Violations with everything that is wrong.
 func ParseResult(fileName string, src []byte) (*Result, error) {
-	p := resultParser{file: fileName, src: src, known: map[string]bool{}}
+	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
+	p := resultParser{file: fileName, src: src, known: map[string]bool{}, failed: map[string]bool{}}
 	if err := json.Unmarshal(src, &p.fields); err != nil {
 		return nil, p.broken(err)
 	}
+	p.refuseDuplicates()
 	r := &Result{
 		Workload: p.text("workload"), Driver: p.text("driver"), Version: p.text("version"),
 		Begin: p.text("beginTime"), End: p.text("endTime"),
@@ -119,6 +115,8 @@ func ParseResult(fileName string, src []byte) (*Result, error) {
 	r.Failures = p.rate("publishErrorRate", "publishFailed", r.PeriodSeconds)
 	r.Unread = p.unread()
 	p.check(r)
+	p.refuseFalling(r)
+	p.doubt(r)
 	if len(p.bad) > 0 {
 		return nil, p.bad.Sorted()
 	}
@@ -131,6 +129,7 @@ type resultParser struct {
 	src    []byte
 	fields map[string]json.RawMessage
 	known  map[string]bool // keys that were asked for
+	failed map[string]bool // keys whose value cannot be read
 	bad    strict.Violations
 }
 
@@ -175,6 +174,7 @@ func (p *resultParser) take(key string, into any, what string) bool {
 	}
 	if json.Unmarshal(raw, into) != nil {
 		p.reject(key, "is not %s", what)
+		p.failed[key] = true
 		return false
 	}
 	return true
@@ -183,7 +183,12 @@ func (p *resultParser) take(key string, into any, what string) bool {
 func (p *resultParser) text(key string) (s string) {
 	p.take(key, &s, "a text")
 	const most = 1000
-	if len(s) > most || !strict.IsText(s) {
+	if len(s) > most {
+		p.reject(key, "is too long: it has %s bytes, and at most %s are read: shorten it",
+			quantity.Count(int64(len(s))), quantity.Count(most))
+		return ""
+	}
+	if !strict.IsText(s) {
 		p.reject(key, "is not a text of printable characters")
 		return ""
 	}
@@ -252,7 +257,7 @@ func (p *resultParser) series(name string, unit float64) Series {
 		var whole number
 		if key := aggregated(name) + c.suffix; p.take(key, &whole, "a number") {
 			if v := float64(whole) * unit; v < 0 || v > maxNs {
-				p.reject(key, "is impossible: %v", float64(whole))
+				p.reject(key, "is impossible: %s", plain(float64(whole)))
 			} else if !math.IsNaN(float64(whole)) {
 				s.Whole[c.suffix] = float64(whole) * unit
 			}
@@ -281,7 +286,7 @@ func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 			return nil
 		}
 		if ns := float64(v) * unit; !(ns >= 0 && ns <= maxNs) {
-			p.reject(key, "holds an impossible latency at %.40q", text)
+			p.reject(key, "holds an impossible latency, %s, at %.40q", plain(float64(v)), text)
 			return nil
 		}
 		out = append(out, Quantile{percentile, float64(v) * unit})
@@ -298,55 +303,6 @@ func (p *resultParser) quantiles(key string, unit float64) []Quantile {
 		}
 	}
 	return out
-}
-
-// check checks that the file is an OMB result with at least one figure.
-func (p *resultParser) check(r *Result) {
-	n := len(r.Publish)
-	switch {
-	case n == 0 && len(p.bad) == 0:
-		p.bad = append(p.bad, strict.Violation{File: p.file,
-			Message: "is not an OMB result, or has no period: publishRate is missing"})
-		return
-	case n > maxPeriods:
-		p.reject("publishRate", "has %d values, but at most %d are read", n, maxPeriods)
-	case r.PeriodSeconds > 3600:
-		p.reject("sampleRateMillis", "is longer than an hour")
-	}
-	same := func(key string, values []float64) {
-		if values != nil && len(values) != n {
-			p.reject(key, "has %d values, but publishRate has %d", len(values), n)
-		}
-	}
-	bounded := func(key string, values []float64, least, most float64) {
-		for i, v := range values {
-			if v < least || v > most {
-				p.reject(key, "holds an impossible value, %v, at place %d", v, i+1)
-				return
-			}
-		}
-	}
-	for _, l := range []struct {
-		key         string
-		values      []float64
-		least, most float64
-	}{
-		{"publishRate", r.Publish, 0, maxRatePerSecond},
-		{"consumeRate", r.Consume, 0, maxRatePerSecond},
-		{"publishErrorRate", r.Failures, 0, maxRatePerSecond},
-		{"backlog", r.Backlog, -1e15, 1e15},
-		{"consumeFailed", r.PollErrors, 0, 1e15},
-	} {
-		same(l.key, l.values)
-		bounded(l.key, l.values, l.least, l.most)
-	}
-	for name, s := range map[string]Series{sendName: r.Send, delayName: r.Delay,
-		endToEndName: r.EndToEnd, scheduleName: r.Schedule} {
-		for suffix, values := range s.Periods {
-			same(name+suffix, values)
-			bounded(name+suffix, values, 0, maxNs)
-		}
-	}
 }
 
 // number is a number as Java writes it: NaN and infinity are quoted.

@@ -319,7 +319,7 @@ func TestWhatIsRecordedIsJudged(t *testing.T) {
 		"all refused": {periods(6, 0, 0, `, "publishErrorRate": [5,5,5,5,5,5],
 			"consumeRate": ZERO`), result.Failed, verdict.Failures, result.Broken, "300 messages"},
 		"only reading": {periods(6, 0, 0, `, "consumeRate": [9,9,9,9,9,9], "backlog": BACKLOG`),
-			result.Complete, verdict.Receiving, result.Unknown, "9/s received"},
+			result.Failed, verdict.Receiving, result.Unknown, "9/s received"},
 		"backlog grows": {periods(6, 10_000, 60_000, `, "consumeRate": HALF, "backlog": BACKLOG`),
 			result.Complete, verdict.Receiving, result.Broken, "grows by 6k/s"},
 		"backlog of many subscriptions grows": {periods(6, 1000, 5000,

@@ -112,13 +112,17 @@ func (r *Result) recorded() []string {
 	return names
 }
 
-// nothing says why a run that carried no message has failed; empty: it carried some.
+// nothing says why a run in which no message was acknowledged has failed; empty: some were.
 func (r *Result) nothing() string {
 	switch {
-	case averageOf(r.Publish) > 0 || averageOf(r.Consume) > 0:
+	case averageOf(r.Publish) > 0:
 		return ""
 	case averageOf(r.Failures) > 0:
 		return "every message was refused: " + Tool + " recorded none that was acknowledged"
+	}
+	if averageOf(r.Consume) > 0 {
+		return Tool + " recorded no message that was acknowledged, so those that consumers " +
+			"received are of before the run"
 	}
 	return Tool + " recorded no message that was acknowledged or received"
 }
@@ -131,7 +135,7 @@ func (r *Result) summarize(run *result.Run, window int64) []*hdr.Histogram {
 	s.BytesPerS = s.AchievedRate * float64(run.Load.MessageBytes)
 	for _, b := range r.Backlog {
 		if !math.IsNaN(b) {
-			s.EndBacklog = int64(b)
+			s.EndBacklog = max(int64(b), 0)
 			s.MaxBacklog = max(s.MaxBacklog, int64(b))
 		}
 	}
@@ -291,7 +295,7 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 		notes = append(notes, fmt.Sprintf("the file has data that plimsoll does not read: %s",
 			strings.Join(quoted(r.Unread), ", ")))
 	}
-	notes = append(notes, dialects.caveats(r)...)
+	notes = append(append(notes, r.Doubts...), dialects.caveats(r)...)
 	if r.wholeMilliseconds() {
 		notes = append(notes, "the end-to-end latency has a resolution of 1 ms, by its values")
 	}

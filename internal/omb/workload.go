@@ -54,6 +54,12 @@ type workloadFile struct {
 	PauseDuringDrain  int64 `yaml:"producerPauseDuringDrain"`
 	ReceivedPercent   int64 `yaml:"messageRateReceivedForSubscription"`
 
+	// Forks whose load changes during a run. OMB's own keys are near these names, and would
+	// make it a constant load.
+	RateList      strict.Refused `yaml:"producerRateList" refuse:"is a fork's key for rates that change during a run, and is not carried over: write a workload with load: {steps: [{rate: 1k/s, for: 5m}, {from: 1k/s, to: 2k/s, for: 5m}]}"`
+	ProducersList strict.Refused `yaml:"producersPerTopicList" refuse:"is a fork's key for producers that come and go during a run, which plimsoll does not offer: write one number in producersPerTopic"`
+	LogInterval   int64          `yaml:"logIntervalMillis"`
+
 	// A fork that searches for a rate by ramps. It keeps getting keys.
 	Ramp strict.Pairs `family:"ramp"`
 }
@@ -354,8 +360,10 @@ func (t *translation) warmup() int64 {
 
 // withoutEffect notes the given keys that have no effect here.
 func (t *translation) withoutEffect() {
-	if t.doc.Has("sampleRateMillis") {
-		t.note("sampleRateMillis has no effect: plimsoll keeps a line a second")
+	for _, key := range []string{"sampleRateMillis", "logIntervalMillis"} {
+		if t.doc.Has(key) {
+			t.note("%s has no effect: plimsoll keeps a line a second", key)
+		}
 	}
 	t.searching()
 	for _, key := range []string{"backlogDrainRatio", "producerPauseBeforeDrain",

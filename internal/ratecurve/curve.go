@@ -3,6 +3,7 @@ package ratecurve
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,9 +56,12 @@ func instant(layout, s string) (time.Duration, error) {
 	return time.Duration(t.UnixNano()), err
 }
 
-// Parse reads rows of a time and a rate. A row without either, before the first one that has
-// them, is a heading. The error is a sentence that names the line.
+// Parse reads rows of a time and a rate. The first row is a heading if it has no time. The error is a sentence that names the line.
 func Parse(name string, src []byte) (Curve, error) {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
+	if isJSON(src) {
+		return nil, fmt.Errorf("%s is JSON, which is not read: "+remedy, name)
+	}
 	rows := csv.NewReader(bytes.NewReader(src))
 	rows.Comment, rows.TrimLeadingSpace, rows.FieldsPerRecord = '#', true, -1
 	var c Curve
@@ -69,12 +73,12 @@ func Parse(name string, src []byte) (Curve, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: write a time and a rate in each row", name, err)
+			return nil, misquoted(name, err)
 		}
 		line, _ := rows.FieldPos(0)
 		at, rate, err := read(row, &clock)
 		switch {
-		case err != nil && clock == nil && headings == 0:
+		case err != nil && clock == nil && headings == 0 && !timed(row):
 			headings++
 			continue
 		case err != nil:
@@ -91,10 +95,28 @@ func Parse(name string, src []byte) (Curve, error) {
 		return nil, fmt.Errorf("%s has no rate above 0: write how much was sent", name)
 	}
 	if len(c) < 2 || c[len(c)-1].At == 0 {
-		return nil, fmt.Errorf("%s has no two rows with different times: write a time and a rate "+
-			"in each row, such as 08:00,1200", name)
+		return nil, fmt.Errorf("%s has no two rows with different times: "+remedy, name)
 	}
 	return c, nil
+}
+
+const remedy = "write a time and a rate in each row, such as 08:00,1200"
+
+// isJSON reports whether a text is a JSON object or list, as a tool may export a curve.
+func isJSON(src []byte) bool {
+	src = bytes.TrimSpace(src)
+	return len(src) > 0 && (src[0] == '{' || src[0] == '[') && json.Valid(src)
+}
+
+// misquoted returns the sentence on a row that is no CSV. Its columns are not counted, so only
+// quotation marks can be wrong.
+func misquoted(name string, err error) error {
+	var wrong *csv.ParseError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return fmt.Errorf("%s:%d: has a quotation mark without its other one: write a time and a rate "+
+		"without quotation marks, such as 08:00,1200", name, wrong.StartLine)
 }
 
 // read reads a row, and finds the clock of the first one.
@@ -105,6 +127,9 @@ func read(row []string, clock *func(string) (time.Duration, error)) (
 		return 0, 0, fmt.Errorf("has %d columns: write a time and a rate", len(row))
 	}
 	text := strings.TrimSpace(row[1])
+	if text == "" {
+		return 0, 0, errors.New("the rate is empty: write messages per second, such as 1200")
+	}
 	if rate, err = strconv.ParseFloat(text, 64); err != nil {
 		rate, err = quantity.ParseRate(text)
 	}
@@ -135,6 +160,15 @@ func read(row []string, clock *func(string) (time.Duration, error)) (
 
 // Length is the time between the first point and the last.
 func (c Curve) Length() time.Duration { return c[len(c)-1].At }
+
+// timed reports whether a row of two columns has a time, which a heading has not.
+func timed(row []string) bool {
+	return len(row) == 2 && slices.ContainsFunc(clocks,
+		func(read func(string) (time.Duration, error)) bool {
+			_, err := read(strings.TrimSpace(row[0]))
+			return err == nil
+		})
+}
 
 // In returns the curve in fast or in slow motion: its rates in another time.
 func (c Curve) In(length time.Duration) Curve {

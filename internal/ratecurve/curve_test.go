@@ -49,11 +49,24 @@ func TestWrongRowsAreNamed(t *testing.T) {
 		"08:00,100\n600,200\n":           `day.csv:2: the time "600" is not written as in the rows`,
 		"0,100,3\n1,100,3\n":             "day.csv:2: has 3 columns",
 		"x,y\nnoon,100\n":                `day.csv:2: has the time "noon"`,
-		"0,100\n\"10,200\n":              "day.csv: ",
 		"0001-01-01T00:00:00Z,1\nx,1\n":  "day.csv:2: has the time",
 		"time,rate\n0,100\n10,200\nx,1":  `day.csv:4: the time "x"`,
 		"0,100\nNaN,100\n":               `day.csv:2: the time "NaN"`,
 		"0,100\n10,200 apples\n20,100\n": "day.csv:2: the rate",
+
+		// A quotation mark is told by its line, in plain words.
+		"0,100\n\"10,200\n": `day.csv:2: has a quotation mark without its other one: write a ` +
+			`time and a rate without quotation marks, such as 08:00,1200`,
+		"time,rate\n0,\"1\n":      "day.csv:2: has a quotation mark without its other one",
+		"time,rate\n0,1\"2\"\n":   "day.csv:2: has a quotation mark without its other one",
+		"{\"rates\": [1, 2]}":     "day.csv is JSON, which is not read: write a time and a rate",
+		"[\n{\"at\": 0}\n]\n":     "day.csv is JSON, which is not read: write a time and a rate",
+		"time,rate\n0,\n10,200\n": `day.csv:2: the rate is empty: write messages per second`,
+
+		// A first row with a time is no heading.
+		"0, \n10,200\n20,100\n":        "day.csv:1: the rate is empty",
+		"08:00,-1\n09:00,2\n10:00,1\n": "day.csv:1: the rate must be 0 or more",
+		"\uFEFF0,-1\n10,2\n20,1\n":     "day.csv:1: the rate must be 0 or more",
 	} {
 		if _, err := Parse("day.csv", []byte(rows)); err == nil ||
 			!strings.Contains(err.Error(), want) {

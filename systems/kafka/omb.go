@@ -193,9 +193,15 @@ func (k *ombDriver) simple(p omb.Property) {
 func (k *ombDriver) convert(from, value, name string, as ombKind) {
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseInt(value, 10, 64)
-	if (as == asMillis || as == asBytes || as == asCount) && (err != nil || n < 0) {
-		k.Note("%s is left out: its value is not a whole number", from)
-		return
+	if as == asMillis || as == asBytes || as == asCount {
+		switch {
+		case err != nil:
+			k.Note("%s is left out: its value is not a whole number", from)
+			return
+		case n < 0:
+			k.Note("%s is left out: its value, %d, is negative", from, n)
+			return
+		}
 	}
 	switch as {
 	case asMillis:
@@ -252,12 +258,10 @@ func (k *ombDriver) durability(config []omb.Property, replication int64) {
 	acks := cmp.Or(strings.ToLower(strings.TrimSpace(k.acks)), "all")
 	switch acks {
 	case "all", "-1":
-		sync = inSync >= 2 && replication != 1
+		k.refuseCopies(inSync, replication)
+		sync = inSync >= 2
 		why += fmt.Sprintf(" and min.insync.replicas=%d", max(inSync, 1))
-		switch {
-		case inSync >= 2 && !sync:
-			why += ", with a replicationFactor of 1"
-		case inSync == 0:
+		if inSync == 0 {
 			why += " unless the servers say otherwise"
 		}
 		if !sync {
@@ -289,6 +293,17 @@ func (k *ombDriver) durability(config []omb.Property, replication int64) {
 	default:
 		k.convert("enable.idempotence", k.idempotence, "enable_idempotence", asBool)
 	}
+}
+
+// refuseCopies rejects a file that waits for more copies than there are. Servers refuse each of its
+// messages or, in later versions, wait for fewer copies than the file says, so it has no level.
+func (k *ombDriver) refuseCopies(inSync, replication int64) {
+	if replication <= 0 || inSync <= replication {
+		return
+	}
+	k.Reject("topicConfig", fmt.Sprintf("has %s=%d, more than the %d of replicationFactor: Kafka "+
+		"refuses every message of acks=all then, unless its version counts fewer: write at most %d",
+		minISR, inSync, replication, replication))
 }
 
 // flushes reads the topics' properties that decide the level: the copies that must be in sync, and

@@ -167,6 +167,7 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 			d.Note("%s %d is not a number of copies: the default is used", copies.key, copies.n)
 		}
 	}
+	refuseQuorums(d, q.Ensemble, q.WriteQuorum, q.AckQuorum)
 	level, unsynced := workload.AsyncSync, workload.AsyncAsync
 	if q.AckQuorum > q.WriteQuorum/2 && q.AckQuorum >= 2 {
 		level, unsynced = workload.SyncSync, workload.SyncAsync
@@ -179,6 +180,24 @@ func ombLevel(d *omb.DriverFile, f *ombFile) {
 		"they are configured otherwise", q.AckQuorum, q.WriteQuorum))
 	d.Note("the bookies' configuration is not in a driver file: with journalSyncData=false it is "+
 		"level %d", unsynced)
+}
+
+// refuseQuorums rejects a file that waits for more copies than there are: bookies take no message
+// then, so it has no level.
+func refuseQuorums(d *omb.DriverFile, ensemble, written, acked int64) {
+	for _, part := range []struct {
+		key     string
+		n, most int64
+		of      string
+	}{{"writeQuorum", written, ensemble, "ensembleSize"},
+		{"ackQuorum", acked, written, "writeQuorum"}} {
+		if part.most > 0 && part.n > part.most {
+			d.Reject("client.persistence."+part.key, fmt.Sprintf("is %d, more than the %d of %s: "+
+				"bookies refuse every message then: write at most %[2]d", part.n, part.most,
+				part.of))
+			return
+		}
+	}
 }
 
 // OMB says how to translate OMB's driver of Pulsar. It refuses the driver of Kafka on Pulsar,
