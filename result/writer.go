@@ -153,8 +153,8 @@ func PointLatest(root, to string) {
 	}
 }
 
-// isLatest reports whether nothing is at a path, or a link that PointLatest may have made: to a name
-// beside it that is gone, or is a folder with a JSON file.
+// isLatest reports whether nothing is at a path, or a link that PointLatest may have made: to a
+// name beside it that is gone, or is a folder with a JSON file.
 func isLatest(path string) bool {
 	to, err := os.Readlink(path)
 	if err != nil {

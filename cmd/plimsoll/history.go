@@ -34,8 +34,9 @@ func (c *historyCommand) Run(con console) error {
 		if c.Tag != "" {
 			tagged = "the tag " + c.Tag + " and "
 		}
-		return inputError{fmt.Errorf("%s holds no experiment with %sthe figure %s that can be compared: "+
-			"name a folder of runs, or another --figure", relative(c.Dir), tagged, c.Figure)}
+		return inputError{fmt.Errorf("%s holds no experiment with %sthe figure %s that can be "+
+			"compared: name a folder of runs, or another --figure",
+			relative(c.Dir), tagged, c.Figure)}
 	}
 	if h.Keep(c.Series); len(h.Series) == 0 {
 		return inputError{fmt.Errorf("no series has %q in its name: see plimsoll history %s",

@@ -18,9 +18,9 @@ import (
 const mostCount = 1e15
 
 // Parse reads rows of a key and the number of its messages, in any order, and returns the numbers
-// in descending order. A first row without a number is a heading. Each key has one row: the parts of
-// a key with two would have shares of their own, as if they were two keys. The error is a sentence
-// that names the line.
+// in descending order. A first row without a number is a heading. Each key has one row: with two,
+// its parts would have shares of their own, as if they were two keys. The error is a sentence that
+// names the line.
 func Parse(name string, src []byte) ([]float64, error) {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	if isJSON(src) {

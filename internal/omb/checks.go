@@ -24,8 +24,8 @@ func (p *resultParser) refuseDuplicates() {
 		line, column := place(p.src, max(end-len(strconv.Quote(key)), 0))
 		if before, twice := lines[key]; twice {
 			p.bad = append(p.bad, strict.Violation{File: p.file, Line: line, Column: column,
-				Message: fmt.Sprintf("duplicate key %.60q: it is given on line %d already, keep one",
-					key, before)})
+				Message: fmt.Sprintf("duplicate key %.60q: it is given on line %d already, keep "+
+					"one", key, before)})
 			return
 		}
 		lines[key] = line

@@ -56,7 +56,8 @@ func instant(layout, s string) (time.Duration, error) {
 	return time.Duration(t.UnixNano()), err
 }
 
-// Parse reads rows of a time and a rate. The first row is a heading if it has no time. The error is a sentence that names the line.
+// Parse reads rows of a time and a rate. The first row is a heading if it has no time. The error is
+// a sentence that names the line.
 func Parse(name string, src []byte) (Curve, error) {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
 	if isJSON(src) {

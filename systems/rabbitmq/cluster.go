@@ -79,8 +79,8 @@ const lookAfter = 500 * time.Millisecond
 // looksOf returns how often a server that starts looks for the others again. The servers start at
 // the same time. Before 3.13 they look one by one, under a lock: servers that the first one does
 // not find wait for the lock, so looking again would only delay them. Since then each looks until
-// another is there and the oldest of them is ready, and afterwards starts alone, so it must not give
-// up before the start does.
+// another is there and the oldest of them is ready, and after its last look it starts alone: so it
+// must not give up before the start does.
 func looksOf(script string) int {
 	major, minor, known := versionOf(script)
 	if known && (major < 3 || major == 3 && minor < 13) {
