@@ -59,7 +59,7 @@ func plainly(text string) string {
 		says := "needs a value, and " + m[1] + " is read as a flag"
 		if m[2] == "<EOL>" {
 			says = "needs a value"
-		} else if len(m[1]) > 1 && strings.Contains(".0123456789", m[1][1:2]) {
+		} else if len(m[1]) > 1 && strings.ContainsAny(m[1][1:2], ".0123456789") {
 			says = "must not be negative, and " + m[1] + " is"
 		}
 		return strings.Replace(text, m[0], says, 1)
