@@ -170,10 +170,10 @@ fuzz: ## Fuzz every parser for a minute each.
 	done
 
 # The rooms of internal/report that have golden files.
-GOLDEN := live runs searches studies sweeps table verifications versus
+GOLDEN := $(patsubst %/testdata,./%,$(wildcard internal/report/*/testdata))
 
 golden: ## Rewrite the golden files; read the difference before you commit it.
-	$(GO) test ./internal/document $(GOLDEN:%=./internal/report/%) ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
+	$(GO) test ./internal/document $(GOLDEN) ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write its output as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update

@@ -174,7 +174,7 @@ func TestDiscardGivesTheLatestLinkBack(t *testing.T) {
 	}
 }
 
-// What is called latest and is not plimsoll's link stays.
+// A run replaces only plimsoll's own link, whatever else is called latest.
 func TestLatestOfSomebodyElse(t *testing.T) {
 	latest := func(root string) string { return filepath.Join(root, LatestLink) }
 	for name, put := range map[string]func(root string) error{

@@ -257,12 +257,12 @@ func newLive(w io.Writer) *live.View {
 		w = said.Writer
 	}
 	_, isTerminal := terminal(w)
-	live := live.New(w, isTerminal, func() int {
+	view := live.New(w, isTerminal, func() int {
 		width, _ := terminal(w)
 		return width
 	})
 	if talks && isTerminal {
-		said.panel.Store(live)
+		said.panel.Store(view)
 	}
-	return live
+	return view
 }

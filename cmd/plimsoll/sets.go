@@ -36,7 +36,10 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 			return a, b, nil, err
 		}
 	}
-	if err := errors.Join(oneSet(runs), copied(runs, map[string]string{})); err != nil {
+	if err = oneSet(runs); err == nil {
+		err = copied(runs, map[string]string{})
+	}
+	if err != nil {
 		return a, b, nil, err
 	}
 	failed := failedOf(runs)

@@ -229,7 +229,9 @@ func TestGatesThatCannotFailAreRefused(t *testing.T) {
 			"side",
 		"publish.p99 > 1us":   "2 runs are too few for this gate: it needs 5",
 		"publish.p50 > 1.10x": "some runs lack this figure",
-		"e2e.p99 > 1ms":       "some runs lack this figure",
+		"e2e.p99 > 1ms":       "measure longer, or choose another figure",
+		"rolling > 5s": "some runs lack this figure (time of a rolling restart): choose another " +
+			"figure",
 	} {
 		if _, err := rule(t, a, b, gate); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", gate, err, want)

@@ -28,7 +28,9 @@ func FuzzNotes(f *testing.F) {
 // Notes that cannot be read may be mended by hand, so nothing is saved over them.
 func TestTornNotesStay(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
-		"torn":     func(path string) error { return os.WriteFile(path, []byte(`{"note": "x`), 0o600) },
+		"torn": func(path string) error {
+			return os.WriteFile(path, []byte(`{"note": "x`), 0o600)
+		},
 		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":   func(path string) error { return os.Symlink("elsewhere", path) },
 	} {
@@ -45,7 +47,8 @@ func TestTornNotesStay(t *testing.T) {
 		if err := n.Save(dir); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if is, err := os.Lstat(path); err != nil || is.Mode() != was.Mode() || is.Size() != was.Size() {
+		is, err := os.Lstat(path)
+		if err != nil || is.Mode() != was.Mode() || is.Size() != was.Size() {
 			t.Errorf("%s was replaced: %v", name, err)
 		}
 	}

@@ -1,9 +1,6 @@
 package keyfreq
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -22,12 +20,11 @@ const mostCount = 1e15
 // its parts would have shares of their own, as if they were two keys. The error is a sentence that
 // names the line.
 func Parse(name string, src []byte) ([]float64, error) {
-	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
-	if isJSON(src) {
-		return nil, fmt.Errorf("%s is JSON, which is not read: "+remedy, name)
+	rows, err := strict.Table(name, src, remedy)
+	if err != nil {
+		return nil, err
 	}
-	rows := csv.NewReader(bytes.NewReader(src))
-	rows.Comment, rows.FieldsPerRecord, rows.ReuseRecord = '#', -1, true
+	rows.ReuseRecord = true
 	var counts []float64
 	lines := map[string]int{} // of each key
 	for first := true; ; first = false {
@@ -36,7 +33,7 @@ func Parse(name string, src []byte) ([]float64, error) {
 			break
 		}
 		if err != nil {
-			return nil, misquoted(name, err)
+			return nil, strict.RowError(name, err)
 		}
 		line, _ := rows.FieldPos(0)
 		if len(row) != 2 {
@@ -71,23 +68,6 @@ func Parse(name string, src []byte) ([]float64, error) {
 }
 
 const remedy = "write a key and its number of messages in each row, such as customer-7,1200"
-
-// isJSON reports whether a text is a JSON object or list, as a user may take for a table.
-func isJSON(src []byte) bool {
-	src = bytes.TrimSpace(src)
-	return len(src) > 0 && (src[0] == '{' || src[0] == '[') && json.Valid(src)
-}
-
-// misquoted returns the sentence on a row that is no CSV. Its columns are not counted, so only
-// quotation marks can be wrong.
-func misquoted(name string, err error) error {
-	var wrong *csv.ParseError
-	if !errors.As(err, &wrong) {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return fmt.Errorf("%s:%d: has a quotation mark without its other one: write quotation marks "+
-		"around a whole key, and double each one inside it", name, wrong.StartLine)
-}
 
 // alone is how many of the most frequent keys have a part of their own. Each later part has a
 // third more keys than the one before.

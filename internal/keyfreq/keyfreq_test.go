@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 
 		// A quotation mark is told by its line, in plain words.
 		"a,1\n\"b,2\n": `keys.csv:2: has a quotation mark without its other one: write ` +
-			`quotation marks around a whole key, and double each one inside it`,
+			`quotation marks around a whole field, and double each one inside it`,
 		"a,1\nb\"c,2\n":   "keys.csv:2: has a quotation mark without its other one",
 		"a,1\n\"b\"c,2\n": "keys.csv:2: has a quotation mark without its other one",
 		"{\n\"a\": 1,\n\"b\": 2}": "keys.csv is JSON, which is not read: write a key and its " +

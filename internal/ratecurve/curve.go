@@ -1,9 +1,6 @@
 package ratecurve
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -59,12 +57,11 @@ func instant(layout, s string) (time.Duration, error) {
 // Parse reads rows of a time and a rate. The first row is a heading if it has no time. The error is
 // a sentence that names the line.
 func Parse(name string, src []byte) (Curve, error) {
-	src = bytes.TrimPrefix(src, []byte("\uFEFF"))
-	if isJSON(src) {
-		return nil, fmt.Errorf("%s is JSON, which is not read: "+remedy, name)
+	rows, err := strict.Table(name, src, remedy)
+	if err != nil {
+		return nil, err
 	}
-	rows := csv.NewReader(bytes.NewReader(src))
-	rows.Comment, rows.TrimLeadingSpace, rows.FieldsPerRecord = '#', true, -1
+	rows.TrimLeadingSpace = true
 	var c Curve
 	var clock func(string) (time.Duration, error)
 	var first time.Duration
@@ -74,7 +71,7 @@ func Parse(name string, src []byte) (Curve, error) {
 			break
 		}
 		if err != nil {
-			return nil, misquoted(name, err)
+			return nil, strict.RowError(name, err)
 		}
 		line, _ := rows.FieldPos(0)
 		at, rate, err := read(row, &clock)
@@ -102,23 +99,6 @@ func Parse(name string, src []byte) (Curve, error) {
 }
 
 const remedy = "write a time and a rate in each row, such as 08:00,1200"
-
-// isJSON reports whether a text is a JSON object or list, as a tool may export a curve.
-func isJSON(src []byte) bool {
-	src = bytes.TrimSpace(src)
-	return len(src) > 0 && (src[0] == '{' || src[0] == '[') && json.Valid(src)
-}
-
-// misquoted returns the sentence on a row that is no CSV. Its columns are not counted, so only
-// quotation marks can be wrong.
-func misquoted(name string, err error) error {
-	var wrong *csv.ParseError
-	if !errors.As(err, &wrong) {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	return fmt.Errorf("%s:%d: has a quotation mark without its other one: write a time and a rate "+
-		"without quotation marks, such as 08:00,1200", name, wrong.StartLine)
-}
 
 // read reads a row, and finds the clock of the first one.
 func read(row []string, clock *func(string) (time.Duration, error)) (

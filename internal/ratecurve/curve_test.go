@@ -55,8 +55,8 @@ func TestWrongRowsAreNamed(t *testing.T) {
 		"0,100\n10,200 apples\n20,100\n": "day.csv:2: the rate",
 
 		// A quotation mark is told by its line, in plain words.
-		"0,100\n\"10,200\n": `day.csv:2: has a quotation mark without its other one: write a ` +
-			`time and a rate without quotation marks, such as 08:00,1200`,
+		"0,100\n\"10,200\n": `day.csv:2: has a quotation mark without its other one: write ` +
+			`quotation marks around a whole field, and double each one inside it`,
 		"time,rate\n0,\"1\n":      "day.csv:2: has a quotation mark without its other one",
 		"time,rate\n0,1\"2\"\n":   "day.csv:2: has a quotation mark without its other one",
 		"{\"rates\": [1, 2]}":     "day.csv is JSON, which is not read: write a time and a rate",

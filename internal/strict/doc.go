@@ -9,5 +9,7 @@
 // A decoded Document knows the place of each value, so that rules checked afterwards report the
 // same places: see Document.Reject.
 //
+// Table reads CSV files that people or tools write, with errors in the same words.
+//
 // Only syntax.go uses the YAML library; no other file of the project does.
 package strict

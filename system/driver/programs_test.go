@@ -21,6 +21,7 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Chdir(full) // programs that the working directory has by chance are not meant
 	for _, c := range []struct {
 		given         string
 		folders       []string
@@ -32,7 +33,7 @@ func TestPrograms(t *testing.T) {
 		{given: full, folders: []string{half}, folder: full},
 		{given: half, folders: []string{full}, wrong: half + " has no program makes: name the " +
 			"folder with the servers' programs"},
-		{given: "here", folders: []string{full}, wrong: "here is no absolute path"},
+		{given: ".", folders: []string{full}, wrong: ". is no absolute path"},
 		{folders: []string{half}, wrong: "this machine lacks it: install the package p"},
 		{onPath: ".", wrong: "this machine lacks it"},
 	} {
