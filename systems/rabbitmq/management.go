@@ -17,9 +17,11 @@ import (
 )
 
 const (
+	// requestWithin bounds the first request to a server. Each time that all are late, the next
+	// requests have twice as long: servers finish also what nobody waits for any more.
 	requestWithin = 5 * time.Second
 	// busyWithin bounds how long one request is repeated while the servers are busy.
-	busyWithin = 20 * time.Second
+	busyWithin = 45 * time.Second
 )
 
 // errNotThere is the error of the API for an object that does not exist.
@@ -53,15 +55,14 @@ func newManagement(o system.Options, address string) *management {
 
 func managementAt(bases []string, user, password string, encrypted *tls.Config) *management {
 	// Without keep-alive there is no connection to close.
-	transport := &http.Transport{DisableKeepAlives: true, ResponseHeaderTimeout: requestWithin,
-		TLSHandshakeTimeout: dialWithin}
+	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: dialWithin}
 	transport.DialContext = (&net.Dialer{Timeout: dialWithin}).DialContext
 	if encrypted != nil {
 		transport.TLSClientConfig = encrypted.Clone()
 	}
 	return &management{driver.API{
 		Bases:     bases,
-		Client:    &http.Client{Transport: transport, Timeout: requestWithin},
+		Client:    &http.Client{Transport: transport},
 		Authorise: func(r *http.Request) { r.SetBasicAuth(user, password) },
 	}}
 }
@@ -71,8 +72,14 @@ func managementAt(bases []string, user, password string, encrypted *tls.Config) 
 func (m *management) call(ctx context.Context, method, path string, body, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, busyWithin)
 	defer cancel()
+	within := requestWithin
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		err := m.api.Do(ctx, method, path, body, into)
+		api := m.api
+		api.Client = &http.Client{Transport: m.api.Client.Transport, Timeout: within}
+		err := api.Do(ctx, method, path, body, into)
+		if late(err) {
+			within *= 2
+		}
 		return busy(err), err
 	})
 	var refused *driver.Refused
@@ -81,7 +88,7 @@ func (m *management) call(ctx context.Context, method, path string, body, into a
 		return nil
 	case busy(err):
 		return fmt.Errorf("the management API is busy or blocked: check that its address can be "+
-			"reached, or try again with less load: %w", err)
+			"reached, or try again with less load: %s %s: %w", method, path, err)
 	case !errors.As(err, &refused):
 		return fmt.Errorf("the management API does not answer: enable it with: rabbitmq-plugins "+
 			"enable rabbitmq_management, or say where it is in %s: %w", setManagement, err)
@@ -100,8 +107,13 @@ func busy(err error) bool {
 	if errors.As(err, &refused) {
 		return refused.Status >= http.StatusInternalServerError
 	}
-	var late net.Error
-	return errors.As(err, &late) && late.Timeout()
+	return late(err)
+}
+
+// late reports whether a request had no answer in time.
+func late(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // nodeReport is the API's report of a server.

@@ -3,10 +3,12 @@ package rabbitmq
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -41,5 +43,39 @@ func TestBusyManagement(t *testing.T) {
 	_, err = m.nodes(ctx)
 	if err == nil || !strings.Contains(err.Error(), "is busy") || time.Since(began) > requestWithin {
 		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// slow answers every request after its time.
+type slow time.Duration
+
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(time.Duration(s)):
+		body := io.NopCloser(strings.NewReader(`[{"name":"n1"}]`))
+		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// TestLateManagement asks servers of which none answers within the time of the first request.
+func TestLateManagement(t *testing.T) {
+	for _, it := range []struct {
+		takes    time.Duration
+		answered bool
+	}{{3 * requestWithin, true}, {2 * busyWithin, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			m := managementAt([]string{"http://only"}, "guest", "guest", nil)
+			m.api.Client.Transport = slow(it.takes)
+			began := time.Now()
+			_, err := m.nodes(t.Context())
+			if (err == nil) != it.answered || time.Since(began) > busyWithin {
+				t.Errorf("answers in %s: %v after %s", it.takes, err, time.Since(began))
+			}
+			if err != nil && !strings.Contains(err.Error(), "GET /api/nodes") {
+				t.Errorf("does not name what was asked: %v", err)
+			}
+		})
 	}
 }
