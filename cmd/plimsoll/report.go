@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -34,12 +35,24 @@ func (c *reportCommand) Run(con console) error {
 	if err := c.price(r.Measured); err != nil {
 		return err
 	}
+	if c.Format != "table" {
+		tellDamage(con.err, r.Measured)
+	}
 	return con.whole(func(w io.Writer) error {
 		if err := r.Write(w, c.Format, layoutOf(con.out)); err != nil {
 			return inputError{err}
 		}
 		return nil
 	})
+}
+
+// tellDamage says which parts of runs could not be read.
+func tellDamage(w io.Writer, runs []*result.Saved) {
+	for _, s := range runs {
+		for _, d := range fact.Damage(s) {
+			fmt.Fprintf(w, "warning: %s: %s\n", relative(s.Dir), d.Sentence)
+		}
+	}
 }
 
 // canPrice refuses prices for formats and folders without prices.

@@ -57,6 +57,7 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 		if why.Sentence != "" {
 			about = append(about, "not ranked: "+why.Sentence)
 		}
+		about = append(about, fact.Sentences(fact.Damage(s))...)
 		about = append(about, latency.Missing(r.Summary)...)
 		if lacks := latency.Lacks(r); lacks != "" {
 			about = append(about, lacks)

@@ -46,7 +46,7 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	head = append(head, "max_ns", "clamped", "negative")
 	rows := [][]string{slices.Concat(head, costHead(), csvBoundHead())}
 	for _, s := range runs {
-		about, spent, sure := csvRun(&s.Run), csvCost(&s.Run), latency.NewWithin(s)
+		about, spent, sure := csvRun(warned(s)), csvCost(&s.Run), latency.NewWithin(s)
 		for _, l := range csvSeries(&s.Run) {
 			rows = append(rows, slices.Concat(about, csvLatency(l), spent,
 				csvBounds(&s.Run, l, sure)))

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
@@ -65,13 +66,20 @@ func JSON(w io.Writer, runs []*result.Saved) error {
 	}
 	out := make([]costed, len(runs))
 	for i, s := range runs {
-		out[i] = costed{&s.Run, newMessageCost(&s.Run), s.Price, newConfidence(s),
+		out[i] = costed{warned(s), newMessageCost(&s.Run), s.Price, newConfidence(s),
 			latency.Lacks(&s.Run), nil}
 	}
 	if len(runs) > 0 {
 		out[len(runs)-1].Known = known.NewJSON(known.Of(runs))
 	}
 	return document.JSON(w, out)
+}
+
+// warned returns the run with a warning for each part of it that could not be read.
+func warned(s *result.Saved) *result.Run {
+	r := s.Run
+	r.Warnings = slices.Concat(r.Warnings, fact.Damage(s))
+	return &r
 }
 
 // confidence holds the intervals and bounds of a run's figures, at 95%.

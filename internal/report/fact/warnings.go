@@ -22,11 +22,17 @@ func Warnings(s *result.Saved) []result.Warning {
 		out = append(out, result.Warning{Code: string(s.Run.State),
 			Sentence: "this run is " + State(&s.Run)})
 	}
+	out = append(out, Damage(s)...)
+	verdict.BySeverity(out)
+	return out
+}
+
+// Damage returns a warning for each part of the run that could not be read.
+func Damage(s *result.Saved) (out []result.Warning) {
 	for _, d := range s.Damage {
 		out = append(out, result.Warning{Code: string(result.Incomplete),
 			Sentence: "part of this run could not be read: " + document.Clean(d)})
 	}
-	verdict.BySeverity(out)
 	return out
 }
 
