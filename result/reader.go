@@ -104,10 +104,10 @@ func readRun(dir string, r *Run) (written bool, err error) {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return false, notARun(dir)
 		}
-		return false, fmt.Errorf("read run %s: %w", dir, err)
+		return false, unreadable(filepath.Join(dir, RunFile), err)
 	}
 	if err := json.Unmarshal(raw, r); err != nil {
-		return false, fmt.Errorf("read %s: %w", filepath.Join(dir, RunFile), err)
+		return false, damaged(filepath.Join(dir, RunFile), err)
 	}
 	if r.SchemaVersion < 1 {
 		return false, fmt.Errorf("%s is not a run directory: its %s has no schema version", dir,
@@ -160,11 +160,11 @@ func readWhole(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxRun {
-		return nil, fmt.Errorf("%s is not a file that plimsoll wrote", RunFile)
+		return nil, errors.New("it is not a file that plimsoll wrote")
 	}
 	raw, err := os.ReadFile(path)
 	if err == nil && bytes.Count(raw, []byte(",")) > maxRunValues {
-		return nil, fmt.Errorf("%s has more values than a run can have", RunFile)
+		return nil, errors.New("it has more values than a run can have")
 	}
 	return raw, err
 }

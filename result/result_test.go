@@ -231,7 +231,7 @@ func TestWhatIsNoRunIsOneSentence(t *testing.T) {
 	for path, want := range map[string]string{
 		dir: "is a folder of runs", file: "is not a run directory",
 		filepath.Dir(dir): "is not a run directory", filepath.Join(dir, "none"): "does not exist",
-		newer: "use a newer plimsoll", broken: "unexpected end",
+		newer: "use a newer plimsoll", broken: "it ends too early",
 	} {
 		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "\n") {

@@ -372,16 +372,16 @@ func ReadDocument(dir, file, what string, into any) error {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s is not the folder of %s: it has no %s", dir, what, file)
 	case err != nil:
-		return fmt.Errorf("read %s: %w", path, err)
+		return unreadable(path, err)
 	case !info.Mode().IsRegular() || info.Size() > maxDocument:
 		return fmt.Errorf("%s is not a file that plimsoll wrote", path)
 	}
 	raw, err := os.ReadFile(path)
-	if err == nil {
-		err = cmp.Or(json.Unmarshal(raw, into), CheckNumbers(into))
-	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return unreadable(path, err)
+	}
+	if err := cmp.Or(json.Unmarshal(raw, into), CheckNumbers(into)); err != nil {
+		return damaged(path, err)
 	}
 	return nil
 }

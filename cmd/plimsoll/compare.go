@@ -32,6 +32,9 @@ func (c *compareCommand) Run(con console) error {
 		return inputError{err}
 	}
 	a, b, notes, err := sides(c.Sets)
+	if err != nil || c.JSON || c.Markdown {
+		warn(con.err, notes)
+	}
 	if err != nil {
 		return inputError{err}
 	}
@@ -41,7 +44,7 @@ func (c *compareCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
-	v.Notes = append(notes, v.Notes...)
+	v.Notes = slices.Concat(notes, damageOf(a.Runs), damageOf(b.Runs), v.Notes)
 	if len(gates) > 0 {
 		v.Rulings = append(compare.BrokenPromises(gates, b.Runs), b.FailedRuns()...)
 	}

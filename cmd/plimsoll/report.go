@@ -36,7 +36,8 @@ func (c *reportCommand) Run(con console) error {
 		return err
 	}
 	if c.Format != "table" {
-		tellDamage(con.err, r.Measured)
+		warn(con.err, r.LeftOut)
+		warn(con.err, damageOf(r.Measured))
 	}
 	return con.whole(func(w io.Writer) error {
 		if err := r.Write(w, c.Format, layoutOf(con.out)); err != nil {
@@ -46,13 +47,21 @@ func (c *reportCommand) Run(con console) error {
 	})
 }
 
-// tellDamage says which parts of runs could not be read.
-func tellDamage(w io.Writer, runs []*result.Saved) {
+// warn prints warnings.
+func warn(w io.Writer, sentences []string) {
+	for _, s := range sentences {
+		fmt.Fprintln(w, "warning: "+s)
+	}
+}
+
+// damageOf returns a sentence for each part of runs that could not be read.
+func damageOf(runs []*result.Saved) (out []string) {
 	for _, s := range runs {
 		for _, d := range fact.Damage(s) {
-			fmt.Fprintf(w, "warning: %s: %s\n", relative(s.Dir), d.Sentence)
+			out = append(out, relative(s.Dir)+": "+d.Sentence)
 		}
 	}
+	return out
 }
 
 // canPrice refuses prices for formats and folders without prices.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -27,12 +28,12 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		}
 		dirs = append(dirs, found...)
 	}
-	runs, err := readRuns(onceEach(dirs))
+	runs, unread, err := readRuns(onceEach(dirs))
 	if err != nil {
 		return a, b, nil, err
 	}
-	if len(runs) == 1 {
-		if runs, err = setOf(runs[0]); err != nil {
+	if len(runs) == 1 && len(unread) == 0 {
+		if runs, unread, err = setOf(runs[0]); err != nil {
 			return a, b, nil, err
 		}
 	}
@@ -44,6 +45,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 	}
 	failed := failedOf(runs)
 	runs, notes = completed(runs)
+	notes = append(unread, notes...)
 	all := compare.ByTarget(runs)
 	for i := range all {
 		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
@@ -54,7 +56,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		for _, s := range all {
 			names = append(names, s.Name)
 		}
-		return a, b, nil, fmt.Errorf(
+		return a, b, unread, fmt.Errorf(
 			"%d runs of %d targets (%s) cannot be split into A and B: name both, each a run, a "+
 				"folder of runs, a quoted pattern, or several of these with commas between",
 			len(runs), len(all), strings.Join(names, ", "))
@@ -76,7 +78,7 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 			}
 			seen[dir] = true
 		}
-		runs, err := readRuns(dirs)
+		runs, unread, err := readRuns(dirs)
 		if err == nil {
 			err = copied(runs, copies)
 		}
@@ -85,7 +87,7 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 		}
 		failed := failedOf(runs)
 		runs, left := completed(runs)
-		notes = append(notes, left...)
+		notes = slices.Concat(notes, unread, left)
 		if len(runs) == 0 {
 			return a, b, nil, fmt.Errorf("%s holds no complete run", argument)
 		}
@@ -180,34 +182,34 @@ func runsAt(path string) ([]string, error) {
 	return out, nil
 }
 
-func readRuns(dirs []string) ([]*result.Saved, error) {
-	var out []*result.Saved
-	for _, dir := range dirs {
-		saved, err := verdict.Read(dir)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, saved)
+// readRuns reads runs, and returns a note for each that cannot be read. It fails if none can.
+func readRuns(dirs []string) (runs []*result.Saved, unread []string, _ error) {
+	runs, errs := report.ReadRuns(dirs)
+	if len(runs) == 0 && len(errs) > 0 {
+		return nil, nil, errs[0]
 	}
-	return out, nil
+	for _, err := range errs {
+		unread = append(unread, "left out: "+err.Error())
+	}
+	return runs, unread, nil
 }
 
 // setOf returns all runs of the set of trials that a run belongs to.
-func setOf(run *result.Saved) ([]*result.Saved, error) {
+func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
 	if run.Run.Trial == nil {
-		return nil, fmt.Errorf(
+		return nil, nil, fmt.Errorf(
 			"run %s does not belong to a set of trials: write plimsoll compare A B",
 			run.Run.ID)
 	}
 	dirs, err := runsAt(filepath.Dir(run.Dir))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Only these runs are read whole, because the folder may hold years of runs.
 	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
 		var about struct{ Trial *result.Trial }
-		return result.ReadDocument(dir, result.RunFile, "a run", &about) != nil ||
-			about.Trial == nil || about.Trial.Set != run.Run.Trial.Set
+		return result.ReadDocument(dir, result.RunFile, "a run", &about) == nil &&
+			(about.Trial == nil || about.Trial.Set != run.Run.Trial.Set)
 	}))
 }
 

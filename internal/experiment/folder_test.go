@@ -106,10 +106,10 @@ func TestVersion1IsReadAndResumed(t *testing.T) {
 
 func TestDamagedFilesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                 "is not a test's folder",
+		"":                                 "it ends too early",
 		`{"kind": "other"}`:                "is not a test's folder",
 		`{"kind": "tested"}`:               "schema version 0",
-		`{"kind": "tested", "pid": "one"}`: "cannot unmarshal",
+		`{"kind": "tested", "pid": "one"}`: "pid must not be a JSON string",
 		`{"kind": "tested", "schema_version": 9}`: "use a newer plimsoll",
 		`{"kind": "tested", "schema_version": 2, "cells": [{},{},{}]}`: "is damaged: it has too " +
 			"many",

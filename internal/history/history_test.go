@@ -178,6 +178,9 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// endsEarly is what is said of a run.json that ends too early.
+const endsEarly = " is damaged, it ends too early: restore it from a copy, or remove it"
+
 // An experiment that does not fit into any series is counted with its reason.
 func TestWhatIsLeftOutIsNamed(t *testing.T) {
 	root := t.TempDir()
@@ -221,7 +224,7 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		t.Errorf("%+v", h.Series)
 	}
 	if got := strings.Join(h.LeftOut, "\n"); got != strings.Join([]string{
-		"left out: 1 experiment, a run.json that cannot be read",
+		"left out: " + filepath.Join(torn, result.RunFile) + endsEarly,
 		"left out: 1 experiment, incomplete",
 		"left out: 1 experiment, interrupted",
 		"left out: 1 experiment, limited by plimsoll itself",

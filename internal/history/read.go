@@ -128,7 +128,7 @@ func (r *reader) run(dir string) {
 	}
 	run, err := result.ReadHead(dir)
 	if err != nil {
-		r.left["a run.json that cannot be read"]++
+		r.LeftOut = append(r.LeftOut, "left out: "+err.Error())
 		return
 	}
 	counts := !slices.ContainsFunc(r.Figures, func(f figure.Figure) bool { return !f.IsCount() })
@@ -177,7 +177,7 @@ func (r *reader) search(dir string) {
 	found, err := peak.Read(dir)
 	switch {
 	case err != nil:
-		r.left["an experiment.json that cannot be read"]++
+		r.LeftOut = append(r.LeftOut, "left out: "+err.Error())
 		return
 	case found.State != result.Complete:
 		r.left[string(found.State)]++

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
 	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
 	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
@@ -16,6 +18,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // Read reads the report of directories: of runs, or of the folders of experiments of one kind.
@@ -32,8 +35,41 @@ func Read(dirs []string) (form.Report, error) {
 			return r, err
 		}
 	}
-	saved, err := readAll(all, verdict.Read)
-	return runs.Report(saved), err
+	saved, errs := ReadRuns(all)
+	if len(saved) == 0 && len(errs) > 0 {
+		return form.Report{}, errs[0]
+	}
+	return leftOut(runs.Report(saved), errs), nil
+}
+
+// leftOut returns a report that says which runs it lacks.
+func leftOut(r form.Report, errs []error) form.Report {
+	if len(errs) == 0 {
+		return r
+	}
+	for _, err := range errs {
+		r.LeftOut = append(r.LeftOut, "left out: "+err.Error())
+	}
+	whole := r.Document
+	r.Document = func() document.Document {
+		d := whole()
+		d.Blocks = append([]document.Block{part.Warnings(r.LeftOut)}, d.Blocks...)
+		return d
+	}
+	return r
+}
+
+// ReadRuns reads the runs in directories. Those that cannot be read are errors.
+func ReadRuns(dirs []string) (saved []*result.Saved, errs []error) {
+	for _, dir := range dirs {
+		s, err := verdict.Read(dir)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		saved = append(saved, s)
+	}
+	return saved, errs
 }
 
 // kinds read the folders of the experiments of a kind, where all directories are such folders.

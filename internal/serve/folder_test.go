@@ -18,10 +18,10 @@ func TestBadDirectoriesAreListedAndShown(t *testing.T) {
 	f, root := folder(t)
 	const markup = `<img src=x onerror=alert(1)>`
 	bad := map[string]struct{ file, content, says string }{
-		"torn":         {"run.json", `{"schema_version": 2, "na`, "Read "},
+		"torn":         {"run.json", `{"schema_version": 2, "na`, "torn/run.json is damaged, it ends too early: restore"},
 		"newer":        {"run.json", `{"schema_version": 99}`, "use a newer plimsoll"},
 		"no version":   {"run.json", `{}`, "no schema version"},
-		"empty":        {"run.json", ``, "Read "},
+		"empty":        {"run.json", ``, "empty/run.json is damaged, it ends too early: restore"},
 		"another tool": {"experiment.json", `{"tool": "other"}`, "schema version 0"},
 		"an old sweep": {"sweep.json", `{"schema_version": 1, "name": "swept"}`, ">swept<"},
 		markup:         {"run.json", `{"schema_version": 2, "name": "` + markup + `"}`, "&lt;img"},

@@ -249,7 +249,7 @@ func TestPartsOfAStudyShareAFolder(t *testing.T) {
 func TestDamagedPlansAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"": "unexpected end of JSON", "{}": "schema version 0",
+		"": "it ends too early", "{}": "schema version 0",
 		`{"schema_version": 9}`:                                 "schema version 9",
 		`{"schema_version": 1, "cells": [{"run": "../other"}]}`: "outside the folder",
 		`{"schema_version": 1, "study_yaml": "tabel: x"}`:       `did you mean "tables"`,

@@ -18,6 +18,7 @@ import (
 type Report struct {
 	Document func() document.Document
 	Measured []*result.Saved // the runs of a report on runs
+	LeftOut  []string        // a sentence for each run that the report lacks
 
 	Kind    string   // "a verification"
 	Parts   string   // "each of its rounds": they are runs
