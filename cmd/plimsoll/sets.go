@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/report"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -161,6 +162,9 @@ func runsAt(path string) ([]string, error) {
 	}
 	if result.IsRun(path) {
 		return []string{path}, nil
+	}
+	if err := experiment.Damaged(path); err != nil {
+		return nil, err
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {

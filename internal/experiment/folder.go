@@ -155,7 +155,8 @@ func (k *Kind[S]) Is(dir string) bool { return fileOf(dir, k.Name) != "" }
 func (k *Kind[S]) Read(dir string) (*S, error) {
 	path := fileOf(dir, k.Name)
 	if path == "" {
-		return nil, fmt.Errorf("%s is not a %s's folder: it has no %s of one", dir, k.Work, File)
+		return nil, cmp.Or(Damaged(dir),
+			fmt.Errorf("%s is not a %s's folder: it has no %s of one", dir, k.Work, File))
 	}
 	saved := new(S)
 	r := k.Head(saved)

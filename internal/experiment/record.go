@@ -119,6 +119,20 @@ func fileOf(dir, kind string) string {
 	return ""
 }
 
+// Damaged returns an error if a folder has an experiment's file that no reader can take for one.
+func Damaged(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, File)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	var head struct{ Kind string }
+	err := result.ReadDocument(dir, File, "an experiment", &head)
+	if err == nil && head.Kind == "" {
+		err = fmt.Errorf("%s is damaged, it names no kind: restore it from a copy, or remove it",
+			filepath.Join(dir, File))
+	}
+	return err
+}
+
 // hidden reports whether an entry of a folder for runs is hidden from readers.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 

@@ -96,7 +96,10 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 		return fmt.Errorf("%s holds more than %s folders: name a folder further down", path,
 			quantity.Count(mostFolders))
 	}
+	damage := experiment.Damaged(path)
 	switch {
+	case damage != nil:
+		r.LeftOut = append(r.LeftOut, "left out: "+damage.Error())
 	case (result.IsRun(path) || peak.Is(path)) && !r.tagged(path):
 		r.left["without the tag "+r.tag]++
 	case result.IsRun(path):

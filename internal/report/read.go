@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
@@ -27,6 +28,9 @@ func Read(dirs []string) (form.Report, error) {
 	for i, dir := range dirs {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = resolved
+		}
+		if err := experiment.Damaged(dir); err != nil {
+			return form.Report{}, err
 		}
 		all[i] = dir
 	}
