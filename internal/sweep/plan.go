@@ -44,10 +44,34 @@ func (b Base) Axes(varied []Axis) []Axis {
 	return append([]Axis{names}, varied...)
 }
 
+// ofAxis returns the errors in single values of an axis. An error that all of them have, such as
+// that of an unknown key, is returned once.
+func (b Base) ofAxis(a Axis) (bad strict.Violations) {
+	times := map[string]int{}
+	for _, v := range a.Values {
+		one := []Axis{{Key: a.Key, Values: []string{v}}}
+		_, err := b.cell(b.Targets[0], one, []string{v})
+		for _, found := range strict.Under("--vary "+a.Key+"="+v, err) {
+			times[found.Message]++
+			bad = append(bad, found)
+		}
+	}
+	told := map[string]bool{}
+	return slices.DeleteFunc(bad, func(v strict.Violation) bool {
+		again := told[v.Message]
+		told[v.Message] = times[v.Message] == len(a.Values)
+		return again
+	})
+}
+
 // Cells returns a cell for each combination of the varied values. The error is a
 // strict.Violations: with all errors in single keys and values, or, when there are none, with
 // all errors in combinations.
 func (b Base) Cells(varied []Axis) ([]Cell, error) {
+	combined, err := combinations(b.Axes(varied))
+	if err != nil {
+		return nil, strict.Under("--vary", err)
+	}
 	var bad strict.Violations
 	for _, a := range varied {
 		if f, is := workload.FieldAt(a.Key); is && f.Fixed {
@@ -56,18 +80,10 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 					" cannot be varied: it changes nothing that is measured, remove it"})
 			continue
 		}
-		for _, v := range a.Values {
-			one := []Axis{{Key: a.Key, Values: []string{v}}}
-			_, err := b.cell(b.Targets[0], one, []string{v})
-			bad = append(bad, strict.Under("--vary "+a.Key+"="+v, err)...)
-		}
+		bad = append(bad, b.ofAxis(a)...)
 	}
 	if len(bad) > 0 {
 		return nil, bad
-	}
-	combined, err := combinations(b.Axes(varied))
-	if err != nil {
-		return nil, strict.Under("--vary", err)
 	}
 	var cells []Cell
 	for _, values := range combined {
