@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -266,4 +269,21 @@ func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.J
 		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, Trust: trust,
 		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
 	}, nil
+}
+
+// decodePath decodes one path or several. An empty one, which would mean the working directory, is
+// refused.
+func decodePath(ctx *kong.DecodeContext, into reflect.Value) error {
+	for _, token := range ctx.Scan.PeekAll() {
+		if !token.IsValue() {
+			break
+		}
+		if token.Value == "" {
+			return errors.New("the path is empty: name a file or a folder")
+		}
+		if ctx.Value.Flag != nil {
+			break
+		}
+	}
+	return kong.NewRegistry().RegisterDefaults().ForNamedType("path", into.Type()).Decode(ctx, into)
 }

@@ -86,6 +86,7 @@ type console struct {
 // --help, it calls exit with the exit code.
 func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.Description(description),
 		kong.Vars{"default_system": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,

@@ -130,10 +130,14 @@ func runDirs(argument string) ([]string, error) {
 		pieces = strings.Split(argument, ",")
 	}
 	for _, piece := range pieces {
+		if piece == "" {
+			return nil, fmt.Errorf("%q names an empty path: name runs, folders of runs or quoted "+
+				"patterns, with commas between", argument)
+		}
 		paths := []string{piece}
 		if _, err := os.Stat(piece); err != nil && strings.ContainsAny(piece, "*?[") {
 			if paths, err = filepath.Glob(piece); err != nil {
-				return nil, fmt.Errorf("%q is not a pattern: %w", piece, err)
+				return nil, fmt.Errorf("%q is not a pattern: close each [ with a ]", piece)
 			}
 			if len(paths) == 0 {
 				return nil, fmt.Errorf("no run matches the pattern %q", piece)

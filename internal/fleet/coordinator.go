@@ -99,9 +99,9 @@ func Listen(o Options) (*Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", o.Address)
+	listener, err := admission.Listen(o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for workers: %w", err)
+		return nil, err
 	}
 	c.listener = admission.Bound(listener, admission.Bounds{
 		Connections: 4*o.Workers + spareConns, Strangers: o.Workers + spareJoins, Wait: joinLimit,

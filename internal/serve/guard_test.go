@@ -215,13 +215,13 @@ func TestOthersNeedTLSAndAToken(t *testing.T) {
 		o    Options
 		says string
 	}{
-		"neither":        {Options{Listen: "0.0.0.0:0"}, "give a certificate"},
-		"every address":  {Options{Listen: ":0", Token: testToken}, "give a certificate"},
-		"no token":       {Options{Listen: "0.0.0.0:0", Certificate: &pair}, "give a token"},
-		"a short token":  {Options{Token: "short"}, "16 characters"},
-		"no address":     {Options{Listen: "8080"}, "not an address"},
-		"a name":         {Options{Listen: "localhost.evil.example:0"}, "give a certificate"},
-		"a used address": {Options{Listen: "127.0.0.1:99999"}, "listen on"},
+		"neither":       {Options{Listen: "0.0.0.0:0"}, "give a certificate"},
+		"every address": {Options{Listen: ":0", Token: testToken}, "give a certificate"},
+		"no token":      {Options{Listen: "0.0.0.0:0", Certificate: &pair}, "give a token"},
+		"a short token": {Options{Token: "short"}, "16 characters"},
+		"no address":    {Options{Listen: "8080"}, "not an address"},
+		"a name":        {Options{Listen: "localhost.evil.example:0"}, "give a certificate"},
+		"a high port":   {Options{Listen: "127.0.0.1:99999"}, "its port must be from 0 to 65535"},
 	} {
 		if f, err := OpenFolder(t.TempDir(), c.o); err == nil ||
 			!strings.Contains(err.Error(), c.says) {

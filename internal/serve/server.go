@@ -89,9 +89,9 @@ func newServer(o Options, s site) (*Server, net.Listener, error) {
 	if err := mayListen(o, given); err != nil {
 		return nil, nil, err
 	}
-	listener, err := net.Listen("tcp", o.Listen)
+	listener, err := admission.Listen(o.Listen)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listen on %s: %w", o.Listen, err)
+		return nil, nil, err
 	}
 	v := &Server{options: o, given: given, mux: http.NewServeMux(), site: s,
 		address: listener.Addr().String(), pages: newPages(o.Page),
@@ -111,11 +111,10 @@ func newServer(o Options, s site) (*Server, net.Listener, error) {
 
 // mayListen refuses an address that others can reach without TLS and a token of the user's.
 func mayListen(o Options, given bool) error {
-	host, _, err := net.SplitHostPort(o.Listen)
+	host, err := admission.Host(o.Listen)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%q is not an address to listen on: write it like 127.0.0.1:8080",
-			o.Listen)
+		return err
 	case isLoopback(host):
 		return nil
 	case o.Certificate == nil:
