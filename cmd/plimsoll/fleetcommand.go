@@ -55,7 +55,16 @@ type packCommand struct {
 }
 
 // Run packs a folder.
-func (c *packCommand) Run(con console) error { return kubernetes.Pack(con.out, c.Dir) }
+func (c *packCommand) Run(con console) error {
+	info, err := os.Stat(c.Dir)
+	switch {
+	case err != nil:
+		return inputError{fmt.Errorf("%s does not exist: name a folder of runs", relative(c.Dir))}
+	case !info.IsDir():
+		return inputError{fmt.Errorf("%s is not a folder: name a folder of runs", relative(c.Dir))}
+	}
+	return kubernetes.Pack(con.out, c.Dir)
+}
 
 // readIdentity reads the file with a coordinator's identity, which only this user may read. A
 // pod's files belong to another user and are readable by the pod's group.
