@@ -46,7 +46,8 @@ func Parse(fileName string, src []byte) (*Target, error) {
 func parse(fileName string, src []byte, systemNames []string) (*Target, error) {
 	t := defaults()
 	keys := t.keys()
-	doc := strict.Decode(fileName, src, &keys)
+	doc := strict.Decode(fileName, src, &keys,
+		"a target needs at least its system: see docs/TARGET.md")
 	if doc.Broken() {
 		return nil, doc.Err()
 	}

@@ -100,7 +100,8 @@ func Default() *Workload {
 func Parse(fileName string, src []byte) (*Workload, error) {
 	f := defaults()
 	keys := f.keys()
-	doc := strict.Decode(fileName, src, &keys)
+	doc := strict.Decode(fileName, src, &keys,
+		"a workload needs at least {}, which is the default one")
 	if doc.Broken() {
 		return nil, doc.Err()
 	}

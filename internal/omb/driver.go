@@ -40,7 +40,8 @@ const classPrefix = "io.openmessaging.benchmark.driver."
 func ParseDriver(dialects Dialects, fileName string, src []byte) (*Driver, error) {
 	d := &DriverFile{fileName: fileName, src: src, driven: dialects.titles(),
 		out: &Driver{Target: &target.Target{}}}
-	doc := strict.DecodeSparse(fileName, src, &d.head)
+	doc := strict.DecodeSparse(fileName, src, &d.head,
+		"a driver file needs at least its driverClass")
 	if doc.Broken() {
 		return nil, d.hidden(doc.Err())
 	}

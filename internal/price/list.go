@@ -68,7 +68,8 @@ func Read(path string) (*List, error) {
 // Parse reads prices. file is the name for error messages.
 func Parse(file string, src []byte) (*List, error) {
 	l := new(List)
-	doc := strict.Decode(file, src, l)
+	doc := strict.Decode(file, src, l,
+		"prices need at least a currency, a date and a price: see docs/COST.md")
 	if !doc.Broken() {
 		l.check(doc)
 	}

@@ -45,19 +45,21 @@ type spot struct{ line, column int }
 // which is a mistake in the program.
 //
 // Paths name values as people write them: load.steps[0].rate.
-func Decode(file string, src []byte, into any) *Document {
+//
+// least says in the error for an empty file what such a file needs; without it, {} is enough.
+func Decode(file string, src []byte, into any, least ...string) *Document {
 	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{}}).decode(src,
-		into)
+		into, least)
 }
 
 // DecodeSparse is Decode for files of other programs, in which a key without a value, or with
 // null, counts as absent.
-func DecodeSparse(file string, src []byte, into any) *Document {
+func DecodeSparse(file string, src []byte, into any, least ...string) *Document {
 	return (&Document{file: file, places: map[string]spot{}, failed: map[string]bool{},
-		emptyIsAbsent: true}).decode(src, into)
+		emptyIsAbsent: true}).decode(src, into, least)
 }
 
-func (d *Document) decode(src []byte, into any) *Document {
+func (d *Document) decode(src []byte, into any, least []string) *Document {
 	text, unreadable := clean(src)
 	if unreadable != nil {
 		return d.stop(*unreadable)
@@ -65,6 +67,9 @@ func (d *Document) decode(src []byte, into any) *Document {
 	d.source = newSource(text)
 	root, faults := parse(text)
 	if len(faults) > 0 {
+		if len(least) > 0 && strings.HasPrefix(faults[0].message, isEmpty) {
+			faults[0].message = isEmpty + least[0]
+		}
 		return d.stop(faults...)
 	}
 	d.decodeRoot(root, into)

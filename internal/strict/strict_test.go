@@ -149,6 +149,15 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
+// The error for an empty file says what such a file needs.
+func TestEmptyFileSaysWhatItNeeds(t *testing.T) {
+	var into struct{}
+	err := Decode("f", []byte("# nothing\n"), &into, "a target needs its system").Err()
+	if want := "f: is empty: a target needs its system"; err == nil || err.Error() != want {
+		t.Error(err)
+	}
+}
+
 func TestInputsThatAreNotText(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"nothing":        {"", "f: is empty: write at least {}"},

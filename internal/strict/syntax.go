@@ -236,6 +236,9 @@ func (i *indentation) at(p *token.Position) int {
 	return len(i.columns)
 }
 
+// isEmpty begins the error for a file without a value.
+const isEmpty = "is empty: "
+
 func convertFile(file *ast.File) (*node, []fault) {
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
@@ -248,7 +251,7 @@ func convertFile(file *ast.File) (*node, []fault) {
 		}
 		return root, nil
 	}
-	return nil, []fault{{message: "is empty: write at least {}"}}
+	return nil, []fault{{message: isEmpty + "write at least {}"}}
 }
 
 // converter converts the library's nodes to those of this package.

@@ -58,7 +58,8 @@ type fileTable struct {
 // errors in the file.
 func Parse(fileName string, src []byte) (*Study, error) {
 	var f file
-	doc := strict.Decode(fileName, src, &f)
+	doc := strict.Decode(fileName, src, &f,
+		"a study needs at least tables with cells: see docs/WRITE-A-STUDY.md")
 	if doc.Broken() {
 		return nil, doc.Err()
 	}
