@@ -52,14 +52,17 @@ const (
 	leastBetweenLines = 1_000_000_000
 )
 
-// WantColor reports whether output should be coloured: on a terminal, unless NO_COLOR is set
-// in the environment.
-func WantColor(isTerminal bool) bool { return isTerminal && os.Getenv("NO_COLOR") == "" }
+// WantColor reports whether output should be coloured: on a terminal that obeys escape sequences,
+// unless NO_COLOR is set in the environment.
+func WantColor(isTerminal bool) bool { return obeys(isTerminal) && os.Getenv("NO_COLOR") == "" }
 
-// New returns a live view that writes to w. It asks for the width before each painting,
-// because windows change their size.
+// obeys reports whether a terminal obeys escape sequences. One that calls itself dumb does not.
+func obeys(isTerminal bool) bool { return isTerminal && os.Getenv("TERM") != "dumb" }
+
+// New returns a live view that writes to w. On a terminal that obeys escape sequences it asks for
+// the width before each painting, because windows change their size.
 func New(w io.Writer, isTerminal bool, width func() int) *View {
-	return &View{w: w, terminal: isTerminal, paint: document.Paint(WantColor(isTerminal)),
+	return &View{w: w, terminal: obeys(isTerminal), paint: document.Paint(WantColor(isTerminal)),
 		width: width}
 }
 

@@ -110,6 +110,17 @@ func TestLivePaintsInPlace(t *testing.T) {
 	fixture.Golden(t, "live.screen", []byte(strings.Join(out.lines, "\n")+"\n"))
 }
 
+// A terminal that cannot move the cursor gets the lines of a pipe.
+func TestLiveOnADumbTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	var dumb, pipe bytes.Buffer
+	watch(New(&dumb, true, func() int { return 80 }), fixture.Small.Load(t))
+	watch(New(&pipe, false, nil), fixture.Small.Load(t))
+	if dumb.String() != pipe.String() || strings.Contains(dumb.String(), "\x1b") {
+		t.Errorf("%q", dumb.String())
+	}
+}
+
 func TestLiveErasesWrappedLines(t *testing.T) {
 	if got, want := erase([]int{79, 10, 0}, 40), "\x1b[4A\r\x1b[J"; got != want {
 		t.Errorf("got %q, want %q", got, want)
