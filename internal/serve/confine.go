@@ -22,14 +22,14 @@ func within(root, rel string) (string, error) {
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Join(root, path))
 	if err != nil {
-		return "", fmt.Errorf("%s is not there: %w", rel, fs.ErrNotExist)
+		return "", fmt.Errorf("%q is not there: %w", rel, fs.ErrNotExist)
 	}
 	inner, err := filepath.Rel(root, dir)
 	if err != nil || !filepath.IsLocal(inner) || hiddenPart(inner) {
 		return "", outside(rel)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s is not a folder: %w", rel, fs.ErrNotExist)
+		return "", fmt.Errorf("%q is not a folder: %w", rel, fs.ErrNotExist)
 	}
 	return dir, linksWithin(root, dir)
 }

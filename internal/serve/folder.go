@@ -59,6 +59,7 @@ func OpenFolder(given string, o Options) (*Folder, error) {
 	s.mux.HandleFunc("GET /notes/{place...}", f.notes)
 	s.mux.HandleFunc("POST /notes/{place...}", f.note)
 	s.mux.HandleFunc("GET /trash/{$}", f.deleted)
+	s.mux.HandleFunc("GET /", f.nowhere)
 	s.mux.HandleFunc("POST /trash/{place...}", f.trash)
 	s.mux.HandleFunc("POST /restore/{place...}", f.restore)
 	s.serve(listener)
@@ -113,7 +114,7 @@ func experimentAt(root, place string) (string, error) {
 		return "", err
 	}
 	if headFile(dir) == nil {
-		return "", fmt.Errorf("%s is not an experiment: %w", place, fs.ErrNotExist)
+		return "", fmt.Errorf("%q is not an experiment: %w", place, fs.ErrNotExist)
 	}
 	return dir, nil
 }
@@ -123,7 +124,7 @@ func outsideExperiments(root, path string) error {
 	above := root
 	for part := range strings.SplitSeq(filepath.Dir(path), string(filepath.Separator)) {
 		if above = filepath.Join(above, part); part != "." && headFile(above) != nil {
-			return fmt.Errorf("%s belongs to an experiment: %w", filepath.ToSlash(path),
+			return fmt.Errorf("%q belongs to an experiment: %w", filepath.ToSlash(path),
 				fs.ErrPermission)
 		}
 	}
@@ -150,6 +151,12 @@ func (f *Folder) list(w http.ResponseWriter, r *http.Request) {
 		"States": []result.State{result.Running, result.Complete, result.Interrupted,
 			result.Failed, result.Incomplete},
 		"Entries": found[:min(len(found), maxShown)]})
+}
+
+// nowhere answers for an address that has no page.
+func (f *Folder) nowhere(w http.ResponseWriter, _ *http.Request) {
+	f.write(w, http.StatusNotFound, "sentence", sentence{frame{Links: f.bar("")},
+		"There is no page at this address: begin at all experiments."})
 }
 
 func (f *Folder) compare(w http.ResponseWriter, r *http.Request) {

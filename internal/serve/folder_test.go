@@ -205,7 +205,11 @@ func TestDeletedExperimentsGoToTheTrash(t *testing.T) {
 	}
 	for place, want := range map[string]string{"study/cell": "belongs to an experiment",
 		"other": "not an experiment", "": "no experiment", "nowhere": "not there"} {
-		if code, body := trash(place); code < 400 || !strings.Contains(strings.ToLower(body), want) {
+		code, body := trash(place)
+		// A name keeps its first letter, and the sentence has no words of the system's.
+		if code < 400 || !strings.Contains(strings.ToLower(body), want) ||
+			place != "" && !strings.Contains(body, "&#34;"+place+"&#34; ") ||
+			strings.Contains(body, "file does not exist") {
 			t.Errorf("%q: %d %s", place, code, body)
 		}
 	}

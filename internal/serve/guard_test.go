@@ -89,7 +89,7 @@ func origins(at string) map[string]guarded {
 		"DELETE":                 {asked{method: "DELETE", path: "/runs/a/"}, 405, ""},
 		"OPTIONS":                {asked{method: "OPTIONS", path: "/"}, 405, ""},
 		"a POST of a page":       {asked{method: "POST", path: "/runs/a/", head: own}, 405, ""},
-		"a GET of a write":       {asked{path: "/trash/a"}, 405, ""},
+		"a GET of a write":       {asked{path: "/trash/a"}, 404, "There is no page at this address"},
 	}
 }
 

@@ -143,9 +143,12 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	s.write(w, code, "sentence", sentence{frame{Links: s.bar("")}, sentenceOf(err)})
 }
 
-// sentenceOf is an error as a sentence.
+// sentenceOf is an error as a sentence, without the system's words for its cause.
 func sentenceOf(err error) string {
 	words := err.Error()
+	for _, cause := range []error{fs.ErrNotExist, fs.ErrPermission} {
+		words = strings.TrimSuffix(words, ": "+cause.Error())
+	}
 	first, size := utf8.DecodeRuneInString(words)
 	return string(unicode.ToUpper(first)) + words[size:] + "."
 }
