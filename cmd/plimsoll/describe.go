@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -59,10 +60,25 @@ func explained(job *bench.Job) []document.Block {
 	return append(blocks, document.Block{Facts: totals(job)})
 }
 
+// asksForOne reports whether a job's target asks for a single copy of each message, or for a single
+// server.
+func asksForOne(job *bench.Job) bool {
+	for _, name := range job.System.Describe().Copies {
+		if job.Settings.Given(name) && job.Settings.Count(name) == 1 {
+			return true
+		}
+	}
+	return !system.RunsElsewhere(job.System, job.Target) && job.Target.Testbed.Nodes == 1
+}
+
 // totals returns what the run of a job would need.
 func totals(job *bench.Job) (all facts) {
 	e, level := job.Estimate(), job.Workload.Durability
-	all.add("durability", fmt.Sprintf("level %d: %s", level, level.Meaning()))
+	meaning := level.Meaning()
+	if asksForOne(job) {
+		meaning += ", " + result.SingleCopy
+	}
+	all.add("durability", fmt.Sprintf("level %d: %s", level, meaning))
 	all.add("durability", job.System.Describe().Levels[level].How)
 	clients := job.Clients()
 	all.add("clients", fact.Clients(&clients))

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -26,6 +27,7 @@ type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
 	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
 
+	Nodes      *int    `placeholder:"3" help:"Number of servers to start, instead of the target's."`
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
 	Clients    *string `placeholder:"AIM" help:"Aim of the clients' settings, instead of the workload's: default, latency (no client waits for more messages) or throughput (up to 20ms); a target's own settings win."`
 	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
@@ -59,7 +61,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	var jobs []*bench.Job
 	in.named = map[string]string{}
 	for _, name := range targetNames(in.Target) {
-		t, targetSource, err := findTarget(name)
+		t, targetSource, err := in.find(name)
 		if err != nil {
 			return nil, inputError{err}
 		}
@@ -146,6 +148,27 @@ func (in *inputs) read() (w *workload.Workload, source string, notes []string, e
 		w, err = workload.Parse(in.Workload, src)
 	}
 	return w, string(src), notes, otherKind("-w", in.Workload, err)
+}
+
+// find returns the target that a -t names, with the number of servers that a flag gives, and its
+// source.
+func (in *inputs) find(name string) (*target.Target, string, error) {
+	t, source, err := findTarget(name)
+	if err != nil || in.Nodes == nil {
+		return t, source, err
+	}
+	s, err := systems.Registry().Get(t.System)
+	if err == nil && system.RunsElsewhere(s, t) {
+		err = errors.New("its servers run already: leave --nodes out")
+	}
+	if err == nil {
+		t.Testbed.Nodes = *in.Nodes
+		err = t.Validate()
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("target %s: --nodes: %w", name, builtIn(name, err))
+	}
+	return t, source, nil
 }
 
 // findTarget returns the target that a -t names, and its source.

@@ -228,7 +228,7 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 func (c *sweepCommand) sweptTargets() (all []sweep.Target, _ error) {
 	names := targetNames(c.Target)
 	for i, name := range names {
-		t, _, err := findTarget(name)
+		t, _, err := c.find(name)
 		if err != nil {
 			return nil, err
 		}

@@ -42,14 +42,16 @@ const (
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {
-			How: "acks=all, replication factor 3, min.insync.replicas=2, flush.messages=1"},
+			How: "acks=all, replication_factor copies, min.insync.replicas a majority of them, " +
+				"flush.messages=1"},
 		workload.SyncAsync: {
-			How: "acks=all, replication factor 3, min.insync.replicas=2, no flush"},
+			How: "acks=all, replication_factor copies, min.insync.replicas a majority of them, " +
+				"no flush"},
 		workload.AsyncSync: {
-			How: "acks=1, replication factor 3, or of fewer brokers their number, " +
+			How: "acks=1, replication_factor copies, or of fewer brokers their number, " +
 				"min.insync.replicas=1, flush.messages=1"},
 		workload.AsyncAsync: {
-			How: "acks=1, replication factor 3, or of fewer brokers their number, " +
+			How: "acks=1, replication_factor copies, or of fewer brokers their number, " +
 				"min.insync.replicas=1, no flush"},
 	}
 }

@@ -61,8 +61,8 @@ func togetherTable(searches []*peak.Saved) document.Table {
 	for _, s := range searches {
 		b := s.Bracket
 		stable, unstable := trial.Ends(b)
-		t.Add(s.Name, stable, fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations), unstable,
-			trial.Width(b), trial.Side(s))
+		t.Add(s.Name+phrase.SingleCopy(s.Durability), stable, fmt.Sprintf("%d of %d", b.Confirmed,
+			s.Plan.Confirmations), unstable, trial.Width(b), trial.Side(s))
 	}
 	return t
 }

@@ -116,8 +116,9 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 	out = append(out, part.Table(cellTable(plan, runs)),
 		document.Block{For: document.OnTerminal, Facts: cellReasons(plan, runs)},
 		document.Block{Facts: part.Facts("instrument", "", row.Instruments(measured))})
-	brief := []document.Block{title, answer, part.Table(cellTable(plan, runs)),
-		{Facts: append(cellReasons(plan, runs), part.BriefWarnings(warnings)...)}}
+	copies := part.Facts("durability", "", singleCopies(measured))
+	brief := []document.Block{title, answer, part.Table(cellTable(plan, runs)), {Facts: slices.
+		Concat(cellReasons(plan, runs), copies, part.BriefWarnings(warnings))}}
 	return document.Document{Title: "sweep " + plan.Name, Brief: brief, Blocks: []document.Block{
 		{Section: append(out, part.Repetition(plan.Asked, plan.Resolved, plan.Plimsoll)...)},
 		part.Misleading(
@@ -221,6 +222,23 @@ func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
 		out[i].Value = phrase.CellsSuchAs(cells.Of[f]) + ": " + f.Value
 	}
 	return out
+}
+
+// singleCopies says how many runs kept a single copy of each message; empty if none did.
+func singleCopies(runs []*result.Saved) string {
+	n := 0
+	for _, s := range runs {
+		if s.Run.Durability.Single() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case len(runs):
+		return result.SingleCopy + " of each message"
+	}
+	return fmt.Sprintf("%s of each message in %d of %d runs", result.SingleCopy, n, len(runs))
 }
 
 // sharedBy are the kinds of warnings of runs, the gravest first, each with the number of runs: the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/known"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
@@ -80,8 +81,11 @@ func (v Comparison) deciding() string {
 // title names the two sides.
 func (v Comparison) title() string {
 	side := func(s compare.Side) string {
-		return fmt.Sprintf("%s (%s)", document.Clean(s.Name), phrase.Plural(len(s.Runs), "run",
-			"runs"))
+		copies := fact.Shared(s.Runs, func(r *result.Run) string {
+			return phrase.SingleCopy(r.Durability)
+		})
+		return fmt.Sprintf("%s (%s%s)", document.Clean(s.Name), phrase.Plural(len(s.Runs), "run",
+			"runs"), copies)
 	}
 	return "A is " + side(v.A) + ", B is " + side(v.B)
 }
