@@ -151,10 +151,14 @@ func (s *Saved) noneStable() string {
 	down := "down to " + rate(s.Bracket.UnstableRate)
 	_, end := s.Ends()
 	switch {
-	case s.ownLimit() && s.lost() == 0:
+	case s.ownLimit() && s.Lost() == 0:
 		return "not decided: plimsoll was the limit, " + down
 	case end != nil && s.cause(end) == nil:
 		return "not decided, " + down + ": too little was measured to judge a trial"
+	}
+	if n := s.Lost(); n > 0 {
+		down += fmt.Sprintf(": %s never arrived", quantity.Plural(n,
+			"acknowledged message", "acknowledged messages"))
 	}
 	return "no rate was stable, " + down
 }
@@ -195,7 +199,7 @@ func times(n int, what string) string { return quantity.Plural(n, what, what+"s"
 // search succeeded fully. Most have the code of no verdict.
 func (s *Saved) Caveats() []result.Warning {
 	var all caveats
-	if n := s.lost(); n > 0 {
+	if n := s.Lost(); n > 0 {
 		all.add(verdict.Loss, "%s never arrived: see the trials",
 			quantity.Plural(n, "acknowledged message", "acknowledged messages"))
 	}
@@ -229,8 +233,8 @@ func (s *Saved) Caveats() []result.Warning {
 	return all
 }
 
-// lost returns how many acknowledged messages never arrived, over all trials.
-func (s *Saved) lost() (n int64) {
+// Lost returns how many acknowledged messages never arrived, over all trials.
+func (s *Saved) Lost() (n int64) {
 	for _, p := range s.Trials {
 		n += p.Lost
 	}

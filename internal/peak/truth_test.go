@@ -383,7 +383,8 @@ func TestTruthALossIsTheFirstReason(t *testing.T) {
 		!strings.Contains(strings.SplitN(s.Reason, ";", 2)[0], "never arrived") {
 		t.Error(story(s))
 	}
-	if got := s.Sentence(); !strings.HasPrefix(got, "no rate was stable") {
+	if got := s.Sentence(); !strings.HasPrefix(got, "no rate was stable") ||
+		!strings.HasSuffix(got, "never arrived") {
 		t.Error(got)
 	}
 	if all := s.Caveats(); len(all) == 0 || all[0].Code != verdict.Loss {
@@ -400,6 +401,9 @@ func TestALimitOfPlimsollDecidesNothing(t *testing.T) {
 		"no rate was stable, down to 246.1/s": {
 			Bracket: peak.Bracket{UnstableRate: 246.1},
 			Side:    &verdict.Side{Name: verdict.SidePublish}},
+		"no rate was stable, down to 246.1/s: 7 acknowledged messages never arrived": {
+			Bracket: peak.Bracket{UnstableRate: 246.1}, Side: limited,
+			Trials: []peak.Trial{{Lost: 7}}},
 		"100/s was stable; above it nothing is decided: plimsoll was the limit at 110/s (10.0% " +
 			"above)": {
 			Bracket: peak.Bracket{StableRate: 100, UnstableRate: 110}, Side: limited},

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -38,6 +39,22 @@ func TestSearchGolden(t *testing.T) {
 			}
 			fixture.Golden(t, name+"."+format, fixture.WithoutParts(b.Bytes()))
 		}
+	}
+}
+
+// The answer of a search that plimsoll limited asks for more load generators, unless messages were
+// lost: then more of them find no stable rate either.
+func TestAnswerOfALimitOfPlimsoll(t *testing.T) {
+	s := fixture.Searched("lossy")
+	s.Bracket = peak.Bracket{UnstableRate: 5_000}
+	s.Side = &verdict.Side{Name: verdict.SideGenerator}
+	if answer := searchAnswer(s); !strings.Contains(answer, "--workers") {
+		t.Error(answer)
+	}
+	s.Trials[0].Lost = 7
+	answer := searchAnswer(s)
+	if strings.Contains(answer, "--workers") || !strings.Contains(answer, "7 acknowledged") {
+		t.Error(answer)
 	}
 }
 
