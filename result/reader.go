@@ -147,24 +147,25 @@ func appendTo[T any](all *[]T) func(line []byte) (int64, error) {
 	}
 }
 
-// maxRun bounds run.json, which has some tens of kilobytes, and the values in it.
+// Bounds of a JSON file that is read as a whole, as run.json of some tens of kilobytes and the plan
+// of a thousand cells of some megabytes. A value takes some hundred bytes of memory.
 const (
-	maxRun       = 8 << 20
-	maxRunValues = 500_000
+	maxWhole       = 16 << 20
+	maxWholeValues = 150_000
 )
 
-// readWhole reads a regular file of at most the given size.
+// readWhole reads a regular file within the bounds.
 func readWhole(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxRun {
+	if !info.Mode().IsRegular() || info.Size() > maxWhole {
 		return nil, errors.New("it is not a file that plimsoll wrote")
 	}
 	raw, err := os.ReadFile(path)
-	if err == nil && bytes.Count(raw, []byte(",")) > maxRunValues {
-		return nil, errors.New("it has more values than a run can have")
+	if err == nil && bytes.Count(raw, []byte(",")) > maxWholeValues {
+		return nil, errors.New("it has more values than plimsoll writes")
 	}
 	return raw, err
 }

@@ -137,11 +137,11 @@ func TestMoreThanARunCanHave(t *testing.T) {
 
 func TestRunFileWithTooManyValues(t *testing.T) {
 	dir := t.TempDir()
-	text := `{"schema_version":1,"warnings":[` + strings.Repeat("{},", maxRunValues) + "{}]}"
+	text := `{"schema_version":1,"warnings":[` + strings.Repeat("{},", maxWholeValues) + "{}]}"
 	if err := os.WriteFile(filepath.Join(dir, RunFile), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "more values than a run") {
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "more values than plimsoll writes") {
 		t.Error(err)
 	}
 }

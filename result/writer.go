@@ -354,10 +354,6 @@ func NamePart(name string) string {
 // Stamp returns a time in the form that folder names have.
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T150405") }
 
-// maxDocument bounds a JSON file of plimsoll: most have some tens of kilobytes, and the plan of a
-// thousand cells takes some megabytes.
-const maxDocument = 64 << 20
-
 // IsRun reports whether a directory is a run's.
 func IsRun(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, RunFile))
@@ -367,16 +363,10 @@ func IsRun(dir string) bool {
 // ReadDocument reads a JSON file of a directory. what names the kind of directory, for errors.
 func ReadDocument(dir, file, what string, into any) error {
 	path := filepath.Join(dir, file)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+	raw, err := readWhole(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("%s is not the folder of %s: it has no %s", dir, what, file)
-	case err != nil:
-		return unreadable(path, err)
-	case !info.Mode().IsRegular() || info.Size() > maxDocument:
-		return fmt.Errorf("%s is not a file that plimsoll wrote", path)
 	}
-	raw, err := os.ReadFile(path)
 	if err != nil {
 		return unreadable(path, err)
 	}

@@ -14,6 +14,8 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -65,8 +67,80 @@ func TestHostileFilesTakeLittleMemory(t *testing.T) {
 			if !c.serve {
 				return
 			}
-			if used := servePage(t, dir, filepath.Base(run)); used > mostMemory {
+			if used := servePage(t, dir, "/", "/runs/"+filepath.Base(run)); used > mostMemory {
 				t.Errorf("serve takes %d MB", used>>20)
+			}
+		})
+	}
+}
+
+// An experiment's file of many empty objects takes as little, whatever is refused of it: of fewer
+// values than are read at all, of more, and of as many parts as are read.
+func TestHostileExperimentsTakeLittleMemory(t *testing.T) {
+	list := map[string]string{"peak": "probes", "sweep": "cells", "verify": "rounds",
+		"study": "cells"}
+	for _, args := range ended {
+		list := list[args[0]]
+		if list == "" {
+			continue
+		}
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			dir := inDir(t, browsed)
+			_ = self(t, dir, args...).Run() // 1: the machine is too busy for a peak
+			folder := filepath.Join(dir, "runs", result.LatestLink)
+			path := filepath.Join(folder, experiment.File)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list := `"` + list + `": [`
+			for _, n := range []int{4_500, 140_000, 4_000_000} {
+				many := strings.Replace(string(text), list, list+strings.Repeat("{},", n), 1)
+				if err := os.WriteFile(path, []byte(many), 0o644); err != nil ||
+					len(many) == len(text) {
+					t.Fatalf("%d bytes of %d: %v", len(many), len(text), err)
+				}
+				report := self(t, dir, "report", "-f", "html", folder)
+				_ = report.Run() // refused or not
+				if used := memoryOf(report.ProcessState); used > mostMemory {
+					t.Errorf("%d: report takes %d MB", n, used>>20)
+				}
+				if used := servePage(t, dir, "/"); used > mostMemory {
+					t.Errorf("%d: serve takes %d MB", n, used>>20)
+				}
+			}
+		})
+	}
+}
+
+// The largest files that are imported take as little, whatever is in them.
+func TestHostileImportsTakeLittleMemory(t *testing.T) {
+	for name, c := range map[string]struct {
+		command, begin, end string
+		line                func(n int) string
+		bytes               int
+	}{
+		"periods": {"omb", `{"publishRate":[`, "1]}", func(int) string { return "1," },
+			omb.MaxResultBytes - 1000},
+		"quantiles": {"omb", `{"publishRate":[1],"aggregatedPublishLatencyQuantiles":{`, `"9":1}}`,
+			func(n int) string { return fmt.Sprintf(`"%f":1,`, float64(n)/1e6) },
+			omb.MaxResultBytes - 1000},
+		"keys": {"keys", "", "", func(n int) string { return fmt.Sprintf("%x,1", n) },
+			maxCSVBytes - 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := inDir(t, map[string]string{"file": c.begin})
+			fill(t, filepath.Join(dir, "file"), c.line, c.bytes)
+			fill(t, filepath.Join(dir, "file"), func(int) string { return c.end }, 1)
+			imported := self(t, dir, "import", c.command, "file")
+			said, _ := imported.CombinedOutput() // refused or not
+			if strings.Contains(string(said), "JSON") {
+				t.Fatalf("the file is not what was meant: %s", said)
+			}
+			if used := memoryOf(imported.ProcessState); used > mostMemory {
+				t.Errorf("takes %d MB", used>>20)
 			}
 		})
 	}
@@ -125,8 +199,8 @@ func densePayload(t *testing.T) []byte {
 	return payload
 }
 
-// servePage reads the page of a run from a served folder, and returns the server's memory.
-func servePage(t *testing.T, dir, run string) int64 {
+// servePage reads pages of a served folder, and returns the server's memory.
+func servePage(t *testing.T, dir string, paths ...string) int64 {
 	t.Helper()
 	cmd := self(t, dir, "serve", "runs")
 	said, err := cmd.StderrPipe()
@@ -142,7 +216,7 @@ func servePage(t *testing.T, dir, run string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/", "/runs/" + run} {
+	for _, path := range paths {
 		asked := http.Request{URL: address.JoinPath(path), Header: http.Header{
 			"Authorization": {"Bearer " + address.Query().Get("token")}}}
 		asked.URL.RawQuery = ""

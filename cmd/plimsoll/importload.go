@@ -20,8 +20,8 @@ type intoWorkload struct {
 	Output   string `short:"o" type:"path" placeholder:"FILE" help:"Write the workload there; without it, to standard output."`
 }
 
-// maxCSVBytes is the largest CSV file that is read: about three weeks with a rate for each second.
-const maxCSVBytes = 64 << 20
+// maxCSVBytes is the largest CSV file that is read: about a week with a rate for each second.
+const maxCSVBytes = 24 << 20
 
 // read returns the file's text and the workload, which is named after the file. fewer says how to
 // shorten a file that is too large.

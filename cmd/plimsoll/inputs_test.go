@@ -29,7 +29,7 @@ func TestLargeCurves(t *testing.T) {
 	}
 	errOut.Reset()
 	code := run([]string{"import", "rates", path}, &out, &errOut)
-	const want = "is larger than 64 MiB, the most that is read of it: give a rate for each minute"
+	const want = "is larger than 24 MiB, the most that is read of it: give a rate for each minute"
 	if code != exitUsage || !strings.Contains(errOut.String(), want) {
 		t.Errorf("exit code %d: %s\nwant %s", code, errOut.String(), want)
 	}

@@ -103,6 +103,17 @@ func CheckName(name string) error {
 	return nil
 }
 
+// mostRuns is more than an experiment makes; a sweep has at most a thousand cells.
+const mostRuns = 5_000
+
+// CheckCount refuses more runs than an experiment makes.
+func CheckCount(n int) error {
+	if n > mostRuns {
+		return fmt.Errorf("it has %d runs, and an experiment makes at most %d", n, mostRuns)
+	}
+	return nil
+}
+
 // fileOf returns the path of the file of a kind in a folder; "" when the folder has none.
 func fileOf(dir, kind string) string {
 	var head struct{ Kind string }

@@ -3,6 +3,7 @@ package keyfreq
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"slices"
 	"strconv"
@@ -26,7 +27,8 @@ func Parse(name string, src []byte) ([]float64, error) {
 	}
 	rows.ReuseRecord = true
 	var counts []float64
-	lines := map[string]int{} // of each key
+	seed := maphash.MakeSeed()
+	lines := map[uint64]int{} // of each key, by its hash: the keys themselves may take gigabytes
 	for first := true; ; first = false {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -50,11 +52,12 @@ func Parse(name string, src []byte) ([]float64, error) {
 			return nil, fmt.Errorf("%s:%d: %.40q is no number of messages: write one from 0 to %g",
 				name, line, text, mostCount)
 		}
-		if before, twice := lines[row[0]]; twice {
+		hash := maphash.String(seed, row[0])
+		if before, maybe := lines[hash]; maybe && keyAt(name, src, before) == row[0] {
 			return nil, fmt.Errorf("%s:%d: the key %.40q has a row already, line %d: write each "+
 				"key once, with all its messages", name, line, row[0], before)
 		}
-		lines[row[0]] = line
+		lines[hash] = line
 		if n > 0 {
 			counts = append(counts, n)
 		}
@@ -65,6 +68,20 @@ func Parse(name string, src []byte) ([]float64, error) {
 	slices.Sort(counts)
 	slices.Reverse(counts)
 	return counts, nil
+}
+
+// keyAt returns the key of a line that was read before.
+func keyAt(name string, src []byte, line int) string {
+	rows, err := strict.Table(name, src, remedy)
+	for err == nil {
+		var row []string
+		if row, err = rows.Read(); err == nil {
+			if at, _ := rows.FieldPos(0); at == line {
+				return row[0]
+			}
+		}
+	}
+	return ""
 }
 
 const remedy = "write a key and its number of messages in each row, such as customer-7,1200"

@@ -18,7 +18,7 @@ import (
 
 // MaxResultBytes is the largest result file that is read: a day of OMB's
 // periods takes about 3 MB.
-const MaxResultBytes = 64 << 20
+const MaxResultBytes = 8 << 20
 
 // Result is an OMB result file. A value that the file lacks is zero, nil or NaN.
 type Result struct {

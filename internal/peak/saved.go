@@ -8,7 +8,8 @@ import (
 
 // kind describes the folder of a search.
 var kind = experiment.Kind[Saved]{Name: "peak", Work: "search",
-	Head: func(s *Saved) *experiment.Record { return &s.Record }}
+	Head:  func(s *Saved) *experiment.Record { return &s.Record },
+	Check: func(s *Saved) error { return experiment.CheckCount(len(s.Trials)) }}
 
 // Saved is the content of a search's file: the request, the trials, and the bracket. Its name
 // is the target's. Its keys call a trial a probe, the earlier word, so that searches saved

@@ -1,6 +1,7 @@
 package strict
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,20 +28,23 @@ func ReadUpTo(path string, most int64, remedy string) ([]byte, error) {
 		return nil, explain(path, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder: name a file in it", path)
+	var src bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		if info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder: name a file in it", path)
+		}
+		src.Grow(int(min(info.Size(), most)) + bytes.MinRead)
 	}
 	// One byte more than allowed tells a file that is too large from one that is just large
 	// enough, also for pipes and devices, which have no size.
-	src, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
+	if _, err := src.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, explain(path, err)
 	}
-	if int64(len(src)) > most {
+	if int64(src.Len()) > most {
 		return nil, fmt.Errorf("%s is larger than %d MiB, the most that is read of it: %s", path,
 			most>>20, remedy)
 	}
-	return src, nil
+	return src.Bytes(), nil
 }
 
 func explain(path string, err error) error {

@@ -68,7 +68,7 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	return nil
+	return experiment.CheckCount(len(p.Cells) + len(p.Further))
 }
 
 // kind describes the folder of a sweep.

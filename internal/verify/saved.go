@@ -9,7 +9,8 @@ import (
 
 // kind describes the folder of a verification.
 var kind = experiment.Kind[Saved]{Name: "verify", Work: "verification",
-	Head: func(s *Saved) *experiment.Record { return &s.Record }}
+	Head:  func(s *Saved) *experiment.Record { return &s.Record },
+	Check: func(s *Saved) error { return experiment.CheckCount(len(s.Rounds)) }}
 
 // Saved is the content of a verification's file: the request, the rounds, and the judgements.
 // Its name is the target's.
