@@ -37,7 +37,7 @@ func (p *Plan) check() error {
 			return err
 		}
 	}
-	return nil
+	return experiment.CheckCount(len(p.Cells))
 }
 
 // Left returns the number of cells that are still to be measured.
@@ -97,9 +97,9 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	return p, nil
 }
 
-// pick returns a filter for --only: cells of the named tables, of the named targets and systems,
-// and of the named values of other axes. Without a name of a kind, that kind does not restrict the
-// cells.
+// pick returns a filter for --only: cells of the named tables, of the named targets, systems and
+// values that have a target, and of the other named values. Without a name of a kind, that kind
+// does not restrict the cells.
 func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	var tables, systems, values, valid []string
 	for _, t := range s.Tables {
@@ -114,9 +114,11 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 		}
 	}
 	served := len(valid)
+	targets := map[string]bool{} // values that have a target
 	for _, t := range s.Tables {
 		for _, a := range t.Axes {
 			for _, v := range a.Values {
+				targets[v.Name] = targets[v.Name] || v.Target != ""
 				if !slices.Contains(valid, v.Name) {
 					valid = append(valid, v.Name)
 				}
@@ -130,18 +132,21 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 				strict.Unknown("table, system or value", name, valid))
 		case at < known:
 			tables = append(tables, name)
-		case at < served:
+		case at < served || targets[name]:
 			systems = append(systems, name)
 		default:
 			values = append(values, name)
 		}
 	}
 	return func(c Cell, s *Study) bool {
+		has := func(names []string) bool {
+			return slices.ContainsFunc(s.Table(c.Table).place(c.At),
+				func(v Value) bool { return slices.Contains(names, v.Name) })
+		}
 		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
 			(len(systems) == 0 || slices.Contains(systems, c.system) ||
-				slices.Contains(systems, s.targetAt(c))) &&
-			(len(values) == 0 || slices.ContainsFunc(s.Table(c.Table).place(c.At),
-				func(v Value) bool { return slices.Contains(values, v.Name) }))
+				slices.Contains(systems, s.targetAt(c)) || has(systems)) &&
+			(len(values) == 0 || has(values))
 	}, nil
 }
 

@@ -145,6 +145,30 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// Named rows are taken together, whether they are systems, targets or values that have a target.
+// Other values restrict them.
+func TestOnlyTakesNamedRowsTogether(t *testing.T) {
+	s, _ := Find("confluent-2020")
+	scale, _ := s.Scale(Smoke)
+	for only, want := range map[string]string{
+		"peak,kafka-fsync,rabbitmq": "kafka-fsync; rabbitmq-mirrored; rabbitmq-classic",
+		"figure-2,kafka,1KB":        "1KB, default; 1KB, fsync",
+		"figure-2,1KB,10KB,fsync":   "1KB, fsync; 10KB, fsync",
+	} {
+		p, err := NewPlan(s, scale, strings.Split(only, ","))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []string
+		for _, c := range p.Cells {
+			at = append(at, c.At)
+		}
+		if got := strings.Join(at, "; "); got != want {
+			t.Errorf("%s: %s, want %s", only, got, want)
+		}
+	}
+}
+
 // A cluster's cells are together, with the peaks that give their rates first.
 func TestOrderStartsClustersSeldom(t *testing.T) {
 	s, _ := Find("confluent-2020")
