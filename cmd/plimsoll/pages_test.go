@@ -75,13 +75,13 @@ func TestRealBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures in front of a browser")
 	}
+	b := openBrowser(t)
 	g := &browsing{uses: &uses{keys: map[string]bool{}}, dir: inDir(t, browsed),
 		tabs: make(chan *browser, 3)}
 	var measured sync.WaitGroup
 	for _, args := range ended {
 		measured.Go(func() { g.measure(t, args) })
 	}
-	b := openBrowser(t)
 	g.tabs <- b
 	for range cap(g.tabs) - 1 {
 		g.tabs <- b.tab(t)

@@ -341,9 +341,13 @@ func sampled(t *testing.T, workers []Worker, startNs int64) Sample {
 		t.Errorf("the workers of one process are %d", len(s.Processes))
 	}
 	s.Processes = nil
+	sampled := len(s.Histograms)
 	s.Histograms = slices.DeleteFunc(s.Histograms, func(h measure.Histogram) bool {
 		return h.Series == result.Hiccup
 	})
+	if len(s.Histograms) == sampled {
+		t.Error("the sample has no hiccups")
+	}
 	slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
 		return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))
 	})

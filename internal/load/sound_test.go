@@ -38,6 +38,8 @@ func TestChangedMessagesAreCounted(t *testing.T) {
 			change: func(m *system.Received) { m.Key = []byte{} }},
 		"the partition": {misplaced: 1,
 			change: func(m *system.Received) { m.Partition = (m.Partition + 1) % soundPartitions }},
+		"the first partition instead of another": {misplaced: 1,
+			change: func(m *system.Received) { m.Partition = 0 }},
 		"payload and key": {corrupt: 1, misplaced: 1, change: func(m *system.Received) {
 			m.Payload[workload.StampBytes] ^= 1
 			m.Key = keyOfAnother(m.Key)

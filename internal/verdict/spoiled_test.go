@@ -100,6 +100,18 @@ func TestEachFaultIsFound(t *testing.T) {
 	}
 }
 
+// Own lag of all of a few messages is too little to judge.
+func TestOwnLagOfAFewMessages(t *testing.T) {
+	for n, want := range map[int64]string{99: result.Unknown, 100: result.Holds} {
+		r := good()
+		r.Counters.Scheduled, r.Summary.Generator.OwnLagCount = n, n
+		Judge(r)
+		if got := outcomes(r)[Generator]; got != want {
+			t.Errorf("own lag of %d messages: %s, want %s", n, got, want)
+		}
+	}
+}
+
 // The bounds of plimsoll's own error are the last values that a run may have.
 func TestRunsAtTheBoundHold(t *testing.T) {
 	for name, change := range map[string]func(*result.Run){
