@@ -3,6 +3,7 @@ package study
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,38 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
+
+// The interval of a ratio is of the rounds that it is of.
+func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
+	f, err := FindFigure("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &question{study: &Study{}, figure: f}
+	found := func(rates ...float64) (s side) {
+		for i, rate := range rates {
+			s.cells = append(s.cells, &Cell{Round: i + 1})
+			s.rounds = append(s.rounds, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
+				StableRate: rate, UnstableRate: rate * 1.1}}})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		of, to    []float64
+		low, high float64
+	}{
+		{[]float64{1000}, []float64{500}, 1000. / 550, 1100. / 500},
+		{[]float64{1000, 100, 100}, []float64{500}, 0, 0},
+		{[]float64{1000}, []float64{500, 5000, 5000}, 0, 0},
+	} {
+		var r Reply
+		q.compare(&r, found(c.of...), found(c.to...))
+		if math.Abs(r.Low-c.low) > 1e-9 || math.Abs(r.High-c.high) > 1e-9 ||
+			r.Low > 0 && (r.Ours < r.Low || r.Ours > r.High) {
+			t.Errorf("%v to %v: %g (%g to %g)", c.of, c.to, r.Ours, r.Low, r.High)
+		}
+	}
+}
 
 // described makes jobs of which only the descriptions are used.
 func described(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {

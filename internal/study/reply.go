@@ -152,8 +152,11 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	a, b := of.values(value), to.values(value)
 	r.Rounds = min(len(a), len(b))
 	r.Ours, r.Low, r.High = q.ratio(a, b)
-	if r.Rounds < 2 {
+	switch {
+	case len(of.rounds) == 1 && len(to.rounds) == 1:
 		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
+	case r.Rounds < 2:
+		r.Low, r.High = 0, 0 // one run of a side tells nothing of how it scatters
 	}
 	whole = r.Ours
 	if limit := of.limit(); limit != "" && unlike(of, to) == nil {
