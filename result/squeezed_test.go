@@ -141,7 +141,8 @@ func TestRunFileWithTooManyValues(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, RunFile), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), "more values than plimsoll writes") {
+	const want = "more values than plimsoll writes"
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }

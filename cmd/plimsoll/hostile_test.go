@@ -74,8 +74,8 @@ func TestHostileFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// An experiment's file of many empty objects takes as little, whatever is refused of it: of fewer
-// values than are read at all, of more, and of as many parts as are read.
+// An experiment's file with many empty objects takes as little memory: with fewer than the most
+// runs, with more than these, and with more than the most values.
 func TestHostileExperimentsTakeLittleMemory(t *testing.T) {
 	list := map[string]string{"peak": "probes", "sweep": "cells", "verify": "rounds",
 		"study": "cells"}

@@ -29,7 +29,7 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		}
 		dirs = append(dirs, found...)
 	}
-	runs, unread, err := readRuns(onceEach(dirs))
+	runs, unread, err := report.ReadRuns(onceEach(dirs))
 	if err != nil {
 		return a, b, nil, err
 	}
@@ -79,7 +79,7 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 			}
 			seen[dir] = true
 		}
-		runs, unread, err := readRuns(dirs)
+		runs, unread, err := report.ReadRuns(dirs)
 		if err == nil {
 			err = copied(runs, copies)
 		}
@@ -190,18 +190,6 @@ func runsAt(path string) ([]string, error) {
 	return out, nil
 }
 
-// readRuns reads runs, and returns a note for each that cannot be read. It fails if none can.
-func readRuns(dirs []string) (runs []*result.Saved, unread []string, _ error) {
-	runs, errs := report.ReadRuns(dirs)
-	if len(runs) == 0 && len(errs) > 0 {
-		return nil, nil, errs[0]
-	}
-	for _, err := range errs {
-		unread = append(unread, "left out: "+err.Error())
-	}
-	return runs, unread, nil
-}
-
 // setOf returns all runs of the set of trials that a run belongs to.
 func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
 	if run.Run.Trial == nil {
@@ -214,7 +202,7 @@ func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
 		return nil, nil, err
 	}
 	// Only these runs are read whole, because the folder may hold years of runs.
-	return readRuns(slices.DeleteFunc(dirs, func(dir string) bool {
+	return report.ReadRuns(slices.DeleteFunc(dirs, func(dir string) bool {
 		var about struct{ Trial *result.Trial }
 		return result.ReadDocument(dir, result.RunFile, "a run", &about) == nil &&
 			(about.Trial == nil || about.Trial.Set != run.Run.Trial.Set)

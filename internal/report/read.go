@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -39,41 +40,45 @@ func Read(dirs []string) (form.Report, error) {
 			return r, err
 		}
 	}
-	saved, errs := ReadRuns(all)
-	if len(saved) == 0 && len(errs) > 0 {
-		return form.Report{}, errs[0]
+	saved, left, err := ReadRuns(all)
+	if err != nil {
+		return form.Report{}, err
 	}
-	return leftOut(runs.Report(saved), errs), nil
+	return leftOut(runs.Report(saved), left), nil
 }
 
 // leftOut returns a report that says which runs it lacks.
-func leftOut(r form.Report, errs []error) form.Report {
-	if len(errs) == 0 {
+func leftOut(r form.Report, left []string) form.Report {
+	if len(left) == 0 {
 		return r
 	}
-	for _, err := range errs {
-		r.LeftOut = append(r.LeftOut, "left out: "+err.Error())
-	}
+	r.LeftOut = left
 	whole := r.Document
 	r.Document = func() document.Document {
 		d := whole()
-		d.Blocks = append([]document.Block{part.Warnings(r.LeftOut)}, d.Blocks...)
+		d.Blocks = append([]document.Block{part.Warnings(left)}, d.Blocks...)
 		return d
 	}
 	return r
 }
 
-// ReadRuns reads the runs in directories. Those that cannot be read are errors.
-func ReadRuns(dirs []string) (saved []*result.Saved, errs []error) {
+// ReadRuns reads the runs in directories, and returns a sentence for each that cannot be read. The
+// error is the first one's, if none can.
+func ReadRuns(dirs []string) (saved []*result.Saved, left []string, _ error) {
+	var first error
 	for _, dir := range dirs {
 		s, err := verdict.Read(dir)
 		if err != nil {
-			errs = append(errs, err)
+			first = cmp.Or(first, err)
+			left = append(left, "left out: "+err.Error())
 			continue
 		}
 		saved = append(saved, s)
 	}
-	return saved, errs
+	if len(saved) == 0 {
+		return nil, nil, first
+	}
+	return saved, left, nil
 }
 
 // kinds read the folders of the experiments of a kind, where all directories are such folders.

@@ -156,7 +156,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	case len(of.rounds) == 1 && len(to.rounds) == 1:
 		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
 	case r.Rounds < 2:
-		r.Low, r.High = 0, 0 // one run of a side tells nothing of how it scatters
+		r.Low, r.High = 0, 0 // a single run does not show how its side scatters
 	}
 	whole = r.Ours
 	if limit := of.limit(); limit != "" && unlike(of, to) == nil {

@@ -48,10 +48,10 @@ func levels() map[workload.Level]system.Guarantee {
 			How: "acks=all, replication_factor copies, min.insync.replicas a majority of them, " +
 				"no flush"},
 		workload.AsyncSync: {
-			How: "acks=1, replication_factor copies, or of fewer brokers their number, " +
+			How: "acks=1, replication_factor copies, or as many as there are brokers, " +
 				"min.insync.replicas=1, flush.messages=1"},
 		workload.AsyncAsync: {
-			How: "acks=1, replication_factor copies, or of fewer brokers their number, " +
+			How: "acks=1, replication_factor copies, or as many as there are brokers, " +
 				"min.insync.replicas=1, no flush"},
 	}
 }

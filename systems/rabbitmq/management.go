@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// requestWithin bounds the first request to a server. Each time that all are late, the next
-	// requests have twice as long: servers finish also what nobody waits for any more.
+	// requestWithin bounds the first request to each server. When no server answers in time, the
+	// next requests may take twice as long: a server goes on with a request that was given up.
 	requestWithin = 5 * time.Second
 	// busyWithin bounds how long one request is repeated while the servers are busy.
 	busyWithin = 45 * time.Second

@@ -25,7 +25,7 @@ func searchAnswer(s *peak.Saved) string {
 	out := s.Name + ": " + s.Sentence()
 	switch {
 	case s.Side == nil || s.Side.Name == verdict.SideUnknown:
-	case s.Side.Name == verdict.SideGenerator && s.Lost() > 0: // more load generators help nothing
+	case s.Side.Name == verdict.SideGenerator && s.Lost() > 0: // more load does not help
 	case s.Side.Name == verdict.SideGenerator:
 		out += "; share the load among workers (--workers)"
 	default:
