@@ -99,7 +99,7 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 
 // pick returns a filter for --only: cells of the named tables, of the named targets, systems and
 // values that have a target, and of the other named values. Without a name of a kind, that kind
-// does not restrict the cells.
+// does not restrict the cells. A name that a target and its system share is that of the target.
 func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 	var tables, systems, values, valid []string
 	for _, t := range s.Tables {
@@ -144,8 +144,8 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 				func(v Value) bool { return slices.Contains(names, v.Name) })
 		}
 		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
-			(len(systems) == 0 || slices.Contains(systems, c.system) ||
-				slices.Contains(systems, s.targetAt(c)) || has(systems)) &&
+			(len(systems) == 0 || slices.Contains(systems, s.targetAt(c)) || has(systems) ||
+				s.target(c.system) == nil && slices.Contains(systems, c.system)) &&
 			(len(values) == 0 || has(values))
 	}, nil
 }

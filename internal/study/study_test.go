@@ -153,6 +153,7 @@ func TestOnlyTakesNamedRowsTogether(t *testing.T) {
 	for only, want := range map[string]string{
 		"peak,kafka-fsync,rabbitmq": "kafka-fsync; rabbitmq-mirrored; rabbitmq-classic",
 		"figure-2,kafka,1KB":        "1KB, default; 1KB, fsync",
+		"peak,pulsar":               "pulsar; pulsar-async; pulsar-100ms",
 		"figure-2,1KB,10KB,fsync":   "1KB, fsync; 10KB, fsync",
 	} {
 		p, err := NewPlan(s, scale, strings.Split(only, ","))
