@@ -148,7 +148,9 @@ func (s *suite) durability(t *testing.T) {
 	for l := workload.SyncSync; l <= workload.AsyncAsync; l++ {
 		name := string('0' + rune(l))
 		if s.System.Describe().Levels[l].Refusal == "" && s.has(l) {
+			s.optionsFor(t, l) // for both tests
 			t.Run("level_"+name+"_reads_back", func(t *testing.T) { s.readsBack(t, l) })
+			t.Run("level_"+name+"_waits_for", func(t *testing.T) { s.acknowledged(t, l) })
 		} else {
 			t.Run("level_"+name+"_is_refused", func(t *testing.T) { s.refuses(t, l) })
 		}

@@ -162,8 +162,12 @@ func (s *suite) restart(t *testing.T) {
 		atClose = both.distinct()
 		s.consumer(t, c, topic, "restart", 0, workload.AtLeastOnce, both)
 	})
-	must(t, fmt.Sprintf("receiving the rest after %d", atClose),
-		both.await(s.context(t), s.Messages))
+	if err := both.awaitEach(s.Messages, comesAgainWithin); err != nil {
+		t.Fatalf("%d of %d messages arrived, %d of them before a consumer was closed, and no "+
+			"other for %s (%v); system.Consumer: messages without an acknowledgement go to "+
+			"another consumer when Close has returned, not after a time-out", both.distinct(),
+			s.Messages, atClose, comesAgainWithin, err)
+	}
 	t.Logf("%d before the restart; %d deliveries of %d messages", atClose, len(both.order),
 		s.Messages)
 }
@@ -258,9 +262,7 @@ func (s *suite) noReceiveAfterCloseWithoutTime(t *testing.T) {
 	allowed := int64(0)
 	s.sendAllAmid(t, c, topic, 0, func(ctx context.Context) {
 		must(t, "receiving a third", got.await(ctx, s.Messages/3))
-		over, cancel := context.WithCancel(ctx)
-		cancel()
-		if err := leaving.close(over); err != nil {
+		if err := leaving.close(ended(ctx)); err != nil {
 			allowed = 1 // the message that was being handled when Close gave up
 		}
 	})

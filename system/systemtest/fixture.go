@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -127,8 +128,8 @@ func (p *sender) await(ctx context.Context) error {
 		select {
 		case <-l.ended:
 		case <-ctx.Done():
-			return fmt.Errorf("producer %d: message %d of %d has not ended: %w", p.id, i,
-				len(p.sent), ctx.Err())
+			return fmt.Errorf("producer %d: message %d of %d has not ended (%w); system.Producer: "+
+				"it calls Done exactly once for every Send", p.id, i, len(p.sent), ctx.Err())
 		}
 	}
 	return nil
@@ -259,6 +260,26 @@ func (b *arrivals) await(ctx context.Context, n int) error {
 			return fmt.Errorf("%d of %d messages arrived: %w", have, n, ctx.Err())
 		}
 	}
+}
+
+// awaitEach waits until n different messages have arrived, for each of them at most for a time.
+func (b *arrivals) awaitEach(n int, within time.Duration) error {
+	for have := b.distinct(); have < n; have = b.distinct() {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
+		err := b.await(ctx, have+1)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended returns a context that has ended.
+func ended(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
 }
 
 // mustBeInOrder fails the test unless messages arrived in order, or the system says that it

@@ -19,10 +19,9 @@ func (s *suite) givenBack(t *testing.T) {
 	topic := s.topic(t, c, partitions)
 	var mu sync.Mutex
 	times := make(map[string]int)
-	returned := 0
-	var last string // the last message received
-	asked := true   // GiveBack was called for it
-	unasked := 0    // messages received before that call
+	var last string           // the last message received
+	asked := true             // GiveBack was called for it
+	returned, unasked := 0, 0 // messages given back, and received before that call
 	together := newArrivals()
 	s.consumerFunc(t, c, system.ConsumerOptions{
 		Topic: topic, Subscription: "back", Delivery: workload.AtLeastOnce, Failed: together.fail,
@@ -68,6 +67,7 @@ func (s *suite) givenBack(t *testing.T) {
 		t.Errorf("%d messages came before the consumer had asked for the one before", unasked)
 	}
 	if n := len(together.order) - s.Messages; returned != s.Messages/5 || n != returned {
-		t.Errorf("%d messages given back, %d deliveries more than messages", returned, n)
+		t.Errorf("%d messages given back, %d deliveries more than messages; system.Returner: a "+
+			"message that is given back is delivered again", returned, n)
 	}
 }

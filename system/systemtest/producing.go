@@ -124,9 +124,7 @@ func (s *suite) closeWhileSending(t *testing.T) {
 
 // closeWithoutTime is closeWhileSending with a context that has ended already.
 func (s *suite) closeWithoutTime(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	s.closeAmid(t, ctx)
+	s.closeAmid(t, ended(context.Background()))
 }
 
 func (s *suite) closeAmid(t *testing.T, closing context.Context) {
@@ -181,10 +179,8 @@ func (s *suite) closeEndsAll(t *testing.T) {
 	p := s.sender(t, c, topic, 0)
 	ctx := s.context(t)
 	must(t, "sending", p.sendMany(ctx, inFlight))
-	over, cancel := context.WithCancel(ctx)
-	cancel()
 	// There is no error if every answer has arrived already.
-	_ = p.producer.Close(over)
+	_ = p.producer.Close(ended(ctx))
 	for i, l := range p.sent {
 		select {
 		case <-l.ended:

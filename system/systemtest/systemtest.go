@@ -14,9 +14,10 @@ import (
 // Harness is a system to test and the options that connect to it.
 type Harness struct {
 	System system.System
-	// Options returns the options for a connection to a cluster that gives the level. It is called
-	// once for each level that the system claims, and may start a cluster that t.Cleanup stops.
-	Options func(t *testing.T, level workload.Level) system.Options
+	// Options returns the options for a connection to a cluster that gives the level, and the
+	// cluster's servers, which the suite pauses. It is called once for each level that the system
+	// claims, and may start a cluster that t.Cleanup stops. An embedded system has no servers.
+	Options func(t *testing.T, level workload.Level) (system.Options, []system.Node)
 	// Levels are the levels that the options can give, if their settings exclude others that the
 	// system claims; nil: all that it claims.
 	Levels []workload.Level
@@ -43,7 +44,8 @@ const (
 func Run(t *testing.T, h Harness) {
 	h.Messages = cmp.Or(h.Messages, manyMessages)
 	s := &suite{Harness: h, delivery: workload.AtLeastOnce,
-		options: make(map[workload.Level]system.Options)}
+		options: make(map[workload.Level]system.Options),
+		nodes:   make(map[workload.Level][]system.Node)}
 	if h.Messages <= 4*inFlight {
 		t.Fatalf("%d messages are too few: a quarter must be more than %d", h.Messages, inFlight)
 	}
@@ -98,6 +100,7 @@ func (s *suite) live() []namedTest {
 		{"at_least_once_delivers", func(t *testing.T) { s.delivers(t, workload.AtLeastOnce) }},
 		{"restart_without_loss", s.restart},
 		{"given_back_comes_again", s.givenBack},
+		{"unhandled_comes_again", s.unhandled},
 		{"subscription_keeps_what_nobody_reads", s.reserved},
 		{"no_receive_after_close", s.noReceiveAfterClose},
 		{"no_receive_after_close_without_time", s.noReceiveAfterCloseWithoutTime},
@@ -116,6 +119,7 @@ type suite struct {
 	level    workload.Level
 	delivery workload.Delivery // of producers
 	options  map[workload.Level]system.Options
+	nodes    map[workload.Level][]system.Node
 }
 
 // quickestLevel prefers the levels that do not wait for a disk.
@@ -140,7 +144,7 @@ func (s *suite) has(l workload.Level) bool {
 func (s *suite) optionsFor(t *testing.T, level workload.Level) system.Options {
 	o, have := s.options[level]
 	if !have {
-		o = s.Options(t, level)
+		o, s.nodes[level] = s.Options(t, level)
 		o.Durability = level
 		s.options[level] = o
 	}

@@ -23,8 +23,9 @@ func TestConformance(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{one.servers.Level},
 				Reached: one.servers != shared,
-				Options: func(t *testing.T, _ workload.Level) system.Options {
-					return optionsOf(t, one.servers, setFailover, "20s")
+				Options: func(t *testing.T, _ workload.Level) (system.Options, []system.Node) {
+					return optionsOf(t, one.servers, setFailover, "20s"),
+						clusterOf(t, one.servers).Nodes()
 				},
 			})
 		})

@@ -66,12 +66,12 @@ func TestConformance(t *testing.T) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
 		Levels: []workload.Level{workload.SyncAsync, workload.AsyncSync},
-		Options: func(t *testing.T, level workload.Level) system.Options {
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
 			servers := shared
 			if level == workload.AsyncSync {
 				servers = detached
 			}
-			return optionsOf(t, servers, level, setPatience, "20s")
+			return optionsOf(t, servers, level, setPatience, "20s"), servers.Get(t).Nodes()
 		},
 	})
 }

@@ -78,16 +78,17 @@ func connect(t testing.TB, o system.Options) *cluster {
 func TestConformance(t *testing.T) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			here := []system.Node{{PID: os.Getpid()}}
 			switch level {
 			case workload.SyncAsync:
-				return optionsOf(t, shared3.get(t), level)
+				return optionsOf(t, shared3.get(t), level), here
 			case workload.AsyncSync:
-				return optionsOf(t, single.get(t), level)
+				return optionsOf(t, single.get(t), level), here
 			}
 			s := fresh(t, 1, false, true)
 			s.options = map[string]string{noFlush: "True"}
-			return optionsOf(t, s, level)
+			return optionsOf(t, s, level), here
 		},
 	})
 }

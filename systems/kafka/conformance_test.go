@@ -13,8 +13,8 @@ func TestConformance(t *testing.T) {
 	c := sharedCluster(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
-			return optionsOf(t, c, level)
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			return optionsOf(t, c, level), c.Nodes()
 		},
 	})
 }

@@ -55,9 +55,9 @@ func connect(t testing.TB, o system.Options) *cluster {
 func TestConformance(t *testing.T) {
 	needServer(t)
 	systemtest.Run(t, systemtest.Harness{
-		System:   New(),
-		Options:  func(t *testing.T, _ workload.Level) system.Options { return optionsOf(t) },
-		Levels:   []workload.Level{workload.AsyncAsync},
-		Messages: 1100,
+		System: New(), Levels: []workload.Level{workload.AsyncAsync}, Messages: 1100,
+		Options: func(t *testing.T, _ workload.Level) (system.Options, []system.Node) {
+			return optionsOf(t), clusterOf(t).Nodes()
+		},
 	})
 }

@@ -56,8 +56,9 @@ func TestConformance(t *testing.T) {
 	s := settings(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
-			return optionsOf(provision(t, level, s), level, s)
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			e := provision(t, level, s)
+			return optionsOf(e, level, s), e.Nodes()
 		},
 	})
 }

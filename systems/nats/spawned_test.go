@@ -27,11 +27,11 @@ func TestConformanceOfProcesses(t *testing.T) {
 	t.Parallel() // with TestConformance: both wait most of the time
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
-			o := systemtest.OptionsOf(t, New(),
-				systemtest.Provision[*spawned](t, New(), level, processes...), level)
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			c := systemtest.Provision[*spawned](t, New(), level, processes...)
+			o := systemtest.OptionsOf(t, New(), c, level)
 			o.Settings = settings(t, target.Setting{Name: setServers, Value: valueProcesses})
-			return o
+			return o, c.Nodes()
 		},
 	})
 }

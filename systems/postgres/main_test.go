@@ -62,8 +62,8 @@ func TestConformance(t *testing.T) {
 		t.Run(variant[1]+"_"+variant[len(variant)-1], func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(),
-				Options: func(t *testing.T, level workload.Level) system.Options {
-					return optionsOf(t, level, variant...)
+				Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+					return optionsOf(t, level, variant...), clusterOf(t, level).Nodes()
 				},
 			})
 		})

@@ -13,8 +13,9 @@ func TestConformance(t *testing.T) {
 	needJava(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
-			return optionsOf(t, clusterAt(t, level), level)
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			c := clusterAt(t, level)
+			return optionsOf(t, c, level), c.Nodes()
 		},
 	})
 }

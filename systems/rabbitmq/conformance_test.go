@@ -24,8 +24,9 @@ func TestConformance(t *testing.T) {
 			t.Parallel()
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: kind.levels, Reached: kind.name != classic,
-				Options: func(t *testing.T, level workload.Level) system.Options {
-					return optionsOf(t, c, level, setQueueType, kind.name, setReconnect, "20s")
+				Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+					return optionsOf(t, c, level, setQueueType, kind.name, setReconnect, "20s"),
+						c.Nodes()
 				},
 			})
 		})

@@ -55,11 +55,12 @@ func connect(t testing.TB, o system.Options) *cluster {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel() // with TestLiesAreFound: both wait most of the time
 	needServer(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
-		Options: func(t *testing.T, level workload.Level) system.Options {
-			return optionsOf(t, level)
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			return optionsOf(t, level), clusterOf(t, level).Nodes()
 		},
 	})
 }

@@ -41,8 +41,8 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: sim.New(clock.Precise(), nil),
-				Options: func(t *testing.T, level workload.Level) system.Options {
-					return system.Options{Settings: resolve(t, settings), Durability: level}
+				Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+					return system.Options{Settings: resolve(t, settings), Durability: level}, nil
 				},
 			})
 		})

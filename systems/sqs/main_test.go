@@ -48,8 +48,8 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			systemtest.Run(t, systemtest.Harness{
 				System: New(), Levels: []workload.Level{workload.AsyncAsync},
-				Options: func(t *testing.T, _ workload.Level) system.Options {
-					return optionsOf(t, settings...)
+				Options: func(t *testing.T, _ workload.Level) (system.Options, []system.Node) {
+					return optionsOf(t, settings...), server(t).Nodes()
 				},
 			})
 		})
