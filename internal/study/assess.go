@@ -110,6 +110,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 	}
 	var at []int // the first cell of each row
 	values, remarks, ofLoad := map[string][]float64{}, map[string]string{}, map[string]bool{}
+	waiting := map[string]int{} // rounds that are not measured yet, by place
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		if c.Table != t.Name {
@@ -121,6 +122,10 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		v, known := f.Value(measured[i])
 		if known = known && c.State == experiment.Done; known {
 			values[c.Place()] = append(values[c.Place()], v)
+		}
+		if c.waits() {
+			waiting[c.Place()]++
+			continue
 		}
 		remark, load := c.remark(measured[i], known && v > 0)
 		remarks[c.Place()] = cmp.Or(remarks[c.Place()], remark)
@@ -136,6 +141,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		}
 		row.ours(values[c.Place()])
 		row.Remark, row.OfLoad = remarks[row.At], ofLoad[row.At]
+		row.awaits(waiting[row.At], c)
 		out.Rows = append(out.Rows, row)
 		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
 			base = len(out.Rows) - 1
@@ -168,6 +174,18 @@ func (r *Row) ours(values []float64) {
 	}
 }
 
+// awaits adds to the remark that some rounds of a cell are still to be measured.
+func (r *Row) awaits(rounds int, c *Cell) {
+	switch {
+	case rounds == 0:
+	case r.Ours == 0 && r.Remark == "":
+		r.Remark, _ = c.remark(Measured{}, false)
+	default:
+		r.Remark = strings.TrimPrefix(fmt.Sprintf("%s; %s to be measured", r.Remark,
+			quantity.Plural(rounds, "round is still", "rounds are still")), "; ")
+	}
+}
+
 // level returns the durability level of a cell; 0: it has no workload.
 func (c *Cell) level() int {
 	if w := c.workload(); w != nil {
@@ -176,12 +194,17 @@ func (c *Cell) level() int {
 	return 0
 }
 
+// waits reports whether a cell is still to be measured.
+func (c *Cell) waits() bool {
+	return !c.Absent && c.State != experiment.Failed && c.State != experiment.Done
+}
+
 // remark returns the remark of a cell, and whether the load limited its figure.
 func (c *Cell) remark(m Measured, has bool) (remark string, byLoad bool) {
 	switch {
 	case c.Absent || c.State == experiment.Failed:
 		return c.Why(), false
-	case c.State != experiment.Done:
+	case c.waits():
 		return "not measured: " + string(c.State), false
 	}
 	unstable := ""

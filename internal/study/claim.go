@@ -105,6 +105,15 @@ func (c Claim) holds(ratio float64) bool {
 	return (c.AtLeast <= 0 || ratio >= c.AtLeast) && (c.AtMost <= 0 || ratio <= c.AtMost)
 }
 
+// settled reports whether the claim's answer is the same for every ratio that is greater, or, if
+// grows is false, smaller.
+func (c Claim) settled(ratio float64, grows bool) bool {
+	if grows {
+		return c.AtMost > 0 && ratio > c.AtMost || c.AtMost <= 0 && c.holds(ratio)
+	}
+	return c.AtLeast > 0 && ratio < c.AtLeast || c.AtLeast <= 0 && c.holds(ratio)
+}
+
 // spans reports whether an interval contains both bounds.
 func (c Claim) spans(low, high float64) bool {
 	return c.AtLeast > 0 && c.AtMost > 0 && low < c.AtLeast && high > c.AtMost

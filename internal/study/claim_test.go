@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -259,7 +260,7 @@ var answered = map[string]planted{
 		answers: [2]Answer{Agrees, Differs},
 		say:     []string{"per core of the servers ours is 2.00x (1.9", "as a whole 1.00x"}},
 	"per byte of the disk": {kafka: searched(40_000, 41_000, disk, 3, 3.01, 2.99),
-		pulsar: searched(20_000, 21_000, disk, 1, 1.01, 0.99), equal: free(10_000),
+		pulsar: searched(20_000, 21_000, disk, 1, 1.01, 0.99), equal: free(60_000),
 		answers: [2]Answer{Agrees, NotDecided},
 		say: []string{"per byte written to the disk ours is 3.0x (2.9",
 			"the limits differ: no known resource in kafka, the disk in pulsar; to decide it: a " +
@@ -267,8 +268,20 @@ var answered = map[string]planted{
 	"the bound of messages in flight, behind full cores": {
 		kafka:  filled(searched(40_000, 41_000, verdict.SideWorkload, 60_000, 61_000, 59_000)),
 		pulsar: searched(20_000, 21_000, servers, 30_000, 29_500, 30_500), equal: free(9),
-		answers: [2]Answer{Agrees, NotDecided},
+		answers: [2]Answer{Agrees, Differs},
 		say:     []string{"it agrees: per core of the servers ours is 2.00x (1.9"}},
+	"a limit that works against the answer": {
+		kafka: searched(60_000, 61_000, shared, 1, 1), pulsar: free(20_000),
+		equal: searched(20_000, 21_000, shared, 1, 1), answers: [2]Answer{Agrees, NotDecided},
+		say: []string{"the CPU that servers and load share was the limit in kafka alone, and with " +
+			"more of it the ratio could only be greater",
+			"the limits differ: the CPU that servers and load share in kafka, no known resource " +
+				"in pulsar"}},
+	"a limit of the other side, against the answer": {kafka: free(10_000),
+		pulsar: searched(20_000, 21_000, disk, 1, 1), equal: free(60_000),
+		answers: [2]Answer{Differs, NotDecided},
+		say: []string{"the disk was the limit in pulsar alone, and with more of it the ratio " +
+			"could only be smaller"}},
 	"use not observed": {kafka: searched(40_000, 41_000, shared),
 		pulsar: searched(20_000, 21_000, shared), equal: searched(40_000, 41_000, servers),
 		answers: [2]Answer{Agrees, Agrees},
@@ -294,13 +307,18 @@ var withoutAnswer = map[string]planted{
 		say:     []string{"pulsar was limited by plimsoll itself"}},
 	"the workload": {kafka: searched(40_000, 41_000, verdict.SideWorkload),
 		pulsar: searched(20_000, 21_000, shared), equal: free(9),
-		answers: [2]Answer{NotDecided, NotDecided},
+		answers: [2]Answer{NotDecided, Differs},
 		say: []string{"kafka was limited by the workload's bound of messages in flight",
 			"to decide it: a greater max_in_flight"}},
 	"unlike limits": {kafka: searched(40_000, 41_000, servers, 1, 1),
 		pulsar: searched(20_000, 21_000, disk, 1, 1), equal: searched(9, 10, disk, 1, 1),
 		answers: [2]Answer{NotDecided, Differs},
 		say:     []string{"the limits differ: the servers' CPU in kafka, the disk in pulsar"}},
+	"a limit of one side, the other not observed": {kafka: searched(60_000, 61_000, shared, 1, 1),
+		pulsar: searched(20_000, 20_400, verdict.NotKnown), equal: free(60_000),
+		answers: [2]Answer{NotDecided, Agrees},
+		say: []string{"the limits differ: the CPU that servers and load share in kafka, no known " +
+			"resource in pulsar"}},
 	"not measured": {pulsar: free(20_000), answers: [2]Answer{NotDecided, NotDecided},
 		say: []string{"As published (level 2 against level 1) it is not decided: kafka: " +
 			"measured, without this figure; to decide it: a measurement of kafka"}},
@@ -387,5 +405,90 @@ func TestEqualLevelsOfEarlierPlansAreRead(t *testing.T) {
 	f := p.footing(Claim{Table: "peak", Of: "a", To: "b"})
 	if err != nil || f == nil || f.Level != 0 || f.Why != "no level is common" {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// An answer is settled in a direction if no ratio further on has another.
+func TestSettledAnswersStay(t *testing.T) {
+	for _, bounds := range []Claim{{AtLeast: 1.5}, {AtMost: 0.5}, {AtLeast: 0.9, AtMost: 1.1}} {
+		for ratio := 0.1; ratio < 4; ratio += 0.1 {
+			for _, grows := range []bool{true, false} {
+				same, factor := true, 0.99
+				if grows {
+					factor = 1.01
+				}
+				for further := ratio; further > 0.01 && further < 100; further *= factor {
+					same = same && bounds.holds(further) == bounds.holds(ratio)
+				}
+				if bounds.settled(ratio, grows) != same {
+					t.Errorf("%s, %.1f, grows %t: settled %t", bounds.bound(), ratio, grows, !same)
+				}
+			}
+		}
+	}
+}
+
+// Rounds with unlike limits, or without observation, do not show that a side has no limit.
+func TestUnlimitedSidesAreObserved(t *testing.T) {
+	none, full := free(1000), searched(1000, 1020, disk)
+	unknown := searched(1000, 1020, verdict.NotKnown)
+	for _, c := range []struct {
+		rounds    []Measured
+		unlimited bool
+	}{
+		{[]Measured{none, none, full}, true},
+		{[]Measured{searched(1000, 1020, shared), full, none}, false},
+		{[]Measured{unknown, unknown, none}, false},
+		{[]Measured{{}}, false},
+	} {
+		s := side{rounds: c.rounds}
+		if s.limit() != "" || s.unlimited() != c.unlimited {
+			t.Errorf("limit %q, unlimited %t, want %t", s.limit(), s.unlimited(), c.unlimited)
+		}
+	}
+}
+
+// A row says how many of its rounds are missing, beside the figure of the others.
+func TestRowsCountMissingRounds(t *testing.T) {
+	s, once := equalized(t, "confluent-2020", "peak")
+	p := repeated(once)
+	measured := make([]Measured, len(p.Cells))
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		c.State = experiment.Pending
+		if c.Round == 1 && c.At == "kafka" {
+			c.State, measured[i] = experiment.Done, searched(1000, 1020, disk)
+		}
+	}
+	o, err := Assess(s, p, measured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range o.Tables[0].Rows {
+		want := "not measured: pending"
+		if strings.HasPrefix(r.At, "kafka") && !strings.HasPrefix(r.At, "kafka-fsync") {
+			want = "the disk was the limit; 2 rounds are still to be measured"
+		}
+		if r.Remark != want && !strings.Contains(r.Remark, "needs a second disk") {
+			t.Errorf("%s: %q, want %q", r.At, r.Remark, want)
+		}
+	}
+}
+
+// More of a resource raises a rate and shortens a latency; of other figures nothing follows.
+func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
+	limited := side{at: "kafka", rounds: []Measured{searched(60_000, 61_000, shared)}}
+	other := side{at: "pulsar", rounds: []Measured{free(20_000)}}
+	for name, want := range map[string]string{figure.Peak: "greater", figure.PerCore: "",
+		"written": "", "publish.p99": ""} {
+		f, err := FindFigure(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &question{figure: f, claim: Claim{AtLeast: 1.5}}
+		if got := q.oneSided(3, limited, other); want == "" && got != "" ||
+			!strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -37,6 +37,21 @@ func (m Measured) limit() string {
 	return resource
 }
 
+// unlimited reports whether the resources were observed and none was near its limit. A search that
+// found no unstable rate names no side; its trials show it.
+func (m Measured) unlimited() bool {
+	runs := m.Trials
+	switch {
+	case m.Search != nil && m.Search.Side != nil:
+		return m.Search.Side.Resource == verdict.NoneSeen
+	case m.Run != nil:
+		runs = []*result.Run{&m.Run.Run}
+	}
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r *result.Run) bool {
+		return verdict.Limiting(r).Resource != verdict.NoneSeen
+	})
+}
+
 // behindWorkload returns the resource that was near its limit in a trial that reached the
 // workload's bound of messages in flight, because the wait for that resource filled the bound.
 // Without such a resource it returns the workload.
@@ -155,6 +170,29 @@ func unlike(of, to side) *Doubt {
 		to.at), "a machine on which one resource limits both"}
 }
 
+// oneSided says what it could do to the ratio if a resource that limited one side alone were more:
+// a rate of that side would rise, and a latency fall. It is empty unless one side has a limit, the
+// other was seen to have none, and the answer would stay the same.
+func (q *question) oneSided(ratio float64, of, to side) (why string) {
+	limited, other := &of, &to
+	if of.limit() == "" {
+		limited, other = other, limited
+	}
+	limit, rate := limited.limit(), q.figure.isRate() && q.figure.Name != figure.PerCore
+	if limit == "" || ofLoad(limit) || !other.unlimited() || !rate && !q.figure.IsLatency() {
+		return ""
+	}
+	grows, word := (limited == &of) == rate, "smaller"
+	if grows {
+		word = "greater"
+	}
+	if !q.claim.settled(ratio, grows) {
+		return ""
+	}
+	return fmt.Sprintf("%s was the limit in %s alone, and with more of it the ratio could only "+
+		"be %s", nameOf(limit), limited.at, word)
+}
+
 // limited relates the ratio to the resource that limited both sides: a rate is divided by the
 // resource's use. For other figures the ratio is unchanged.
 func (q *question) limited(r *Reply, limit string, of, to side) {
@@ -195,10 +233,14 @@ func mean(values []float64) float64 {
 	return math.Exp(sum / float64(len(values)))
 }
 
+func (f Figure) isRate() bool {
+	return f.Unit == figure.PerSecond || f.Unit == figure.BytesPerSecond
+}
+
 // perUse returns a rate divided by the use of a resource: for a search in each trial within its
 // bracket, otherwise in the run. It is empty for other figures, and if the use is unknown.
 func (f Figure) perUse(m Measured, resource string) (out []float64) {
-	if f.Unit != figure.PerSecond && f.Unit != figure.BytesPerSecond || f.Name == "catch_up" {
+	if !f.isRate() || f.Name == "catch_up" {
 		return nil // covers only a part of the run, whose use is unknown
 	}
 	runs := m.Trials

@@ -80,6 +80,18 @@ func (s *side) limit() string {
 	return ""
 }
 
+// unlimited reports whether nothing limited most rounds of a side. Rounds whose limits differ do
+// not show that.
+func (s *side) unlimited() bool {
+	n := 0
+	for _, m := range s.rounds {
+		if m.unlimited() {
+			n++
+		}
+	}
+	return 2*n > len(s.rounds)
+}
+
 // unanswered is a reply without a ratio.
 func unanswered(doubts ...Doubt) Reply {
 	r := Reply{Doubts: doubts}
@@ -109,12 +121,17 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 	loads, doubts := q.loads(of, to)
 	r.Loads, r.Doubts = loads, append(r.Doubts, doubts...)
 	r.Doubts = append(r.Doubts, q.ranges(of, to)...)
-	if doubt := unlike(of, to); doubt != nil {
-		r.Doubts = append(r.Doubts, *doubt)
-	}
 	whole := q.compare(&r, of, to)
+	figures := r.figures(whole, theirs)
+	if doubt := unlike(of, to); doubt != nil {
+		if why := q.oneSided(r.Ours, of, to); why != "" {
+			figures = append(figures, why)
+		} else {
+			r.Doubts = append(r.Doubts, *doubt)
+		}
+	}
 	q.decide(&r)
-	r.say(r.figures(whole, theirs))
+	r.say(figures)
 	return r
 }
 

@@ -181,7 +181,7 @@ func studySection(r Result) document.Block {
 	out := []document.Block{
 		part.Title("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
 		part.Paragraph(document.Answer, answer),
-		part.Paragraph(document.Lead, r.Study.Title+". "+r.Study.Question),
+		part.Paragraph(document.Lead, sentence(r.Study.Title)+" "+r.Study.Question),
 		{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)), r.ownServers(),
 			repeatedWords(r),
 			part.Facts("theirs", "", r.Study.Source),
@@ -486,4 +486,12 @@ func (r Result) ownServers() []document.Fact {
 		words = append(words, o.String())
 	}
 	return part.Facts("own servers", "", words...)
+}
+
+// sentence ends a text with a full stop, unless it ends a sentence already.
+func sentence(text string) string {
+	if strings.ContainsAny(text[max(0, len(text)-1):], ".?!") {
+		return text
+	}
+	return text + "."
 }
