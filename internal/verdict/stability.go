@@ -88,6 +88,13 @@ func (s Stability) Broken() (Clause, bool) {
 	return Clause{}, false
 }
 
+// OwnLimit reports whether plimsoll itself was the limit, and nothing was refused, left unanswered
+// or lost: the rate is then no finding about the system.
+func (s Stability) OwnLimit() bool {
+	return s.Clause(ClauseGenerator).Outcome == result.Broken &&
+		s.Clause(ClauseFailures).Outcome != result.Broken
+}
+
 // Clause returns the clause with a name, or the zero Clause.
 func (s Stability) Clause(name string) Clause {
 	for _, c := range s.Clauses {

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -123,6 +124,14 @@ func TestTheKneeTellsStableFromBeyond(t *testing.T) {
 	if line := knee.Spans[0]; line.From != search.Bracket.StableRate ||
 		*line.Color != stable.Color {
 		t.Errorf("the line of the highest stable rate is %+v", line)
+	}
+	for i := range search.Trials {
+		if v := &search.Trials[i].Verdict; !v.Stable {
+			v.Clauses = []verdict.Clause{{Name: verdict.ClauseGenerator, Outcome: result.Broken}}
+		}
+	}
+	if got := seriesNames(Knees([]*peak.Saved{search})[0]); got != "p99" {
+		t.Errorf("where plimsoll was the limit, the knee shows %s", got)
 	}
 }
 

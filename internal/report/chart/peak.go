@@ -29,7 +29,7 @@ var outcomes = []struct {
 	tone  document.Tone
 	color int
 }{{"stable", document.Good, 0}, {"unstable", document.Bad, 0}, {"repeated", "", 0},
-	{"undecided", document.Unsure, 0}, {"stopped", "", 3}}
+	{"undecided", document.Unsure, 0}, {"stopped", "", 3}, {"limited by plimsoll", "", 4}}
 
 // trialSeries are the trials with a value, a series for each outcome; numbered writes their
 // numbers beside them.
@@ -331,8 +331,8 @@ func kneeName(searches []*peak.Saved, s *peak.Saved) string {
 }
 
 // sides are the judged trials of a search, one for each rate, in the order of their rates: those
-// that were stable and those that were not. Of several trials at a rate the longest counts, of
-// equally long ones the last.
+// that were stable and those in which the system fell behind. Of several trials at a rate the
+// longest counts, of equally long ones the last.
 func sides(s *peak.Saved) (stable, beyond []*peak.Trial) {
 	of := map[float64]*peak.Trial{}
 	for _, p := range Usable(s) {
@@ -342,9 +342,10 @@ func sides(s *peak.Saved) (stable, beyond []*peak.Trial) {
 		}
 	}
 	for _, p := range of {
-		if p.Verdict.Stable {
+		switch {
+		case p.Verdict.Stable:
 			stable = append(stable, p)
-		} else {
+		case !p.Verdict.Undecided && !p.Verdict.OwnLimit():
 			beyond = append(beyond, p)
 		}
 	}

@@ -34,6 +34,8 @@ func Outcome(p *peak.Trial) (word string, tone document.Tone) {
 		return "stable", document.Good
 	case p.Verdict.Undecided:
 		return "undecided", document.Unsure
+	case p.Verdict.OwnLimit():
+		return "limited by plimsoll", document.Unsure
 	}
 	return "unstable", document.Bad
 }
