@@ -12,12 +12,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 type sweepCommand struct {
@@ -104,7 +104,7 @@ func writeOwnReport(run *result.Saved) error {
 // plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
 // estimate. The folder is nil with --explain.
 func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
-	wanted, err := c.wanted()
+	wanted, err := c.wanted(con)
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
@@ -170,7 +170,7 @@ func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 
 // wanted returns the plan for the flags. The plan has no cells if the flags only name a folder to
 // continue.
-func (c *sweepCommand) wanted() (*sweep.Plan, error) {
+func (c *sweepCommand) wanted(con console) (*sweep.Plan, error) {
 	if len(c.Vary) == 0 {
 		if !c.Resume.given {
 			return nil, errors.New(
@@ -194,7 +194,11 @@ func (c *sweepCommand) wanted() (*sweep.Plan, error) {
 		return nil, err
 	}
 	// The flags that hold for every cell are checked first, by themselves.
-	w, source, err := workload.Find(c.Workload)
+	w, source, notes, err := c.inputs.read()
+	if err == nil && omb.IsWorkload([]byte(source)) {
+		warn(con.err, notes)
+		source = w.YAML()
+	}
 	if err == nil {
 		w, source, err = c.set(source)
 	}
