@@ -107,6 +107,8 @@ func (c *compareCommand) refuse(con console, v versus.Comparison, gates []compar
 		if err := c.write(con, v); err != nil {
 			return err
 		}
+	} else {
+		warn(con.err, v.Notes)
 	}
 	if failed {
 		return exitError(exitFailed)

@@ -25,7 +25,7 @@ import (
 // inputs are the flags for the workload and the targets.
 type inputs struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
-	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_target}."`
 
 	Nodes      *int    `placeholder:"3" help:"Number of servers to start, instead of the target's."`
 	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`

@@ -30,7 +30,7 @@ var began = time.Now()
 // commands is the command line.
 type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
-	Choose    chooseCommand    `cmd:"" help:"Measure every system that can start here at one load and durability level, side by side, and say what to run next."`
+	Choose    chooseCommand    `cmd:"" set:"default_target=all" help:"Measure every system that can start here at one load and durability level, side by side, and say what to run next."`
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
 	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold; offers the built-in workload verify unless told otherwise."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
@@ -88,7 +88,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.Description(description),
-		kong.Vars{"default_system": systems.Default, "version": versionLine(),
+		kong.Vars{"default_target": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,
 			"report_formats": strings.Join(export.Formats(), ", ")},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),

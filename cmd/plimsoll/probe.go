@@ -14,7 +14,7 @@ import (
 )
 
 type probeCommand struct {
-	Target      []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each; all: every built-in target whose servers plimsoll can start. Default: ${default_system}."`
+	Target      []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target to try it on: a system or one of its targets (plimsoll systems) or a YAML file; repeat it for a column each; all: every built-in target whose servers plimsoll can start. Default: ${default_target}."`
 	Durability  *int     `placeholder:"1-4" help:"Durability level of the topics. Without it: 2, or the next that the target's settings allow."`
 	SkipMissing bool     `help:"Leave out targets whose servers need software that this machine lacks, and name them with the package to install."`
 	JSON        bool     `name:"json" xor:"form" help:"Print the findings as JSON."`
