@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "write what is generated anew")
 
 // optional matches the comment of an interface that only some systems implement.
 var optional = regexp.MustCompile(
-	`^(\w+) is (an? (?:System|Cluster|Producer|Consumer|Provisioner|Provisioned|TopicDeleter) ` +
-		`(?:for|of|on|that|which|whose|with) [^.]*)\.`)
+	`^(\w+) is (an? (?:System|Cluster|Producer|Consumer|Provisioner|Provisioned|Restarter|` +
+		`TopicDeleter) (?:for|of|on|that|which|whose|with) [^.]*)\.`)
 
 // optionalInterface is an interface of which a driver decides whether it implements it.
 type optionalInterface struct {
