@@ -11,8 +11,9 @@ import (
 
 // Comparable returns one warning for each reason not to rank runs against one another:
 // different guarantees or different loads. It returns none when the runs are comparable.
-// The table workload.Fields declares which fields of a workload matter: its name, its warm-up
-// and the treatment of the page cache do not.
+// The table workload.Fields declares which fields of a workload matter: its name, its warm-up, its
+// drain, its objectives, and what was done to servers and machine (faults, page cache, CPUs) do
+// not.
 func Comparable(runs []*result.Run) []result.Warning {
 	var out []result.Warning
 	warn := func(code, format string, args ...any) {
