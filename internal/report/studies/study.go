@@ -15,9 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
-	"github.com/plimsoll-bench/plimsoll/internal/report/trial"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -189,9 +187,8 @@ func studySection(r Result) document.Block {
 		part.Warnings(r.cautions(studyNote)),
 	}
 	if len(r.Outcome.Claims) > 0 {
-		out = append(out, part.Heading(2, "Their claims, and whether our figures agree"),
-			document.Block{Verdicts: slices.Concat(claimVerdicts(r.Outcome.Claims),
-				notAskedVerdicts(r.Outcome.NotAsked))})
+		out = append(out, part.Heading(2, "Their claims, and whether our figures agree"))
+		out = append(out, claimBlocks(r.Outcome)...)
 	}
 	for _, t := range r.Outcome.Tables {
 		out = append(out, part.Table(studyTable(t)),
@@ -288,96 +285,6 @@ func sharedRemarks(t study.TableOutcome) []string {
 	return out
 }
 
-// claimVerdicts are the claims with our answers, each labelled with the one that it begins with.
-func claimVerdicts(all []study.Judgement) []document.Verdict {
-	var out []document.Verdict
-	for _, j := range all {
-		v := document.Verdict{Tone: document.Unsure, Outcome: string(j.Answer),
-			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound), Sentence: j.Sentence}
-		switch j.Answer {
-		case study.Agrees:
-			v.Tone = document.Good
-		case study.Differs:
-			v.Tone = document.Bad
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// notAskedVerdicts are the claims without cells, with the reason.
-func notAskedVerdicts(all []study.NotAsked) (out []document.Verdict) {
-	for _, c := range all {
-		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "not asked",
-			Name: numbered(c.ID, c.Says), Sentence: c.Why})
-	}
-	return out
-}
-
-// numbered is a claim's sentence after its number.
-func numbered(id, says string) string { return strings.TrimSpace(id + " " + says) }
-
-// asked counts claims and the ratios that ask them.
-func asked(all []study.Judgement) string {
-	ids := map[string]bool{}
-	for _, j := range all {
-		ids[cmp.Or(j.ID, j.Says)] = true
-	}
-	claims := phrase.Plural(len(ids), "claim", "claims")
-	if len(ids) == len(all) {
-		return claims
-	}
-	return phrase.Plural(len(all), "ratio", "ratios") + ", which ask " + claims
-}
-
-// claimsSentence counts the answers, as published and at equal levels, and the claims without.
-func claimsSentence(o study.Outcome) string {
-	all := o.Claims
-	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
-	limited, without := 0, 0
-	for _, j := range all {
-		answer := j.Published
-		published[answer.Answer]++
-		if j.Equal != nil {
-			answer = *j.Equal
-		}
-		if j.NoEqual == "" {
-			equal[answer.Answer]++
-		} else {
-			without++
-		}
-		if about(j.Published) || about(answer) {
-			limited++
-		}
-	}
-	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s",
-		asked(all), answers(published), answers(equal))
-	if without > 0 {
-		out += fmt.Sprintf("; %d have none", without)
-	}
-	if out += "."; limited > 0 {
-		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
-			"study's machines.", phrase.Plural(limited, "answer is", "answers are"))
-	}
-	if n := len(o.NotAsked); n > 0 {
-		out += fmt.Sprintf(" %s not asked.", phrase.Plural(n, "further claim is",
-			"further claims are"))
-	}
-	return out
-}
-
-// about reports whether an answer is about a resource that limited both sides.
-func about(r study.Reply) bool { return r.About != "" && r.Answer != study.NotDecided }
-
-// answers lists how many claims have each answer.
-func answers(counts map[study.Answer]int) string {
-	var parts []string
-	for _, a := range []study.Answer{study.Agrees, study.Differs, study.NotDecided} {
-		parts = append(parts, fmt.Sprintf("%s %d", a, counts[a]))
-	}
-	return strings.Join(parts, ", ")
-}
-
 // qualityTable has the result of each quality's trial.
 func qualityTable(o study.Outcome) document.Block {
 	t := document.Table{ID: "qualities", Title: "Capabilities of the systems", Corner: "quality",
@@ -411,72 +318,6 @@ func (r Result) environment() *result.Environment {
 		}
 	}
 	return nil
-}
-
-// warnings are those of the runs and searches below a study, the gravest first, each once with the
-// number of those that have it. Sentences that differ in their figures only are one, with the
-// figures of the first.
-func (r Result) warnings() (all []studyWarning, of int) {
-	var sentences phrase.Grouped[result.Warning, string]
-	seen := map[string]bool{}
-	for i, m := range r.Measured {
-		var own []result.Warning
-		switch {
-		case m.Run != nil:
-			own = fact.Warnings(m.Run)
-		case m.Search != nil:
-			own = trial.SearchWarnings(m.Search)
-		default:
-			continue
-		}
-		if run := r.Plan.Cells[i].Run; run != "" {
-			if seen[run] {
-				continue // a measurement of several cells
-			}
-			seen[run] = true
-		}
-		of++
-		told := map[result.Warning]bool{}
-		for _, w := range own {
-			if key := fact.WithoutFigures(w); !told[key] {
-				told[key] = true
-				sentences.Add(key, w.Sentence)
-			}
-		}
-	}
-	verdict.BySeverity(sentences.Keys)
-	for _, key := range sentences.Keys {
-		said := sentences.Of[key]
-		all = append(all, studyWarning{result.Warning{Code: key.Code, Sentence: said[0]},
-			len(said)})
-	}
-	return all, of
-}
-
-// warningSentences are the warnings below a study in words.
-func (r Result) warningSentences() (out []string) {
-	all, of := r.warnings()
-	for _, w := range all {
-		out = append(out, fmt.Sprintf("%d of %s: %s", w.Of,
-			phrase.Plural(of, "run or search", "runs and searches"), w.Sentence))
-	}
-	return out
-}
-
-// cautions are what comes before the figures of a study: the warnings below it, notes, and what it
-// cannot repeat.
-func (r Result) cautions(notes ...string) []string {
-	var own []string
-	for _, o := range r.Plan.Own {
-		own = append(own, o.Target)
-	}
-	if len(own) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: servers that plimsoll did not start. It read their "+
-			"durability level back, and neither set nor read their other settings, nor warmed "+
-			"them up. What is said below of servers on this machine is not about them.",
-			strings.Join(own, ", ")))
-	}
-	return slices.Concat(r.warningSentences(), notes, r.Study.Missing)
 }
 
 // ownServers are the clusters of the user's that took the place of targets.

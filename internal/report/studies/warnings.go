@@ -1,6 +1,14 @@
 package studies
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/trial"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -8,4 +16,70 @@ import (
 type studyWarning struct {
 	result.Warning
 	Of int `json:"of"` // so many runs and searches
+}
+
+// warnings are those of the runs and searches below a study, the gravest first, each once with the
+// number of those that have it. Sentences that differ in their figures only are one, with the
+// figures of the first.
+func (r Result) warnings() (all []studyWarning, of int) {
+	var sentences phrase.Grouped[result.Warning, string]
+	seen := map[string]bool{}
+	for i, m := range r.Measured {
+		var own []result.Warning
+		switch {
+		case m.Run != nil:
+			own = fact.Warnings(m.Run)
+		case m.Search != nil:
+			own = trial.SearchWarnings(m.Search)
+		default:
+			continue
+		}
+		if run := r.Plan.Cells[i].Run; run != "" {
+			if seen[run] {
+				continue // a measurement of several cells
+			}
+			seen[run] = true
+		}
+		of++
+		told := map[result.Warning]bool{}
+		for _, w := range own {
+			if key := fact.WithoutFigures(w); !told[key] {
+				told[key] = true
+				sentences.Add(key, w.Sentence)
+			}
+		}
+	}
+	verdict.BySeverity(sentences.Keys)
+	for _, key := range sentences.Keys {
+		said := sentences.Of[key]
+		all = append(all, studyWarning{result.Warning{Code: key.Code, Sentence: said[0]},
+			len(said)})
+	}
+	return all, of
+}
+
+// warningSentences are the warnings below a study in words.
+func (r Result) warningSentences() (out []string) {
+	all, of := r.warnings()
+	for _, w := range all {
+		out = append(out, fmt.Sprintf("%d of %s: %s", w.Of,
+			phrase.Plural(of, "run or search", "runs and searches"), w.Sentence))
+	}
+	return out
+}
+
+// cautions are what comes before the figures of a study: the warnings below it, notes, and what it
+// cannot repeat.
+func (r Result) cautions(notes ...string) []string {
+	var own []string
+	for _, o := range r.Plan.Own {
+		own = append(own, o.Target)
+	}
+	if len(own) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: servers that plimsoll did not start. It read their "+
+			"durability level back, and neither set nor read their other settings, nor warmed "+
+			"them up. What is said below of servers on this machine is not about them.",
+			strings.Join(own, ", ")))
+	}
+	return slices.Concat(r.warningSentences(), notes, r.Study.Missing)
 }

@@ -1,0 +1,165 @@
+package studies
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/part"
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
+)
+
+// claimBlocks are a study's claims with our answers: in sentences, and where there is room for it
+// as a table, with the sentences folded.
+func claimBlocks(o study.Outcome) []document.Block {
+	sentences := document.Block{Verdicts: slices.Concat(claimVerdicts(o.Claims),
+		notAskedVerdicts(o.NotAsked))}
+	return []document.Block{
+		part.Only(document.OnTerminal, sentences),
+		part.Only(document.AtLength, part.Table(claimTable(o.Claims))),
+		part.Only(document.AtLength, document.Block{Details: &document.Details{
+			Summary: "Each claim in a sentence, with its loads and limits, and those not asked",
+			Blocks:  []document.Block{sentences}}}),
+	}
+}
+
+// claimTable has a row for each claim, with their ratio and ours.
+func claimTable(all []study.Judgement) document.Table {
+	out := document.Table{ID: "claims", Corner: "claim", Head: []document.Column{
+		{Name: "theirs"}, {Name: "as published", Words: true},
+		{Name: "at equal levels", Words: true}, {Name: "to decide it", Words: true}}}
+	for _, j := range all {
+		theirs, equal := document.None, document.Cell{Words: document.None}
+		if j.Theirs > 0 {
+			theirs = study.Times(j.Theirs)
+		}
+		switch {
+		case j.Equal != nil:
+			equal = answerCell(*j.Equal)
+		case j.NoEqual == "":
+			equal.Words = "the same"
+		}
+		var decides []string
+		for _, d := range j.Published.Doubts {
+			if !slices.Contains(decides, d.Decides) {
+				decides = append(decides, d.Decides)
+			}
+		}
+		out.Rows = append(out.Rows, document.Row{
+			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound),
+			Values: []document.Cell{{Words: theirs}, answerCell(j.Published), equal,
+				{Words: cmp.Or(strings.Join(decides, "; "), document.None)}}})
+	}
+	return out
+}
+
+// answerCell is an answer with its ratio.
+func answerCell(r study.Reply) document.Cell {
+	words := string(r.Answer)
+	if r.Ours > 0 {
+		words += "\n" + study.Times(r.Ours)
+		if r.Low > 0 {
+			words += fmt.Sprintf(" (%s to %s)", study.Times(r.Low), study.Times(r.High))
+		}
+		if strings.HasPrefix(r.About, "per ") {
+			words += " " + r.About
+		}
+	}
+	return document.Cell{Words: words, Tone: answerTone(r.Answer)}
+}
+
+func answerTone(a study.Answer) document.Tone {
+	switch a {
+	case study.Agrees:
+		return document.Good
+	case study.Differs:
+		return document.Bad
+	}
+	return document.Unsure
+}
+
+// claimVerdicts are the claims with our answers, each labelled with the one that it begins with.
+func claimVerdicts(all []study.Judgement) []document.Verdict {
+	var out []document.Verdict
+	for _, j := range all {
+		out = append(out, document.Verdict{Tone: answerTone(j.Answer), Outcome: string(j.Answer),
+			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound), Sentence: j.Sentence})
+	}
+	return out
+}
+
+// notAskedVerdicts are the claims without cells, with the reason.
+func notAskedVerdicts(all []study.NotAsked) (out []document.Verdict) {
+	for _, c := range all {
+		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "not asked",
+			Name: numbered(c.ID, c.Says), Sentence: c.Why})
+	}
+	return out
+}
+
+// numbered is a claim's sentence after its number.
+func numbered(id, says string) string { return strings.TrimSpace(id + " " + says) }
+
+// asked counts claims and the ratios that ask them.
+func asked(all []study.Judgement) string {
+	ids := map[string]bool{}
+	for _, j := range all {
+		ids[cmp.Or(j.ID, j.Says)] = true
+	}
+	claims := phrase.Plural(len(ids), "claim", "claims")
+	if len(ids) == len(all) {
+		return claims
+	}
+	return phrase.Plural(len(all), "ratio", "ratios") + ", which ask " + claims
+}
+
+// claimsSentence counts the answers, as published and at equal levels, and the claims without.
+func claimsSentence(o study.Outcome) string {
+	all := o.Claims
+	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
+	limited, without := 0, 0
+	for _, j := range all {
+		answer := j.Published
+		published[answer.Answer]++
+		if j.Equal != nil {
+			answer = *j.Equal
+		}
+		if j.NoEqual == "" {
+			equal[answer.Answer]++
+		} else {
+			without++
+		}
+		if about(j.Published) || about(answer) {
+			limited++
+		}
+	}
+	out := fmt.Sprintf("Of %s, as published: %s. At equal levels: %s",
+		asked(all), answers(published), answers(equal))
+	if without > 0 {
+		out += fmt.Sprintf("; %d have none", without)
+	}
+	if out += "."; limited > 0 {
+		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
+			"study's machines.", phrase.Plural(limited, "answer is", "answers are"))
+	}
+	if n := len(o.NotAsked); n > 0 {
+		out += fmt.Sprintf(" %s not asked.", phrase.Plural(n, "further claim is",
+			"further claims are"))
+	}
+	return out
+}
+
+// about reports whether an answer is about a resource that limited both sides.
+func about(r study.Reply) bool { return r.About != "" && r.Answer != study.NotDecided }
+
+// answers lists how many claims have each answer.
+func answers(counts map[study.Answer]int) string {
+	var parts []string
+	for _, a := range []study.Answer{study.Agrees, study.Differs, study.NotDecided} {
+		parts = append(parts, fmt.Sprintf("%s %d", a, counts[a]))
+	}
+	return strings.Join(parts, ", ")
+}
