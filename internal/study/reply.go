@@ -242,9 +242,9 @@ func (q *question) decide(r *Reply) {
 
 // figures are the measured and the published ratio, and the loads, in words.
 func (r *Reply) figures(whole float64, theirs *Judgement) []string {
-	ours := "ours is " + r.ratio()
+	ours := "ours is " + r.Ratio()
 	if r.About != "" {
-		ours = r.About + " ours is " + r.ratio()
+		ours = r.About + " ours is " + r.Ratio()
 		if r.Ours != whole {
 			ours += ", as a whole " + Times(whole)
 		}
@@ -267,22 +267,28 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 
 // say sets the sentence of a reply: its figures, its doubts and what would decide it.
 func (r *Reply) say(figures []string) {
-	var decides []string
 	for _, d := range r.Doubts {
 		r.Answer = NotDecided
 		figures = append(figures, d.Why)
-		if !slices.Contains(decides, d.Decides) {
-			decides = append(decides, d.Decides)
-		}
 	}
 	r.Sentence = strings.Join(figures, "; ")
-	if len(decides) > 0 {
+	if decides := r.Decides(); len(decides) > 0 {
 		r.Sentence += "; to decide it: " + strings.Join(decides, ", ")
 	}
 }
 
-// ratio prints the measured ratio with its interval.
-func (r *Reply) ratio() string {
+// Decides returns what would decide the claim, each once.
+func (r *Reply) Decides() (out []string) {
+	for _, d := range r.Doubts {
+		if !slices.Contains(out, d.Decides) {
+			out = append(out, d.Decides)
+		}
+	}
+	return out
+}
+
+// Ratio prints the measured ratio with its interval.
+func (r *Reply) Ratio() string {
 	if r.Low <= 0 {
 		return Times(r.Ours)
 	}

@@ -23,16 +23,24 @@ type lie struct {
 	says     string // a part of the failure
 }
 
+// The lies.
+const (
+	withoutSync   = "a level without its sync"
+	beforeAnswer  = "acknowledged before the answer"
+	nothingBack   = "closed with nothing given back"
+	beforeHandled = "acknowledged before it is handled"
+)
+
 var lies = map[string]lie{
-	"a level without its sync": {workload.AsyncSync, nil, "durability/level_3_waits_for/sync",
+	withoutSync: {workload.AsyncSync, nil, "durability/level_3_waits_for/sync",
 		"level 3: an acknowledged message is synced to disk on one replica"},
-	"acknowledged before the answer": {workload.SyncAsync, nil,
+	beforeAnswer: {workload.SyncAsync, nil,
 		"durability/level_2_waits_for/answer",
 		"system.Producer: a message ends without an error only after a server has answered"},
-	"closed with nothing given back": {workload.SyncAsync, []string{setClaimAfter, "5m"},
+	nothingBack: {workload.SyncAsync, []string{setClaimAfter, "5m"},
 		"restart_without_loss",
 		"system.Consumer: messages without an acknowledgement go to another consumer when Close"},
-	"acknowledged before it is handled": {workload.SyncAsync, []string{setClaimAfter, "1s"},
+	beforeHandled: {workload.SyncAsync, []string{setClaimAfter, "1s"},
 		"unhandled_comes_again",
 		"system.ConsumerOptions: the consumer acknowledges a message after Receive returns"},
 }
@@ -117,7 +125,7 @@ func (c *lyingCluster) OpenProducer(ctx context.Context, o system.ProducerOption
 	system.Producer, error,
 ) {
 	p, err := c.cluster.OpenProducer(ctx, o)
-	if c.lie == "acknowledged before the answer" && err == nil {
+	if c.lie == beforeAnswer && err == nil {
 		return &hastyProducer{p}, nil
 	}
 	return p, err
@@ -127,9 +135,9 @@ func (c *lyingCluster) OpenConsumer(ctx context.Context, o system.ConsumerOption
 	system.Consumer, error,
 ) {
 	switch c.lie {
-	case "acknowledged before it is handled":
+	case beforeHandled:
 		o.Delivery = workload.AtMostOnce
-	case "closed with nothing given back":
+	case nothingBack:
 		receive := o.Receive
 		o.Receive = func(m system.Received) {
 			time.Sleep(time.Millisecond) // so that messages wait to be handled

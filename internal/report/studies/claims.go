@@ -42,16 +42,10 @@ func claimTable(all []study.Judgement) document.Table {
 		case j.NoEqual == "":
 			equal.Words = "the same"
 		}
-		var decides []string
-		for _, d := range j.Published.Doubts {
-			if !slices.Contains(decides, d.Decides) {
-				decides = append(decides, d.Decides)
-			}
-		}
-		out.Rows = append(out.Rows, document.Row{
-			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound),
+		decides := strings.Join(j.Published.Decides(), "; ")
+		out.Rows = append(out.Rows, document.Row{Name: bounded(j),
 			Values: []document.Cell{{Words: theirs}, answerCell(j.Published), equal,
-				{Words: cmp.Or(strings.Join(decides, "; "), document.None)}}})
+				{Words: cmp.Or(decides, document.None)}}})
 	}
 	return out
 }
@@ -60,10 +54,7 @@ func claimTable(all []study.Judgement) document.Table {
 func answerCell(r study.Reply) document.Cell {
 	words := string(r.Answer)
 	if r.Ours > 0 {
-		words += "\n" + study.Times(r.Ours)
-		if r.Low > 0 {
-			words += fmt.Sprintf(" (%s to %s)", study.Times(r.Low), study.Times(r.High))
-		}
+		words += "\n" + r.Ratio()
 		if strings.HasPrefix(r.About, "per ") {
 			words += " " + r.About
 		}
@@ -86,7 +77,7 @@ func claimVerdicts(all []study.Judgement) []document.Verdict {
 	var out []document.Verdict
 	for _, j := range all {
 		out = append(out, document.Verdict{Tone: answerTone(j.Answer), Outcome: string(j.Answer),
-			Name: fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound), Sentence: j.Sentence})
+			Name: bounded(j), Sentence: j.Sentence})
 	}
 	return out
 }
@@ -98,6 +89,11 @@ func notAskedVerdicts(all []study.NotAsked) (out []document.Verdict) {
 			Name: numbered(c.ID, c.Says), Sentence: c.Why})
 	}
 	return out
+}
+
+// bounded is a claim's sentence with its number and its bound.
+func bounded(j study.Judgement) string {
+	return fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound)
 }
 
 // numbered is a claim's sentence after its number.
