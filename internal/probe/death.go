@@ -30,14 +30,13 @@ func (t *attempt) die(d workload.Delivery, together bool) (death, error) {
 	if err != nil {
 		return death{}, err
 	}
-	topic, err := t.topicOn(heirs, 1)
+	topic, err := t.topicOn(others, 1) // the first consumer is there, if a later step fails
 	if err != nil {
 		return death{}, err
 	}
 	o := system.ConsumerOptions{Topic: topic, Subscription: "mortal", Delivery: d}
 	first, second := newInbox(), newInbox()
 	held, over := make(chan string, 1), make(chan struct{})
-	t.later(func(context.Context) error { close(over); return nil })
 	var seen atomic.Int64
 	fatal := int64(dieAt)
 	if together {
@@ -55,6 +54,8 @@ func (t *attempt) die(d workload.Delivery, together bool) (death, error) {
 	if err != nil {
 		return death{}, err
 	}
+	// The latest is cleaned up first: the consumer's Close waits for the message that it handles.
+	t.later(func(context.Context) error { close(over); return nil })
 	o.Receive, o.Index = nil, 1
 	if together {
 		if _, err := t.consume(heirs, o, second); err != nil {

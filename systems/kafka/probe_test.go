@@ -36,7 +36,7 @@ func TestProbes(t *testing.T) {
 	}) {
 		t.Error(wrong)
 	}
-	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
+	t.Logf("it took %s; warnings: %q", time.Since(began).Round(time.Millisecond), column.Warnings)
 	holdNothingLeft(t, connect(t, options))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -28,7 +29,7 @@ const (
 )
 
 // CreateTopic makes a topic at the asked durability level and waits until
-// every partition has a leader and all its replicas are in sync.
+// every partition has a leader, all its replicas are in sync and every broker knows it.
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	return c.CreateTopics(ctx, []system.Topic{t})
 }
@@ -150,23 +151,49 @@ func (c *cluster) explainCreate(err error, message string) error {
 }
 
 // awaitTopics waits until every partition has a leader and all its replicas are
-// in sync.
+// in sync, and until every broker knows the topics.
 func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error {
 	names := namesOf(topics)
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		details, err := c.admin.ListTopics(ctx, names...)
+		found, err := c.admin.Metadata(ctx, names...)
 		for _, t := range topics {
 			if err != nil {
 				break
 			}
-			if err = settled(details[t.Name], t.Partitions); err != nil && len(topics) > 1 {
+			if err = settled(found.Topics[t.Name], t.Partitions); err != nil && len(topics) > 1 {
 				err = fmt.Errorf("%s: %w", t.Name, err)
 			}
+		}
+		if err == nil {
+			err = c.knownTo(ctx, found.Brokers, names)
 		}
 		return err != nil, err
 	})
 	if err != nil {
 		return &system.Unready{Err: err}
+	}
+	return nil
+}
+
+// knownTo returns an error while a broker does not know one of the topics. A broker learns of a new
+// topic in its own time, and until then refuses what producers and groups send it.
+func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topics []string) error {
+	request := kmsg.NewPtrMetadataRequest()
+	for _, name := range topics {
+		one := kmsg.NewMetadataRequestTopic()
+		one.Topic = kmsg.StringPtr(name)
+		request.Topics = append(request.Topics, one)
+	}
+	for _, b := range brokers {
+		answer, err := request.RequestWith(ctx, c.client.Broker(int(b.NodeID)))
+		if err != nil {
+			return fmt.Errorf("ask broker %d for its topics: %w", b.NodeID, err)
+		}
+		for _, t := range answer.Topics {
+			if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+				return fmt.Errorf("broker %d: %w", b.NodeID, err)
+			}
+		}
 	}
 	return nil
 }
