@@ -26,8 +26,8 @@ var update = flag.Bool("update", false, "write what is generated anew")
 
 // optional matches the comment of an interface that only some systems implement.
 var optional = regexp.MustCompile(
-	`^(\w+) is (an? (?:System|Cluster|Producer|Consumer|Provisioner|Provisioned|Restarter|` +
-		`TopicDeleter) (?:for|of|on|that|which|whose|with) [^.]*)\.`)
+	`^(\w+) is (an? (?:System|Cluster|Producer|Consumer|Provisioner|Provisioned) ` +
+		`(?:for|of|on|that|which|whose|with) [^.]*)\.`)
 
 // optionalInterface is an interface of which a driver decides whether it implements it.
 type optionalInterface struct {
@@ -65,7 +65,60 @@ func TestOptionalInterfacesAreInTheTable(t *testing.T) {
 			t.Errorf("no system implements %s: remove it", row.name)
 		}
 	}
+	for _, told := range world.told(t) {
+		fmt.Fprintf(&b, "| `Description.%s` | ", told.Names[0])
+		first, _, _ := strings.Cut(strings.Join(strings.Fields(told.Doc.Text()), " "), ";")
+		first, _, _ = strings.Cut(first, ". ")
+		b.WriteString(strings.TrimPrefix(first, told.Names[0].Name+" ") + " |")
+		for _, name := range systems {
+			mark := " "
+			if world.tells(path.Join("systems", name), told.Names[0].Name) {
+				mark = "x"
+			}
+			fmt.Fprintf(&b, " %s |", mark)
+		}
+		b.WriteString("\n")
+	}
 	inDocument(t, "ARCHITECTURE.md", "optional interfaces", b.String())
+}
+
+// told are the fields of a description that are functions of settings.
+func (w *typesOf) told(t *testing.T) (fields []*ast.Field) {
+	t.Helper()
+	for _, f := range w.files["system"] {
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != "Description" {
+				return true
+			}
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				if _, is := field.Type.(*ast.FuncType); is {
+					fields = append(fields, field)
+				}
+			}
+			return false
+		})
+	}
+	if len(fields) == 0 {
+		t.Fatal("a description has no functions")
+	}
+	return fields
+}
+
+// tells reports whether the description of a driver sets a field.
+func (w *typesOf) tells(dir, field string) (sets bool) {
+	for _, f := range w.files[dir] {
+		ast.Inspect(f, func(n ast.Node) bool {
+			pair, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			key, ok := pair.Key.(*ast.Ident)
+			sets = sets || ok && key.Name == field
+			return true
+		})
+	}
+	return sets
 }
 
 // systemNames are the systems, by their folders.

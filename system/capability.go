@@ -20,13 +20,6 @@ func (l *NotSupported) Error() string { return l.Reason }
 // Lacks returns the error of a system that lacks a capability with all settings.
 func Lacks(reason string) error { return &NotSupported{Reason: reason} }
 
-// Varied is a System with variants that settings choose, such as one for each type of
-// queue.
-type Varied interface {
-	// Variant returns the name of the variant; empty: there is only one.
-	Variant(o Options) string
-}
-
 // Replayer is a Cluster whose subscriptions can begin again.
 type Replayer interface {
 	// OpenReplay opens the only consumer of a subscription at the topic's first

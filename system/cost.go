@@ -7,17 +7,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
-// Hosted is a System that may be a provider's service: a target can name it without endpoints, and
-// plimsoll does not start it.
-type Hosted interface {
-	// IsHosted reports whether a target names the service.
-	IsHosted(t *target.Target) bool
-}
-
 // isHosted reports whether a target names a service without endpoints.
 func isHosted(s System, t *target.Target) bool {
-	h, able := s.(Hosted)
-	return able && len(t.Endpoints) == 0 && h.IsHosted(t)
+	hosted := s.Describe().IsHosted
+	return hosted != nil && len(t.Endpoints) == 0 && hosted(t)
 }
 
 // RunsElsewhere reports whether a target's servers run already: it has endpoints, or it names a
@@ -47,13 +40,6 @@ type Expected struct {
 	Topics, Partitions                  int
 	Producers, Subscriptions, Consumers int
 	Length                              time.Duration // of the load
-}
-
-// Priced is a System whose provider may charge for requests.
-type Priced interface {
-	// EstimateBill returns the expected cost of a load on the target; charged is false when the
-	// target costs nothing.
-	EstimateBill(s Settings, t *target.Target, load Expected) (b Bill, charged bool)
 }
 
 // Spender is a Cluster that may cost money and counts what it has spent. When the limit of

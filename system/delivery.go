@@ -28,53 +28,29 @@ type Redelivery struct {
 	Delay time.Duration
 }
 
-// Redeliverer is a System that knows when it delivers a message again. Of other systems plimsoll
-// assumes nothing.
-type Redeliverer interface {
-	Redelivery(s Settings, d workload.Delivery) Redelivery
+// NeverRedelivered is the Redelivery of a system that delivers no message again while nothing
+// fails.
+func NeverRedelivered(why string) func(Settings, workload.Delivery) Redelivery {
+	return func(Settings, workload.Delivery) Redelivery {
+		return Redelivery{Never: true, Why: why}
+	}
 }
 
-// Returner is a System whose consumers can give a message back that they could not handle, so
-// that it is delivered again, to any consumer of the subscription.
-type Returner interface {
-	// RefuseReturns returns the reason why consumers cannot give messages back with the settings,
-	// as a sentence with a lower-case first letter; empty: they can.
-	RefuseReturns(s Settings) (why string)
-}
-
-// RefuseReturns returns the reason why consumers of a system cannot give messages back; empty:
-// they can.
-func RefuseReturns(s System, settings Settings) string {
-	r, able := s.(Returner)
-	if !able {
+// WhyNoReturns returns the reason why consumers cannot give messages back; empty: they can.
+func (d Description) WhyNoReturns(s Settings) string {
+	if d.RefuseReturns == nil {
 		return "plimsoll's driver cannot give a single message back"
 	}
-	return r.RefuseReturns(settings)
+	return d.RefuseReturns(s)
 }
 
-// PartitionOwner is a System that knows whether each partition belongs to one consumer
-// of a subscription at a time, so that order holds across consumers. On other systems
-// consumers share partitions.
-type PartitionOwner interface {
-	OwnsPartitions(s Settings) bool
-}
-
-// Unordered is a System that may not keep the order of messages, not even of one producer's in one
-// partition.
-type Unordered interface {
-	// Unordered returns the reason why order is not kept with the settings, as a part of a
-	// sentence; empty: it is kept.
-	Unordered(s Settings) (why string)
-}
-
-// WhyUnordered returns the reason why a system keeps no order; empty: it keeps the order of each
+// WhyUnordered returns the reason why the system keeps no order; empty: it keeps the order of each
 // producer in each partition.
-func WhyUnordered(s System, settings Settings) string {
-	u, able := s.(Unordered)
-	if !able {
+func (d Description) WhyUnordered(s Settings) string {
+	if d.Unordered == nil {
 		return ""
 	}
-	return u.Unordered(settings)
+	return d.Unordered(s)
 }
 
 // Spread describes how the system's own client distributes messages without a key over partitions.
@@ -86,12 +62,6 @@ type Spread struct {
 	// StayBytes is the least number of payload bytes that the client sends to one partition
 	// before it takes the next. Both 0: each message goes to the next partition.
 	StayBytes int64
-}
-
-// Spreader is a System whose own client has a rule for messages without a key. On
-// other systems each message goes to the next partition.
-type Spreader interface {
-	Spread(s Settings) Spread
 }
 
 // Enlister is a Completer that receives the number of its message's transaction.

@@ -26,8 +26,8 @@
 // # Redelivery
 //
 // A system that redelivers messages by itself declares the longest time until a redelivery
-// (Redeliverer). plimsoll claims nothing about duplicates or order beyond the time that a run
-// observed.
+// (Description.Redelivery). plimsoll claims nothing about duplicates or order beyond the time that
+// a run observed.
 //
 // # Settings
 //

@@ -16,12 +16,16 @@ import (
 // System is one kind of messaging system. Its methods are safe for concurrent use.
 type System interface {
 	Describe() Description
+	// Check returns all violations of a request as one strict.Violations, or nil. It does not
+	// contact a server, and need not look at what the description says of levels and deliveries.
+	Check(c Check) error
 	// Connect connects to the cluster at the options' endpoints. When an endpoint
 	// does not answer, it returns an error within ten seconds.
 	Connect(ctx context.Context, o Options) (Cluster, error)
 }
 
-// Description describes a system. It is known without a connection.
+// Description describes a system. It is known without a connection. A function in it tells what
+// depends on settings, and may be nil.
 type Description struct {
 	Name    string // as written in a target
 	Summary string // one sentence
@@ -40,7 +44,38 @@ type Description struct {
 	// Copies names the settings with the number of copies of each message, which may be left to
 	// the number of servers.
 	Copies []string
+	// Redelivery says when the system delivers a message again although nothing fails; nil:
+	// plimsoll assumes nothing.
+	Redelivery func(s Settings, d workload.Delivery) Redelivery
+	// RefuseReturns returns why consumers cannot give a message back that they could not handle, so
+	// that it is delivered again, to any consumer of the subscription. The reason is a sentence
+	// with a lower-case first letter; empty: they can; nil: the driver never can.
+	RefuseReturns func(s Settings) (why string)
+	// OwnsPartitions reports whether each partition belongs to one consumer of a subscription at a
+	// time, so that order holds across consumers; nil: consumers share partitions.
+	OwnsPartitions func(s Settings) bool
+	// Unordered returns why order is not kept, not even of one producer's messages in one
+	// partition, as a part of a sentence; empty or nil: it is kept.
+	Unordered func(s Settings) (why string)
+	// Spread is the rule of the system's own client for messages without a key; nil: each goes to
+	// the next partition.
+	Spread func(s Settings) Spread
+	// RefuseExisting returns why topics that other applications use cannot be measured, as a part
+	// of a sentence; empty: they can, and the Cluster is a TopicFinder; nil: OwnForm.
+	RefuseExisting func(s Settings) (why string)
+	// Variant names the variant that the options choose, such as a type of queue; empty or nil:
+	// there is only one.
+	Variant func(o Options) string
+	// IsHosted reports whether a target names a provider's service, which needs no endpoints and
+	// which plimsoll does not start; nil: none does.
+	IsHosted func(t *target.Target) bool
+	// EstimateBill returns what the provider charges for a load on a target; charged is false when
+	// it costs nothing. nil: nothing ever does.
+	EstimateBill func(s Settings, t *target.Target, load Expected) (b Bill, charged bool)
 }
+
+// Always returns the function of a value that depends on no setting.
+func Always[T any](value T) func(Settings) T { return func(Settings) T { return value } }
 
 // Term is one of plimsoll's words and its counterpart on a system.
 type Term struct{ Word, Means string }
@@ -77,6 +112,13 @@ type Cluster interface {
 	// CreateTopic creates a topic at the options' durability level and returns
 	// when every partition accepts messages. It returns an error if a topic of that name exists.
 	CreateTopic(ctx context.Context, t Topic) error
+	DeleteTopic(ctx context.Context, t Topic) error
+	// ReadDurability returns the servers' configuration of the topics, at least one. An error means
+	// that it contradicts the durability level, and names both values, or that the servers did not
+	// answer.
+	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
+	// ServerVersions returns a line for each server, such as "n1 2.15.2".
+	ServerVersions(ctx context.Context) ([]string, error)
 	OpenProducer(ctx context.Context, p ProducerOptions) (Producer, error)
 	// OpenConsumer returns when the subscription exists: it receives every
 	// message sent afterwards.
@@ -146,7 +188,7 @@ type ConsumerOptions struct {
 	Receive func(m Received)
 	// GiveBack, if not nil, is called after each Receive and before the next, by the same
 	// goroutine. When it returns true, the consumer gives the message back instead of
-	// acknowledging it. Only consumers of a Returner call it; others get nil.
+	// acknowledging it. It is nil where RefuseReturns refuses.
 	GiveBack func() bool
 	// Failed is called, from any goroutine, with an error from which the consumer
 	// cannot recover, such as the deletion of its topic or subscription by somebody else.
@@ -211,15 +253,6 @@ func (m *Message) Bind(c Completer) { m.complete = c }
 // not block and may be called from any goroutine.
 func (m *Message) Done(err error) { m.complete.Complete(err) }
 
-// DurabilityReader is a Cluster that can read its durability back from the live
-// servers.
-type DurabilityReader interface {
-	// ReadDurability returns the servers' configuration of the topics, at least one. An error means
-	// that it contradicts the durability level, and names both values, or that the servers did not
-	// answer.
-	ReadDurability(ctx context.Context, topics []Topic) (Evidence, error)
-}
-
 // Evidence is the durability that the servers report.
 type Evidence struct {
 	Level workload.Level // the level that follows from the facts
@@ -242,12 +275,6 @@ type Fact struct {
 // system itself. Its value is the server. Every result with such a fact has a warning.
 const StandIn = "stand-in"
 
-// VersionReader is a Cluster that knows its servers' versions.
-type VersionReader interface {
-	// ServerVersions returns a line for each server, such as "n1 2.15.2".
-	ServerVersions(ctx context.Context) ([]string, error)
-}
-
 // Unready is the error of CreateTopic for a topic that exists from then on and is not ready. The
 // caller deletes it.
 type Unready struct{ Err error }
@@ -258,38 +285,13 @@ func (e *Unready) Error() string {
 
 func (e *Unready) Unwrap() error { return e.Err }
 
-// TopicDeleter is a Cluster that can delete topics.
-type TopicDeleter interface {
-	DeleteTopic(ctx context.Context, t Topic) error
-}
-
-// BatchAdmin is a TopicDeleter whose servers take many topics in one request.
+// BatchAdmin is a Cluster whose servers take many topics in one request.
 type BatchAdmin interface {
 	// CreateTopics creates the topics as CreateTopic does. When it fails, some of
 	// them may exist.
 	CreateTopics(ctx context.Context, topics []Topic) error
 	// DeleteTopics deletes the topics. A topic that does not exist is no error.
 	DeleteTopics(ctx context.Context, topics []Topic) error
-}
-
-// Checker is a System that can refuse a request before anything starts.
-type Checker interface {
-	// Check returns all violations as one strict.Violations, or nil. It does not contact a server.
-	Check(c Check) error
-}
-
-// Check is the request to check.
-type Check struct {
-	Settings   Settings
-	Durability workload.Level
-	Delivery   workload.Delivery
-	Nodes      int // of the testbed to start; 0 when endpoints are given
-}
-
-// Embedded is a System that runs in this process and needs neither endpoints nor a
-// testbed.
-type Embedded interface {
-	Embedded()
 }
 
 // Period is the period of work that servers do from time to time: a window that is shorter has only
@@ -300,16 +302,10 @@ type Period struct {
 	Every   time.Duration // that the servers have by default
 }
 
-// CPUTeller is a Cluster of an Embedded system whose servers' CPU time is simulated.
-type CPUTeller interface {
-	// CPUSeconds returns the CPU time since the connection; known is false if there is none.
-	CPUSeconds() (seconds float64, known bool)
-}
-
-// Renewer is an Embedded system whose servers have a state that outlives a connection, such as how
-// warm they are. Each run that is kept has new servers.
-type Renewer interface {
-	// Renew makes the next connection one to new servers.
+// Embedded is a System that runs in this process and needs neither endpoints nor a testbed.
+type Embedded interface {
+	// Renew makes the next connection one to new servers. Each run that is kept has new ones,
+	// because servers have a state that outlives a connection, such as how warm they are.
 	Renew()
 }
 
@@ -390,12 +386,9 @@ type Restarter interface {
 	// Restart starts a killed node with its data and addresses, and returns when its
 	// process runs. The node joins the others by itself.
 	Restart(node string) error
-}
-
-// Upgrader is a Restarter whose nodes can be restarted in another version of the software. Its
-// Provisioner declares the server setting SettingVersion, and Fetch has downloaded that version.
-type Upgrader interface {
-	// Upgrade makes Restart start the version from now on, on the node's data.
+	// Upgrade makes Restart start a version of the software from now on, on the node's data. The
+	// Provisioner declares the server setting SettingVersion, and Fetch has downloaded that
+	// version.
 	Upgrade(ctx context.Context, node, version string) error
 }
 

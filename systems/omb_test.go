@@ -92,7 +92,7 @@ func isTaken(t *testing.T, d *omb.Driver) string {
 	}
 	check := system.Check{Settings: settings, Durability: d.Level, Delivery: workload.AtLeastOnce,
 		Nodes: parsed.Testbed.Nodes}
-	if err := s.(system.Checker).Check(check); err != nil {
+	if err := s.Check(check); err != nil {
 		t.Errorf("the system refuses it at level %d: %v", d.Level, err)
 	}
 	return parsed.System

@@ -163,10 +163,10 @@ func triedOn(name string) (blocks []document.Block, err error) {
 
 // spreadOf says how the system's own client distributes messages without a key.
 func spreadOf(s system.System, settings system.Settings) string {
-	spreader, has := s.(system.Spreader)
-	if !has {
+	rule := s.Describe().Spread
+	if rule == nil {
 		return "one by one to the next partition, because its own client does not choose any"
 	}
-	d := spreader.Spread(settings)
+	d := rule(settings)
 	return d.How + "; " + d.Source
 }

@@ -179,25 +179,14 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 		return testbed.Order{}, fmt.Errorf(
 			"plimsoll cannot start %s: the system has no servers", d.Name)
 	}
-	guarantee, known := d.Levels[level]
-	if !known {
-		return testbed.Order{}, fmt.Errorf("--durability: there is no level %d: take 1 to 4",
-			r.Durability)
-	}
-	if guarantee.Refusal != "" {
-		return testbed.Order{}, fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level,
-			guarantee.Refusal)
-	}
 	settings, err := system.Resolve(d.Settings, t.Settings)
 	if err != nil {
 		return testbed.Order{}, err
 	}
-	if checker, able := s.(system.Checker); able {
-		c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce,
-			Nodes: t.Testbed.Nodes}
-		if err := checker.Check(c); err != nil {
-			return testbed.Order{}, err
-		}
+	c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce,
+		Nodes: t.Testbed.Nodes}
+	if err := system.Refuse(s, c); err != nil {
+		return testbed.Order{}, err
 	}
 	if err := system.FindSoftware(s, settings); err != nil {
 		return testbed.Order{}, err

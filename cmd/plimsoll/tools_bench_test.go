@@ -303,7 +303,7 @@ func (r *ring) tools(s *side, topic string) {
 		fmt.Fprint(&printed, cmd.Stdout, endOfPart)
 	}
 	for _, t := range r.topics {
-		if err := r.cluster.(system.TopicDeleter).DeleteTopic(r.Context(), t); err != nil {
+		if err := r.cluster.DeleteTopic(r.Context(), t); err != nil {
 			r.Fatal(err)
 		}
 	}

@@ -10,12 +10,12 @@ import (
 
 // EstimateBill returns the estimated cost of the run; charged is false if it costs nothing.
 func (j *Job) EstimateBill() (b system.Bill, charged bool) {
-	priced, able := j.System.(system.Priced)
-	if !able {
+	estimate := j.System.Describe().EstimateBill
+	if estimate == nil {
 		return b, false
 	}
 	w, e := j.Workload, j.Estimate()
-	return priced.EstimateBill(j.Settings, j.Target, system.Expected{
+	return estimate(j.Settings, j.Target, system.Expected{
 		Messages: e.Messages, MessageBytes: int64(math.Ceil(w.Message.Mean())),
 		Topics: w.Topics, Partitions: w.Partitions, Producers: w.Producers,
 		Subscriptions: w.AllSubscriptions(), Consumers: w.Consumers, Length: e.Length + w.Drain,

@@ -28,9 +28,13 @@ type priced struct {
 	most      int64 // requests that the limit pays for; 0: no limit
 }
 
-func (p *priced) EstimateBill(_ system.Settings, _ *target.Target, l system.Expected) (
-	system.Bill, bool,
-) {
+func (p *priced) Describe() system.Description {
+	d := p.System.Describe()
+	d.EstimateBill = estimateBill
+	return d
+}
+
+func estimateBill(_ system.Settings, _ *target.Target, l system.Expected) (system.Bill, bool) {
 	return system.Bill{Requests: l.Messages, USD: float64(l.Messages) * priceOfMessage,
 		Price: "a price"}, true
 }

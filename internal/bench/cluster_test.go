@@ -23,6 +23,7 @@ type started struct {
 }
 
 func (s *started) Describe() system.Description { return s.sim.Describe() }
+func (s *started) Check(c system.Check) error   { return s.sim.Check(c) }
 
 func (s *started) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	s.connected = append(s.connected, o.Endpoints)
@@ -52,11 +53,7 @@ type counted struct {
 
 func (c *counted) DeleteTopic(ctx context.Context, t system.Topic) error {
 	c.of.deleted++
-	return c.Cluster.(system.TopicDeleter).DeleteTopic(ctx, t)
-}
-
-func (c *counted) ReadDurability(ctx context.Context, t []system.Topic) (system.Evidence, error) {
-	return c.Cluster.(system.DurabilityReader).ReadDurability(ctx, t)
+	return c.Cluster.DeleteTopic(ctx, t)
 }
 
 // startedJob is the job of a run on such a cluster.

@@ -103,9 +103,9 @@ func createTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	return created, err
 }
 
-// deleteTopics deletes topics if the cluster can: many in a request, or else one by one, because
+// deleteTopics deletes topics: many in a request, or else one by one, because
 // servers may be slow with several at once.
-func deleteTopics(ctx context.Context, c system.TopicDeleter, topics []system.Topic,
+func deleteTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 	progress func(string)) error {
 	if keeper, able := c.(system.BatchAdmin); able && len(topics) > 1 {
 		return inRequests(ctx, topics,

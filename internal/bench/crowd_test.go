@@ -82,10 +82,7 @@ func TestTopicsAreMadeAndDeletedManyAtATime(t *testing.T) {
 	topics := crowd(250, 10)
 	alone := &shelf{topics: make(map[string]bool)}
 	many := &keeper{shelf: &shelf{topics: make(map[string]bool)}}
-	for _, c := range []interface {
-		system.Cluster
-		system.TopicDeleter
-	}{alone, many} {
+	for _, c := range []system.Cluster{alone, many} {
 		created, err := createTopics(t.Context(), c, topics, nil)
 		if err != nil || len(created) != len(topics) {
 			t.Fatalf("%d topics made: %v", len(created), err)

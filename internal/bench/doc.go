@@ -68,6 +68,6 @@
 // # Refusals and bounds
 //
 // Job.Check refuses what cannot work before anything starts: levels, deliveries,
-// memory in the worst case, and what only the system knows (system.Checker). Every
+// memory in the worst case, and what only the system knows (its Check). Every
 // wait has a limit that is named beside it.
 package bench

@@ -13,14 +13,14 @@ func (j *Job) checkExisting() error {
 	if j.Workload.Existing == nil {
 		return nil
 	}
-	name := j.System.Describe().Name
-	if why := system.RefuseExisting(j.System, j.Settings); why != "" {
+	d := j.System.Describe()
+	if why := d.WhyNotExisting(j.Settings); why != "" {
 		return fmt.Errorf("existing_topics: plimsoll measures on %s only topics that it creates: "+
-			"%s: remove existing_topics from the workload", name, why)
+			"%s: remove existing_topics from the workload", d.Name, why)
 	}
 	if j.starts() {
 		return fmt.Errorf("existing_topics: servers of %s that plimsoll starts have no topics: "+
-			"give the target the endpoints of a running cluster", name)
+			"give the target the endpoints of a running cluster", d.Name)
 	}
 	return nil
 }

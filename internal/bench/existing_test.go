@@ -32,7 +32,6 @@ type visited struct {
 type simulated interface {
 	system.Cluster
 	system.TopicFinder
-	system.DurabilityReader
 }
 
 type visitedCluster struct {
@@ -170,10 +169,17 @@ func TestTopicsThatAreNotThereAreRefused(t *testing.T) {
 	}
 }
 
-// taking is a system whose readers take messages from queues.
-type taking struct{ system.System }
+// refusing is a system that may refuse existing topics.
+type refusing struct {
+	system.System
+	why func(system.Settings) string
+}
 
-func (taking) RefuseExisting(system.Settings) string { return system.Destructive }
+func (r refusing) Describe() system.Description {
+	d := r.System.Describe()
+	d.RefuseExisting = r.why
+	return d
+}
 
 func TestExistingTopicsAreRefusedWhereTheyCannotBeMeasured(t *testing.T) {
 	job := jobOn(t, sim.New(clock.Timers(), nil), t.TempDir(), visiting(), nil)
@@ -182,8 +188,9 @@ func TestExistingTopicsAreRefusedWhereTheyCannotBeMeasured(t *testing.T) {
 		system system.System
 		want   string
 	}{
-		"queues":        {taking{outside{of}}, "take messages that belong to others"},
-		"another form":  {outside{of}, "a form that plimsoll gives them"},
+		"queues": {refusing{outside{of}, system.Always(system.Destructive)},
+			"take messages that belong to others"},
+		"another form":  {refusing{outside{of}, nil}, "a form that plimsoll gives them"},
 		"started by us": {provisioning{of.(*sim.System)}, "give the target the endpoints"},
 	} {
 		job.System, job.Target.Endpoints = c.system, []string{"127.0.0.1:4222"}

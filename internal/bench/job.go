@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/clock"
@@ -84,8 +83,8 @@ type Watch interface {
 // Check refuses, before anything is started, a job that the system cannot do.
 func (j *Job) Check() error {
 	for _, check := range []func() error{
-		j.checkDescribed, j.checkServers, j.checkWarmUp, j.checkMachine, j.CheckBill,
-		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns, j.checkSystem,
+		j.checkSystem, j.checkServers, j.checkWarmUp, j.checkMachine, j.CheckBill,
+		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -127,28 +126,10 @@ func (j *Job) checkReturns() error {
 	if j.Workload.Handling.Fails == 0 {
 		return nil
 	}
-	if why := system.RefuseReturns(j.System, j.Settings); why != "" {
-		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): remove "+
-			"handling.fails from the workload", j.System.Describe().Name, why)
-	}
-	return nil
-}
-
-// checkDescribed refuses levels and deliveries that the system's description excludes.
-func (j *Job) checkDescribed() error {
 	d := j.System.Describe()
-	guarantee, known := d.Levels[j.Workload.Durability]
-	if !known {
-		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name,
-			j.Workload.Durability)
-	}
-	if guarantee.Refusal != "" {
-		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, j.Workload.Durability,
-			guarantee.Refusal)
-	}
-	if !slices.Contains(d.Delivery, j.Workload.Delivery) {
-		return fmt.Errorf("%s cannot deliver %s: it can deliver %v", d.Name, j.Workload.Delivery,
-			d.Delivery)
+	if why := d.WhyNoReturns(j.Settings); why != "" {
+		return fmt.Errorf("handling.fails: consumers of %s cannot give messages back (%s): remove "+
+			"handling.fails from the workload", d.Name, why)
 	}
 	return nil
 }
@@ -156,9 +137,6 @@ func (j *Job) checkDescribed() error {
 // CheckLevel checks only the system's durability levels, deliveries and settings. Unlike Check it
 // does not check this machine and needs no endpoints.
 func (j *Job) CheckLevel() error {
-	if err := j.checkDescribed(); err != nil {
-		return err
-	}
 	return j.checkSystem()
 }
 
@@ -171,17 +149,15 @@ func (j *Job) FindSoftware() error {
 	return system.FindSoftware(j.System, j.Settings)
 }
 
-// checkSystem asks the system itself, if it is a system.Checker, about the settings with each
-// version.
+// checkSystem asks the system about the settings with each version.
 func (j *Job) checkSystem() error {
 	all, err := j.versions()
-	checker, able := j.System.(system.Checker)
-	if err != nil || !able {
+	if err != nil {
 		return err
 	}
 	c := j.request()
 	for _, c.Settings = range all {
-		if err := checker.Check(c); err != nil {
+		if err := system.Refuse(j.System, c); err != nil {
 			return err
 		}
 	}
@@ -308,20 +284,20 @@ func (j *Job) planOf(run uint32) load.Plan {
 // spread returns the rule of the system's own client for messages without a key, or the zero
 // Spread if it has no rule or the messages have keys.
 func (j *Job) spread() system.Spread {
-	spreader, able := j.System.(system.Spreader)
-	if !able || j.Workload.Keys.Kind != workload.KeysNone {
+	rule := j.System.Describe().Spread
+	if rule == nil || j.Workload.Keys.Kind != workload.KeysNone {
 		return system.Spread{}
 	}
-	return spreader.Spread(j.Settings)
+	return rule(j.Settings)
 }
 
 // Redelivery says when the system redelivers a message by itself; ok is false if that is unknown.
 func (j *Job) Redelivery() (r system.Redelivery, ok bool) {
-	redeliverer, able := j.System.(system.Redeliverer)
-	if !able {
+	redelivery := j.System.Describe().Redelivery
+	if redelivery == nil {
 		return r, false
 	}
-	return redeliverer.Redelivery(j.Settings, j.Workload.Delivery), true
+	return redelivery(j.Settings, j.Workload.Delivery), true
 }
 
 // periods returns the periods of work of the servers that the run starts.
@@ -340,8 +316,8 @@ func (j *Job) periods() (out []result.Period) {
 }
 
 func (j *Job) ownsPartitions() bool {
-	owner, able := j.System.(system.PartitionOwner)
-	return able && owner.OwnsPartitions(j.Settings)
+	owns := j.System.Describe().OwnsPartitions
+	return owns != nil && owns(j.Settings)
 }
 
 func (j *Job) redelivery() *result.Redelivery {

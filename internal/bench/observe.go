@@ -101,7 +101,7 @@ func (s *session) methods() []string {
 
 // toldCPU returns the CPU time of simulated servers.
 func (s *session) toldCPU() (seconds float64, told bool) {
-	if t, able := s.cluster.(system.CPUTeller); able {
+	if t, able := s.cluster.(system.Simulation); able {
 		return t.CPUSeconds()
 	}
 	return 0, false

@@ -63,6 +63,7 @@ type bed struct {
 }
 
 func (b *bed) Describe() system.Description { return b.sim.Describe() }
+func (b *bed) Check(c system.Check) error   { return b.sim.Check(c) }
 
 func (b *bed) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	return b.sim.Connect(ctx, o)

@@ -208,18 +208,12 @@ func (s *session) readTrust(cluster system.Provisioned) error {
 
 // readBack reads durability and versions from the live cluster.
 func (s *session) readBack(ctx context.Context) error {
-	if v, ok := s.cluster.(system.VersionReader); ok {
-		versions, err := v.ServerVersions(ctx)
-		if err != nil {
-			return fmt.Errorf("read the servers' versions: %w", err)
-		}
-		s.run.System.Servers = versions
+	versions, err := s.cluster.ServerVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the servers' versions: %w", err)
 	}
-	reader, ok := s.cluster.(system.DurabilityReader)
-	if !ok {
-		return nil
-	}
-	evidence, err := reader.ReadDurability(ctx, s.plan.Topics())
+	s.run.System.Servers = versions
+	evidence, err := s.cluster.ReadDurability(ctx, s.plan.Topics())
 	if err != nil {
 		return fmt.Errorf("read the durability back: %w", err)
 	}

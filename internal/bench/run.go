@@ -56,7 +56,7 @@ type session struct {
 // keeps its measurements, and has the state interrupted. An error with an empty directory means
 // that nothing was measured and nothing is left.
 func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
-	if r, able := job.System.(system.Renewer); able && job.Cluster == nil && !job.passing {
+	if r, able := job.System.(system.Embedded); able && job.Cluster == nil && !job.passing {
 		r.Renew()
 	}
 	s := &session{job: job, watch: watch, failures: make(chan string, 1), beganNs: job.Clock.Now()}
@@ -115,7 +115,7 @@ func newResult(job *Job) result.Run {
 			Name: d.Name, Client: d.Client, Endpoints: job.Target.Endpoints,
 			Redelivery: job.redelivery(), ClientSpread: job.spread().How,
 			PartitionsOwned: job.ownsPartitions(), Periods: job.periods(),
-			Unordered: system.WhyUnordered(job.System, job.Settings),
+			Unordered: d.WhyUnordered(job.Settings),
 			Clients:   &clients, Waits: job.Waits(),
 		},
 		Durability: result.Durability{
@@ -206,11 +206,10 @@ func (s *session) deleteTopics(ctx context.Context) error {
 	if s.job.Workload.Existing != nil {
 		return s.deleteSubscriptions(ctx)
 	}
-	deleter, able := s.cluster.(system.TopicDeleter)
-	if s.testbed != nil && !s.held || !able {
+	if s.testbed != nil && !s.held {
 		return nil
 	}
-	return deleteTopics(ctx, deleter, s.created,
+	return deleteTopics(ctx, s.cluster, s.created,
 		func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
 }
 

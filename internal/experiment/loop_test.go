@@ -26,6 +26,7 @@ type started struct {
 }
 
 func (s *started) Describe() system.Description { return s.sim.Describe() }
+func (s *started) Check(c system.Check) error   { return s.sim.Check(c) }
 
 func (s *started) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	return s.sim.Connect(ctx, o)

@@ -101,11 +101,7 @@ func (i *Injector) stopInTurn(
 		if version == "" {
 			continue
 		}
-		upgrader, able := i.bed.Cluster().(system.Upgrader)
-		if !able {
-			return "", errors.New("the servers have one version only")
-		}
-		if err := upgrader.Upgrade(ctx, n.Name, version); err != nil {
+		if err := i.restarter().Upgrade(ctx, n.Name, version); err != nil {
 			return "", err
 		}
 		sentences = append(sentences, n.Name+" starts as version "+version)

@@ -42,15 +42,6 @@ type common struct {
 
 func newCommon() *common { return &common{System: sim.New(clock.Precise(), nil)} }
 
-// Redelivery and OwnsPartitions are those of the simulated system.
-func (c *common) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
-	return c.System.(system.Redeliverer).Redelivery(s, d)
-}
-
-func (c *common) OwnsPartitions(s system.Settings) bool {
-	return c.System.(system.PartitionOwner).OwnsPartitions(s)
-}
-
 func (c *common) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

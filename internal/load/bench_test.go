@@ -16,7 +16,9 @@ import (
 
 // null is a system that acknowledges at once and delivers nothing, to measure the cost of the
 // engine alone.
-type null struct{}
+type null struct {
+	system.Cluster // of what no test calls
+}
 
 func (null) Send(m *system.Message)      { m.Done(nil) }
 func (null) Close(context.Context) error { return nil }

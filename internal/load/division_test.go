@@ -35,6 +35,7 @@ type lots struct {
 // sequence number: the answer and its time, the consumers that get the message, when, and how
 // often.
 type world struct {
+	system.Cluster // of what no test calls
 	lots
 	plan    Plan
 	startNs int64 // of the schedule

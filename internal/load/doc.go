@@ -50,7 +50,7 @@
 //
 // # Partitions of messages without a key
 //
-// They follow the system's own client (system.Spreader): messages stay with a
+// They follow the system's own client (Description.Spread): messages stay with a
 // partition for the client's batching time. The time is measured in due times, so the
 // choice remains a pure function of the schedule.
 //
@@ -94,13 +94,12 @@
 //
 // # First arrivals
 //
-// The consumers of a subscription share the highest sequence number of each topic,
-// producer and partition: an atomic each. A message above it is new. Only a message
-// below it is looked up at the other consumers, one lock at a time. So a copy at
-// another consumer is recognised on arrival, and so is a message that was overtaken at
-// another consumer, which is a fault where each partition has one consumer
-// (system.PartitionOwner). Consumers of another worker share nothing: what is known of the order
-// between workers follows from their accounts (measure.Judge).
+// The consumers of a subscription share the highest sequence number of each topic, producer and
+// partition: an atomic each. A message above it is new. Only a message below it is looked up at the
+// other consumers, one lock at a time. So a copy at another consumer is recognised on arrival, and
+// so is a message that was overtaken at another consumer, which is a fault where each partition has
+// one consumer (Description.OwnsPartitions). Consumers of another worker share nothing: what is
+// known of the order between workers follows from their accounts (measure.Judge).
 //
 // # Consumers that work
 //

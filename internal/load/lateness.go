@@ -20,7 +20,7 @@ type lateness struct {
 
 // newLateness makes a cluster report its lateness; nil if it cannot.
 func newLateness(c system.Cluster, now clock.Clock) *lateness {
-	reporter, able := c.(system.LatenessReporter)
+	reporter, able := c.(system.Simulation)
 	if !able {
 		return nil
 	}

@@ -62,7 +62,7 @@ func (l *Local) Open(ctx context.Context) error {
 // Ready proves partitions, and then counts the clients' connections: all are open.
 func (l *Local) Ready(ctx context.Context, again []int64, wait time.Duration) (Readiness, error) {
 	ready, err := l.engine.Ready(ctx, again, wait)
-	if _, inside := l.means.Cluster.(system.LatenessReporter); !inside {
+	if _, inside := l.means.Cluster.(system.Simulation); !inside {
 		ready.Connections = measure.ReadConnections().Since(l.before)
 	}
 	return ready, err

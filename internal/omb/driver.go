@@ -188,8 +188,8 @@ func (d *DriverFile) refused(s system.System, settings []target.Setting) strict.
 		given[i].At = target.Place{Line: i + 1}
 	}
 	resolved, err := system.Resolve(s.Describe().Settings, given)
-	if checker, checks := s.(system.Checker); err == nil && checks {
-		err = checker.Check(system.Check{Settings: resolved, Durability: d.out.Level,
+	if err == nil {
+		err = s.Check(system.Check{Settings: resolved, Durability: d.out.Level,
 			Delivery: workload.AtLeastOnce, Nodes: d.out.Target.Testbed.Nodes})
 	}
 	var violations strict.Violations

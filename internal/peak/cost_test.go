@@ -23,9 +23,13 @@ type priced struct {
 	factor float64 // cost of a message, as a multiple of its estimate
 }
 
-func (p priced) EstimateBill(_ system.Settings, _ *target.Target, l system.Expected) (
-	system.Bill, bool,
-) {
+func (p priced) Describe() system.Description {
+	d := p.System.Describe()
+	d.EstimateBill = estimateBill
+	return d
+}
+
+func estimateBill(_ system.Settings, _ *target.Target, l system.Expected) (system.Bill, bool) {
 	return system.Bill{Requests: l.Messages, USD: float64(l.Messages) * priceOfMessage,
 		Price: "a price"}, true
 }

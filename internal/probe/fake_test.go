@@ -97,8 +97,16 @@ func (f *fake) Connect(context.Context, system.Options) (system.Cluster, error) 
 	return &able{c}, nil
 }
 
+func (f *fake) Check(system.Check) error { return nil }
+
 // fakeCluster implements only the contract.
 type fakeCluster struct{ *fake }
+
+func (c *fakeCluster) ServerVersions(context.Context) ([]string, error) { return nil, nil }
+
+func (c *fakeCluster) ReadDurability(context.Context, []system.Topic) (system.Evidence, error) {
+	return system.Evidence{}, nil
+}
 
 func (c *fakeCluster) Close(context.Context) error { return nil }
 

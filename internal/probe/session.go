@@ -52,10 +52,8 @@ func On(ctx context.Context, s Subject, progress func(Finding, time.Duration)) (
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
 	// Servers that have just started do not know one another's versions yet.
-	if v, ok := c.(system.VersionReader); ok {
-		if column.Servers, err = v.ServerVersions(closing); err != nil {
-			run.warn("read the servers' versions: %v", err)
-		}
+	if column.Servers, err = c.ServerVersions(closing); err != nil {
+		run.warn("read the servers' versions: %v", err)
 	}
 	release(closing)
 	if err := c.Close(closing); err != nil {
@@ -73,10 +71,8 @@ func (s *session) occupy(ctx context.Context) (release func(ctx context.Context)
 		return func(context.Context) {} // the probes will say why
 	}
 	return func(ctx context.Context) {
-		if deleter, ok := s.cluster.(system.TopicDeleter); ok {
-			if err := deleter.DeleteTopic(ctx, topic); err != nil {
-				s.warn("clean up: %v", err)
-			}
+		if err := s.cluster.DeleteTopic(ctx, topic); err != nil {
+			s.warn("clean up: %v", err)
 		}
 	}
 }
@@ -224,9 +220,7 @@ func (t *attempt) topicOn(c system.Cluster, partitions int) (system.Topic, error
 	if err := c.CreateTopic(t.ctx, topic); err != nil {
 		return topic, fmt.Errorf("create a topic: %w", err)
 	}
-	if deleter, ok := c.(system.TopicDeleter); ok {
-		t.later(func(ctx context.Context) error { return deleter.DeleteTopic(ctx, topic) })
-	}
+	t.later(func(ctx context.Context) error { return c.DeleteTopic(ctx, topic) })
 	return topic, nil
 }
 

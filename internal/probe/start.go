@@ -53,7 +53,7 @@ func (j *Job) Check() error {
 	}
 	var first error
 	for _, level := range levels {
-		err := j.checkLevel(d, level)
+		err := j.checkLevel(level)
 		if err == nil {
 			j.Durability = level
 			return nil
@@ -65,24 +65,12 @@ func (j *Job) Check() error {
 	return first
 }
 
-func (j *Job) checkLevel(d system.Description, level workload.Level) error {
-	guarantee, known := d.Levels[level]
-	if !known {
-		return fmt.Errorf("%s does not say how it gives durability level %d", d.Name, level)
-	}
-	if guarantee.Refusal != "" {
-		return fmt.Errorf("%s cannot give durability level %d: %s", d.Name, level,
-			guarantee.Refusal)
-	}
-	checker, able := j.System.(system.Checker)
-	if !able {
-		return nil
-	}
+func (j *Job) checkLevel(level workload.Level) error {
 	c := system.Check{Settings: j.Settings, Durability: level, Delivery: workload.AtLeastOnce}
 	if j.starts() {
 		c.Nodes = j.Target.Testbed.Nodes
 	}
-	return checker.Check(c)
+	return system.Refuse(j.System, c)
 }
 
 // starts reports whether plimsoll starts the cluster itself.
@@ -98,8 +86,9 @@ func (j *Job) options() system.Options {
 // Name returns the column's name: that of the target, or the system and its variant.
 func (j *Job) Name() string {
 	name := j.Target.Name
-	if varied, ok := j.System.(system.Varied); ok && name == j.System.Describe().Name {
-		if variant := varied.Variant(j.options()); variant != "" {
+	d := j.System.Describe()
+	if d.Variant != nil && name == d.Name {
+		if variant := d.Variant(j.options()); variant != "" {
 			name += " " + variant
 		}
 	}

@@ -144,6 +144,10 @@ func (w *wished) Restart(string) error {
 	return w.child.Start()
 }
 
+func (*wished) Upgrade(context.Context, string, string) error {
+	return errors.New("there is one version")
+}
+
 func (w *wished) Nodes() []system.Node {
 	return []system.Node{
 		{Name: "n1", Address: "127.0.0.1:1", PID: w.child.Process.Pid},

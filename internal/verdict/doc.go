@@ -45,6 +45,6 @@
 //
 // A verdict is unknown when the run could not have shown it broken. Duplicates and order hold only
 // if the consumers stayed open for the system's redelivery time (ledger.watched_ns,
-// system.Redeliverer). In an imported run, zero means unknown wherever the other tool did not
+// Description.Redelivery). In an imported run, zero means unknown wherever the other tool did not
 // record a figure. Open and closed loops, and imported runs, are never ranked together.
 package verdict

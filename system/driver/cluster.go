@@ -38,7 +38,6 @@ type user struct{ id, group int }
 var (
 	_ system.Provisioned = (*Cluster)(nil)
 	_ system.Restarter   = (*Cluster)(nil)
-	_ system.Upgrader    = (*Cluster)(nil)
 )
 
 // SetCredentials sets the credentials of the clients.

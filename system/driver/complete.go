@@ -2,23 +2,17 @@ package driver
 
 import "github.com/plimsoll-bench/plimsoll/system"
 
-// CompleteSystem is a system with every interface that plimsoll expects of systems with servers:
-// it starts clusters, checks requests, and knows when it redelivers.
+// CompleteSystem is a system whose servers plimsoll can start.
 type CompleteSystem interface {
 	system.System
 	system.Provisioner
-	system.Checker
-	system.Redeliverer
 }
 
-// CompleteCluster is a cluster with every interface that plimsoll expects: it reads its
-// durability, versions and leaders back, and deletes topics.
+// CompleteCluster is a cluster that knows the leaders of its partitions, so that they can be
+// killed.
 type CompleteCluster interface {
 	system.Cluster
-	system.DurabilityReader
-	system.VersionReader
 	system.LeaderReader
-	system.TopicDeleter
 }
 
 // Terms are a system's own words for plimsoll's.

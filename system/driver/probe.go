@@ -79,10 +79,7 @@ func Refusal(refused bool, err error) (answer string, _ error) {
 // TopicMailbox is a topic with one subscription: a system.Mailbox to which the driver adds Post.
 // It is not safe for concurrent use.
 type TopicMailbox struct {
-	Cluster interface {
-		system.Cluster
-		system.TopicDeleter
-	}
+	Cluster      system.Cluster
 	Topic        system.Topic
 	Subscription string
 	reading      system.Consumer
@@ -213,10 +210,7 @@ type KeyRoutes struct {
 // Condition. It refuses a kind of routing for which l has a reason. post publishes to a topic of
 // one partition.
 func (l Lacks) OpenKeyRoutes(
-	ctx context.Context, c interface {
-		system.Cluster
-		system.TopicDeleter
-	}, r system.Routing,
+	ctx context.Context, c system.Cluster, r system.Routing,
 	post func(ctx context.Context, topic string, payload []byte) error,
 ) (system.Publisher, string, error) {
 	if why := l.Routes[r.Kind]; why != "" {

@@ -102,8 +102,8 @@ func (s *suite) unhandled(t *testing.T) {
 	again := newArrivals()
 	s.consumer(t, first, topic, "unhandled", 1, workload.AtLeastOnce, again)
 	patience := comesAgainWithin
-	if r, says := s.System.(system.Redeliverer); says {
-		patience += r.Redelivery(o.Settings, workload.AtLeastOnce).After
+	if redelivery := s.System.Describe().Redelivery; redelivery != nil {
+		patience += redelivery(o.Settings, workload.AtLeastOnce).After
 	}
 	if err := again.awaitEach(1, patience); err != nil {
 		t.Errorf("a message whose consumer was closed without time while it handled it did not "+

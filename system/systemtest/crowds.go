@@ -50,10 +50,8 @@ func (s *suite) manyTopics(t *testing.T) {
 	s.each(t, "closing the consumers",
 		func(ctx context.Context, i int) error { return consumers[i].Close(ctx) })
 	if !keeps {
-		if d, can := c.(system.TopicDeleter); can {
-			for _, topic := range topics {
-				must(t, "deleting a topic", d.DeleteTopic(s.context(t), topic))
-			}
+		for _, topic := range topics {
+			must(t, "deleting a topic", c.DeleteTopic(s.context(t), topic))
 		}
 		return
 	}

@@ -22,10 +22,6 @@ func (s *suite) deletedTopic(t *testing.T) {
 		t.Skip("the system is embedded: nobody else can delete its topics")
 	}
 	c := s.connect(t)
-	deleter, able := c.(system.TopicDeleter)
-	if !able {
-		t.Skip("the system cannot delete topics")
-	}
 	topic := s.topic(t, c, 1)
 	failed := make(chan error, 1)
 	got := newArrivals()
@@ -35,7 +31,7 @@ func (s *suite) deletedTopic(t *testing.T) {
 	})
 	s.sendAll(t, c, topic, 0)
 	must(t, "receiving", got.await(s.context(t), s.Messages))
-	wait, refused := noticeWithin, deleter.DeleteTopic(s.context(t), topic)
+	wait, refused := noticeWithin, c.DeleteTopic(s.context(t), topic)
 	if refused != nil {
 		wait = leftWithin // only the subscription may have been left
 	}

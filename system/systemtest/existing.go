@@ -11,7 +11,7 @@ import (
 // the topic's end, for all of its consumers, and is deleted after them. The other application
 // misses no message.
 func (s *suite) existing(t *testing.T) {
-	if why := system.RefuseExisting(s.System, s.options[s.level].Settings); why != "" {
+	if why := s.System.Describe().WhyNotExisting(s.options[s.level].Settings); why != "" {
 		t.Skip("the system measures only topics that plimsoll creates: ", why)
 	}
 	c, theirs := s.connect(t), s.connect(t)

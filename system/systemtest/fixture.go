@@ -286,7 +286,7 @@ func ended(ctx context.Context) context.Context {
 // keeps none.
 func (s *suite) mustBeInOrder(t *testing.T, b *arrivals) {
 	t.Helper()
-	if why := system.WhyUnordered(s.System, s.options[s.level].Settings); why != "" {
+	if why := s.System.Describe().WhyUnordered(s.options[s.level].Settings); why != "" {
 		t.Logf("the order is not looked at: %s", why)
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // givenBack lets a consumer give back the first delivery of every fifth message. Each of these
 // messages must be delivered once more, and no other.
 func (s *suite) givenBack(t *testing.T) {
-	if why := system.RefuseReturns(s.System, s.options[s.level].Settings); why != "" {
+	if why := s.System.Describe().WhyNoReturns(s.options[s.level].Settings); why != "" {
 		t.Skip(why)
 	}
 	c := s.connect(t)
@@ -67,7 +67,7 @@ func (s *suite) givenBack(t *testing.T) {
 		t.Errorf("%d messages came before the consumer had asked for the one before", unasked)
 	}
 	if n := len(together.order) - s.Messages; returned != s.Messages/5 || n != returned {
-		t.Errorf("%d messages given back, %d deliveries more than messages; system.Returner: a "+
-			"message that is given back is delivered again", returned, n)
+		t.Errorf("%d messages given back, %d deliveries more; "+
+			"Description.RefuseReturns: a message given back is delivered again", returned, n)
 	}
 }

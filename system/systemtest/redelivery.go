@@ -22,12 +22,12 @@ type Redelivered struct {
 // the reasons.
 func Redelivery(t *testing.T, s system.System, all []Redelivered) {
 	t.Helper()
-	r, says := s.(system.Redeliverer)
-	if !says {
+	redelivery := s.Describe().Redelivery
+	if redelivery == nil {
 		t.Fatal("the system does not say when it delivers a message again")
 	}
 	for _, want := range all {
-		got := r.Redelivery(Settings(t, s, want.Given...), want.Delivery)
+		got := redelivery(Settings(t, s, want.Given...), want.Delivery)
 		if got.Never != want.Never || got.After != want.After {
 			t.Errorf("%s with %q: never %t, after %s; want never %t, after %s",
 				want.Delivery, want.Given, got.Never, got.After, want.Never, want.After)

@@ -22,7 +22,7 @@ func SingleCopy(
 	servers := provision[system.Provisioned](t, s, level, 1, settings...)
 	c := Connect[system.Cluster](t, s, OptionsOf(t, s, servers, level, settings...))
 	topic := SendAndReceive(t, c, "single")
-	evidence, err := c.(system.DurabilityReader).ReadDurability(t.Context(), []system.Topic{topic})
+	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func SingleCopy(
 	if err == nil {
 		topic := system.Topic{Name: "majority", Partitions: 1}
 		if err = other.CreateTopic(t.Context(), topic); err == nil {
-			_, err = other.(system.DurabilityReader).ReadDurability(t.Context(),
+			_, err = other.ReadDurability(t.Context(),
 				[]system.Topic{topic})
 		}
 		closeCluster(t, other)
 	}
 	Refused(t, began, err, slices.Concat(needed, []string{found})...)
-	err = s.(system.Checker).Check(system.Check{Settings: Settings(t, s, settings...),
+	err = s.Check(system.Check{Settings: Settings(t, s, settings...),
 		Durability: majority, Delivery: workload.AtLeastOnce, Nodes: 1})
 	Refused(t, time.Now(), err, slices.Concat(needed, []string{"the testbed has 1 "})...)
 	copies := s.Describe().Copies
@@ -52,7 +52,7 @@ func SingleCopy(
 		return
 	}
 	asked := slices.Concat(settings, []string{copies[0], "3"})
-	err = s.(system.Checker).Check(system.Check{Settings: Settings(t, s, asked...),
+	err = s.Check(system.Check{Settings: Settings(t, s, asked...),
 		Durability: level, Delivery: workload.AtLeastOnce, Nodes: 1})
 	if err == nil || !strings.Contains(err.Error(), "asks for 3 copies") {
 		t.Errorf("3 copies on one node: %v", err)

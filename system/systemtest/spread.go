@@ -19,12 +19,12 @@ type Dealt struct {
 // Spread compares a system's declared rule for messages without a key with a table.
 func Spread(t *testing.T, s system.System, all []Dealt) {
 	t.Helper()
-	spreader, says := s.(system.Spreader)
-	if !says {
+	rule := s.Describe().Spread
+	if rule == nil {
 		t.Fatal("the system does not say how its own client deals messages without a key")
 	}
 	for _, want := range all {
-		got := spreader.Spread(Settings(t, s, want.Given...))
+		got := rule(Settings(t, s, want.Given...))
 		if got.Stay != want.Stay || got.StayBytes != want.StayBytes {
 			t.Errorf("with %q it stays for %s or %d bytes, want %s or %d",
 				want.Given, got.Stay, got.StayBytes, want.Stay, want.StayBytes)

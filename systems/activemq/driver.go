@@ -45,13 +45,10 @@ func (activeSystem) Describe() system.Description {
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings: slices.Concat(clientSettings, serverSettings),
 		Clients:  amqp.Aims(),
+		Redelivery: system.NeverRedelivered(
+			"a broker sends a message again only when the connection of its consumer ends"),
+		RefuseExisting: system.Always(system.Destructive),
 	}
-}
-
-// Redelivery says that no message comes again while nothing fails.
-func (activeSystem) Redelivery(system.Settings, workload.Delivery) system.Redelivery {
-	return system.Redelivery{Never: true,
-		Why: "a broker sends a message again only when the connection of its consumer ends"}
 }
 
 const goneWithin = 5 * time.Second
@@ -372,6 +369,3 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx)
 }
-
-// RefuseExisting refuses existing topics, because readers take messages out of queues.
-func (activeSystem) RefuseExisting(system.Settings) string { return system.Destructive }

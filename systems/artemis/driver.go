@@ -42,6 +42,10 @@ func (artemisSystem) Describe() system.Description {
 		Settings: slices.Concat(clientSettings, serverSettings),
 		Clients:  amqp.Aims(),
 		Waits:    settingWaits,
+		Redelivery: system.NeverRedelivered("the server delivers a message again only after its " +
+			"consumer's connection has ended: acceptance has no time-out"),
+		RefuseReturns:  system.Always(""), // as modified, with a failed delivery
+		RefuseExisting: system.Always(system.Destructive),
 	}
 }
 
@@ -49,15 +53,6 @@ func (artemisSystem) Describe() system.Description {
 func (artemisSystem) Check(c system.Check) error {
 	return append(problems(c.Settings, c.Durability),
 		checkNodes(c.Settings, c.Durability, c.Nodes)...).Err()
-}
-
-// RefuseReturns says that consumers can give messages back: as modified, with a failed delivery.
-func (artemisSystem) RefuseReturns(system.Settings) string { return "" }
-
-// Redelivery says when a message comes again although no consumer fails.
-func (artemisSystem) Redelivery(system.Settings, workload.Delivery) system.Redelivery {
-	return system.Redelivery{Never: true, Why: "the server delivers a message again only after " +
-		"its consumer's connection has ended: acceptance has no time-out"}
 }
 
 var _ driver.CompleteCluster = (*cluster)(nil)
@@ -249,6 +244,3 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.admin.close(); return nil })
 }
-
-// RefuseExisting refuses existing topics, because readers take messages out of queues.
-func (artemisSystem) RefuseExisting(system.Settings) string { return system.Destructive }

@@ -37,16 +37,17 @@ func (eventStore) Describe() system.Description {
 			Acknowledgement: "the answer to AppendToStream, one for several events",
 			Backlog:         "events that the group has not delivered, and those in flight",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce},
-		Settings: settings,
-		Clients:  aims,
-		Waits:    settingWaits,
+		Levels:     levels(),
+		Delivery:   []workload.Delivery{workload.AtLeastOnce},
+		Settings:   settings,
+		Clients:    aims,
+		Waits:      settingWaits,
+		Redelivery: redelivery,
 	}
 }
 
-// Redelivery says when a message comes again although no consumer fails.
-func (eventStore) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+// redelivery says when a message comes again although no consumer fails.
+func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	const tick = time.Second // how often the server looks for messages whose time is over
 	return system.Redelivery{After: s.Duration(setTimeout) + tick,
 		Why: "the server redelivers messages that are not acknowledged within " + setTimeout +

@@ -53,7 +53,11 @@ func (kafkaSystem) Describe() system.Description {
 		Waits:    settingWaits,
 		Periods: []system.Period{{What: "Kafka's check for old segments",
 			Every: 5 * time.Minute}},
-		Copies: []string{setReplication},
+		Copies:         []string{setReplication},
+		Redelivery:     redelivery,
+		OwnsPartitions: system.Always(true), // each belongs to one member of a group
+		Spread:         spread,
+		RefuseExisting: system.Always(""), // its own group takes no messages from others
 	}
 }
 
@@ -148,9 +152,9 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.watch.close(); c.client.Close(); return nil })
 }
 
-// Redelivery says that a running consumer receives nothing twice, with any delivery: a consumer
+// redelivery says that a running consumer receives nothing twice, with any delivery: a consumer
 // acknowledges by moving its position, and no timer moves the position back.
-func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	return system.Redelivery{Never: true,
 		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +
 			"last committed position is read again only by another member that gets its " +
@@ -158,13 +162,10 @@ func (kafkaSystem) Redelivery(s system.Settings, _ workload.Delivery) system.Red
 			setSessionTimeout + " (" + s.Text(setSessionTimeout) + ")"}
 }
 
-// OwnsPartitions says that each partition belongs to one member of a group.
-func (kafkaSystem) OwnsPartitions(system.Settings) bool { return true }
-
-// Spread describes the Java client's built-in partitioner since 3.3. It takes the next partition
+// spread describes the Java client's built-in partitioner since 3.3. It takes the next partition
 // when it has given one batch_size bytes and no batch of it is open. plimsoll does not see batches.
 // Where they fill up before linger ends, it stays for linger, so that few of them remain open.
-func (kafkaSystem) Spread(s system.Settings) system.Spread {
+func spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Stay: s.Duration(setLinger), StayBytes: s.Bytes(setBatchSize),
 		How: fmt.Sprintf("the Java client stays with a partition for %s (%s), and takes the next "+

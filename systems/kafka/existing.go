@@ -13,9 +13,6 @@ import (
 
 var _ system.TopicFinder = (*cluster)(nil)
 
-// RefuseExisting refuses nothing: plimsoll's own group takes no messages from other groups.
-func (kafkaSystem) RefuseExisting(system.Settings) string { return "" }
-
 // FindTopic reads the topic's partitions from the cluster's metadata.
 func (c *cluster) FindTopic(ctx context.Context, name string) (system.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)

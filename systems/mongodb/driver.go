@@ -43,18 +43,21 @@ func (mongoSystem) Describe() system.Description {
 			Acknowledgement: "the answer to insertMany at the level's write concern",
 			Backlog:         "documents that the subscription has not marked or deleted",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: slices.Concat(clientSettings, serverSettings),
-		Clients:  aims,
-		Waits:    settingWaits,
-		Periods:  []system.Period{{What: "WiredTiger's checkpoints", Every: time.Minute}},
-		Copies:   []string{setReplication},
+		Levels:         levels(),
+		Delivery:       []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:       slices.Concat(clientSettings, serverSettings),
+		Clients:        aims,
+		Waits:          settingWaits,
+		Periods:        []system.Period{{What: "WiredTiger's checkpoints", Every: time.Minute}},
+		Copies:         []string{setReplication},
+		Redelivery:     redelivery,
+		RefuseExisting: system.Always(system.Destructive),
+		Variant:        variant,
 	}
 }
 
-// Redelivery returns when a message comes again although no consumer fails.
-func (mongoSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+// redelivery returns when a message comes again although no consumer fails.
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	if d == workload.AtMostOnce {
 		return system.Redelivery{Never: true,
 			Why: "findOneAndDelete: a message is gone from the collection when it is taken"}
@@ -353,6 +356,3 @@ func (c *cluster) subscribe(ctx context.Context, t system.Topic, name string) (i
 
 // leaseField returns the field of a message that holds a subscription's lease.
 func leaseField(subscription int) string { return "l" + strconv.Itoa(subscription) }
-
-// RefuseExisting refuses existing topics, because readers take messages out of queues.
-func (mongoSystem) RefuseExisting(system.Settings) string { return system.Destructive }

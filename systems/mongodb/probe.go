@@ -15,8 +15,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Variant names the stand-in that plimsoll would start.
-func (mongoSystem) Variant(o system.Options) string {
+// variant names the stand-in that plimsoll would start.
+func variant(o system.Options) string {
 	if len(o.Endpoints) == 0 && chosen(o.Settings) == serverJava {
 		return "on " + kindJava
 	}

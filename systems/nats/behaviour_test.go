@@ -90,7 +90,7 @@ func contradicted(t *testing.T, e *embedded, asked workload.Level, words ...stri
 	if err := cl.CreateTopic(within(t, 20*time.Second), topic); err != nil {
 		t.Fatal(err)
 	}
-	_, err := cl.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+	_, err := cl.ReadDurability(within(t, 20*time.Second),
 		[]system.Topic{topic})
 	mustSay(t, err, words...)
 }
@@ -136,7 +136,7 @@ func withoutTheSystemAccount(t *testing.T, e *embedded) {
 	if err := c.CreateTopic(within(t, 20*time.Second), topic); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+	got, err := c.ReadDurability(within(t, 20*time.Second),
 		[]system.Topic{topic})
 	if err != nil || got.Level != workload.SyncAsync {
 		t.Fatalf("level 2: %+v, %v", got, err)
@@ -145,12 +145,12 @@ func withoutTheSystemAccount(t *testing.T, e *embedded) {
 		!strings.Contains(last.Value, unreadable) {
 		t.Errorf("no fact says that the interval was not readable: %+v", got.Facts)
 	}
-	if v, err := c.(system.VersionReader).ServerVersions(within(t, 20*time.Second)); err != nil ||
+	if v, err := c.ServerVersions(within(t, 20*time.Second)); err != nil ||
 		len(v) != 1 {
 		t.Errorf("versions %v, %v", v, err)
 	}
 	o.Durability = workload.SyncSync
-	_, err = connect(t, o).(system.DurabilityReader).ReadDurability(within(t, 20*time.Second),
+	_, err = connect(t, o).ReadDurability(within(t, 20*time.Second),
 		[]system.Topic{topic})
 	mustSay(t, err, "level 1", "admin_user")
 	o.Durability = workload.AsyncAsync

@@ -59,7 +59,7 @@ func bench(b *testing.B, o system.Options) (system.Cluster, system.Topic, contex
 	if err := c.CreateTopic(ctx, topic); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { c.(system.TopicDeleter).DeleteTopic(ctx, topic) })
+	b.Cleanup(func() { c.DeleteTopic(ctx, topic) })
 	return c, topic, ctx
 }
 

@@ -101,7 +101,7 @@ func TestDeniedTheSystemSubjects(t *testing.T) {
 	c := connect(t, system.Options{Endpoints: []string{one.Addr().String()}, Settings: settings(t),
 		Durability:  workload.SyncAsync,
 		Credentials: system.Credentials{User: "me", Password: "geheim"}})
-	v, err := c.(system.VersionReader).ServerVersions(within(t, 20*time.Second))
+	v, err := c.ServerVersions(within(t, 20*time.Second))
 	if err != nil || len(v) != 1 || !strings.HasPrefix(v[0], "alone ") {
 		t.Errorf("versions %v, %v", v, err)
 	}

@@ -17,8 +17,7 @@
 //   - A message's key only chooses its partition. JetStream stores no key, and
 //     none is sent.
 //   - A publisher names the subject of each message, so the client has no rule for
-//     messages without a key. They go to the partitions in turn, and the package is no
-//     system.Spreader.
+//     messages without a key. They go to the partitions in turn.
 //   - A subscription is a durable pull consumer. The consumers of a subscription share
 //     it, each with its own pull requests.
 //   - At least once acknowledges each message explicitly after it was handled, and does

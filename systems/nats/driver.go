@@ -50,11 +50,13 @@ func (natsSystem) Describe() system.Description {
 			Acknowledgement: "PubAck",
 			Backlog:         "num_pending of the durable consumer",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared,
-		Clients:  aims,
-		Copies:   []string{setReplicas},
+		Levels:        levels(),
+		Delivery:      []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:      declared,
+		Clients:       aims,
+		Copies:        []string{setReplicas},
+		Redelivery:    redelivery,
+		RefuseReturns: system.Always(""), // with a negative acknowledgement
 	}
 }
 
@@ -200,14 +202,11 @@ func (c *cluster) Close(ctx context.Context) error {
 	return err
 }
 
-// RefuseReturns says that consumers can give messages back, with a negative acknowledgement.
-func (natsSystem) RefuseReturns(system.Settings) string { return "" }
-
-// Redelivery says that a server redelivers a message when it has seen no acknowledgement for
+// redelivery says that a server redelivers a message when it has seen no acknowledgement for
 // ack_wait: acknowledgements are not confirmed and may be lost, and a message may wait that long
 // in its consumer. The copy goes out with the next pull request, which a live consumer sends
 // within pull_expires.
-func (natsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	if d == workload.AtMostOnce {
 		return system.Redelivery{Never: true,
 			Why: "the durable consumer's AckPolicy is none: the server counts a message as " +

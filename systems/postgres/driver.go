@@ -43,12 +43,17 @@ func (postgresSystem) Describe() system.Description {
 		Waits:    settingWaits,
 		Periods: []system.Period{{What: "autovacuum", Setting: setNaptime},
 			{What: "PostgreSQL's checkpoints", Every: 5 * time.Minute}},
-		Copies: []string{setReplication},
+		Copies:     []string{setReplication},
+		Redelivery: redelivery,
+		// The consumers of a queue share each partition.
+		OwnsPartitions: func(s system.Settings) bool { return s.Text(setShape) == shapeLog },
+		RefuseExisting: refuseExisting,
+		Variant:        func(o system.Options) string { return o.Settings.Text(setShape) },
 	}
 }
 
-// Redelivery says when a message comes again although no consumer fails.
-func (postgresSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+// redelivery says when a message comes again although no consumer fails.
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	why := "rows are locked by their consumer's transaction, which no time-out ends"
 	switch {
 	case s.Text(setShape) == shapeLog:
@@ -228,16 +233,9 @@ func (c *cluster) Close(ctx context.Context) error {
 	})
 }
 
-// Variant returns the shape of the topics.
-func (postgresSystem) Variant(o system.Options) string { return o.Settings.Text(setShape) }
-
-// OwnsPartitions reports whether the shape is a log: the consumers of a queue share each
-// partition.
-func (postgresSystem) OwnsPartitions(s system.Settings) bool { return s.Text(setShape) == shapeLog }
-
-// RefuseExisting refuses existing topics: readers take messages out of a queue, and a log is two
+// refuseExisting refuses existing topics: readers take messages out of a queue, and a log is two
 // tables.
-func (postgresSystem) RefuseExisting(s system.Settings) string {
+func refuseExisting(s system.Settings) string {
 	if s.Text(setShape) != shapeLog {
 		return system.Destructive
 	}

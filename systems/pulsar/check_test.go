@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 			}
 			c.check.Settings = s
 			got := ""
-			if err := New().(system.Checker).Check(c.check); err != nil {
+			if err := New().Check(c.check); err != nil {
 				got = strings.TrimSpace(err.Error())
 			}
 			if got != c.want {

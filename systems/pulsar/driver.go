@@ -39,12 +39,15 @@ func (pulsarSystem) Describe() system.Description {
 				"entry",
 			Backlog: "msgBacklog of the subscription",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared,
-		Clients:  aims,
-		Waits:    settingWaits,
-		Copies:   []string{setEnsemble, setWriteQuorum},
+		Levels:         levels(),
+		Delivery:       []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:       declared,
+		Clients:        aims,
+		Waits:          settingWaits,
+		Copies:         []string{setEnsemble, setWriteQuorum},
+		Redelivery:     redelivery,
+		OwnsPartitions: ownsPartitions,
+		Spread:         spread,
 	}
 }
 
@@ -177,12 +180,12 @@ func (c *cluster) notOpened(ctx context.Context, what string, lib client.Client,
 	return errors.Join(err, closeClient(ctx, lib))
 }
 
-// Redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
+// redelivery says that Pulsar repeats nothing to a consumer that stays connected: its
 // redelivery timers, ackTimeout and negative acknowledgement, are the client's, and
 // plimsoll's client has the first not at all and sends none of the second. Brokers
 // that move bundles by themselves have consumers connect anew, and that repeats what
 // was handled and whose acknowledgement was still gathered.
-func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	switch {
 	case d == workload.AtMostOnce:
 		return system.Redelivery{Never: true,
@@ -198,9 +201,9 @@ func (pulsarSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			"a broker redelivers only to a consumer that reconnects"}
 }
 
-// OwnsPartitions reports whether the type of subscription gives each partition to one
+// ownsPartitions reports whether the type of subscription gives each partition to one
 // consumer.
-func (pulsarSystem) OwnsPartitions(s system.Settings) bool {
+func ownsPartitions(s system.Settings) bool {
 	kind := s.Text(setSubscriptionType)
 	return kind == exclusive || kind == failover
 }
@@ -213,11 +216,11 @@ const (
 	leastStay = time.Millisecond
 )
 
-// Spread is the Java client's default, the routing mode RoundRobinPartition, which the
+// spread is the Java client's default, the routing mode RoundRobinPartition, which the
 // OpenMessaging Benchmark uses too. plimsoll's Go client would take the next partition after one
 // batching_max_publish_delay, or when a batch is full; so plimsoll gives it the partition of every
 // message.
-func (pulsarSystem) Spread(s system.Settings) system.Spread {
+func spread(s system.Settings) system.Spread {
 	d := system.Spread{
 		Source: "RoundRobinPartitionMessageRouterImpl of the Java client " +
 			"(batchingPartitionSwitchFrequencyByPublishDelay, 10 by default, apache/pulsar#5788)",

@@ -13,8 +13,7 @@
 // name.
 //
 // Messages without a key go to the partitions in turn. A publisher names the routing key
-// of each message, so the client libraries have no rule for messages without a key, and
-// the package is no system.Spreader.
+// of each message, so the client libraries have no rule for messages without a key.
 //
 // # Consumers
 //

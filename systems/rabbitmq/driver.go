@@ -52,11 +52,18 @@ func (rabbitSystem) Describe() system.Description {
 			Acknowledgement: "publisher confirm",
 			Backlog:         "messages ready in the queues",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: declared,
-		Clients:  aims,
-		Waits:    settingWaits,
+		Levels:         levels(),
+		Delivery:       []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:       declared,
+		Clients:        aims,
+		Waits:          settingWaits,
+		Redelivery:     redelivery,
+		RefuseReturns:  refuseReturns,
+		OwnsPartitions: system.Always(true),
+		RefuseExisting: refuseExisting,
+		Variant: func(o system.Options) string {
+			return planOf(o.Settings, o.Durability).kind
+		},
 	}
 }
 
@@ -192,11 +199,11 @@ func (c *cluster) Close(ctx context.Context) error {
 	return errors.Join(err, errors.Join(errs...))
 }
 
-// Redelivery says that nothing is redelivered while a channel is open, because an open channel
+// redelivery says that nothing is redelivered while a channel is open, because an open channel
 // loses no acknowledgement. After consumer_timeout without an acknowledgement a server takes
 // messages back by closing the channel, which fails the run; plimsoll acknowledges each message as
 // it is received.
-func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	switch {
 	case s.Text(setQueueType) == streamed:
 		return system.Redelivery{Never: true,
@@ -211,17 +218,14 @@ func (rabbitSystem) Redelivery(s system.Settings, d workload.Delivery) system.Re
 			"consumer_timeout closes the channel of a consumer that does not acknowledge"}
 }
 
-// RefuseReturns says that consumers of a queue can give messages back, and consumers of a stream
+// refuseReturns says that consumers of a queue can give messages back, and consumers of a stream
 // cannot.
-func (rabbitSystem) RefuseReturns(s system.Settings) string {
+func refuseReturns(s system.Settings) string {
 	if s.Text(setQueueType) == streamed {
 		return "a stream has no negative acknowledgement: set queue_type: quorum"
 	}
 	return ""
 }
-
-// OwnsPartitions says that each queue or stream is assigned to one consumer of a subscription.
-func (rabbitSystem) OwnsPartitions(system.Settings) bool { return true }
 
 const (
 	connectWithin = 8 * time.Second // the contract allows ten
@@ -393,9 +397,9 @@ func (t *tries) pause(ctx context.Context) bool {
 	return clock.Sleep(ctx, wait)
 }
 
-// RefuseExisting says that readers take messages from queues, and that a topic of streams is a
+// refuseExisting says that readers take messages from queues, and that a topic of streams is a
 // stream for each partition.
-func (rabbitSystem) RefuseExisting(s system.Settings) string {
+func refuseExisting(s system.Settings) string {
 	if s.Text(setQueueType) == streamed {
 		return system.OwnForm
 	}

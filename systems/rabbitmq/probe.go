@@ -17,12 +17,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
-// Variant returns the type of queue.
-func (rabbitSystem) Variant(
-	o system.Options) string {
-	return planOf(o.Settings, o.Durability).kind
-}
-
 // OpenShared opens nothing: consumers of a queue share it anyway.
 func (c *cluster) OpenShared(
 	context.Context, system.ConsumerOptions,

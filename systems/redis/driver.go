@@ -47,17 +47,18 @@ func (redisSystem) Describe() system.Description {
 			Acknowledgement: "the answer to XADD; levels 1 and 2: to WAIT, once for each pipeline",
 			Backlog:         "entries that the group has not read, and those that are pending",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: slices.Concat(clientSettings, serverSettings),
-		Clients:  aims,
-		Waits:    settingWaits,
-		Copies:   []string{setReplication},
+		Levels:     levels(),
+		Delivery:   []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:   slices.Concat(clientSettings, serverSettings),
+		Clients:    aims,
+		Waits:      settingWaits,
+		Copies:     []string{setReplication},
+		Redelivery: redelivery,
 	}
 }
 
-// Redelivery says when a message comes again although no consumer fails.
-func (redisSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+// redelivery says when a message comes again although no consumer fails.
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	if d == workload.AtMostOnce {
 		return system.Redelivery{Never: true,
 			Why: "XREADGROUP with NOACK: an entry is the group's past as soon as it is read"}

@@ -9,9 +9,6 @@ import (
 
 var _ system.TopicFinder = (*cluster)(nil)
 
-// RefuseExisting refuses nothing: each subscription has its own copy of every message.
-func (*System) RefuseExisting(system.Settings) string { return "" }
-
 // FindTopic returns a topic that this connection has created.
 func (c *cluster) FindTopic(_ context.Context, name string) (system.Topic, error) {
 	c.simulator.Lock()

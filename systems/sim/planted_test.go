@@ -63,7 +63,7 @@ func offered(t *testing.T, o offering, settings map[string]string) (all []*sent,
 		s := sim.New(clock.Timers(), func(p sim.Planted) { planted = p })
 		c, err := s.Connect(ctx, system.Options{Settings: resolve(t, settings)})
 		must(t, err)
-		c.(system.LatenessReporter).ReportLateness(o.late)
+		c.(system.Simulation).ReportLateness(o.late)
 		topic := system.Topic{Name: "t", Partitions: int(o.partitions)}
 		must(t, c.CreateTopic(ctx, topic))
 		start, closing := time.Now(), false
@@ -242,8 +242,8 @@ func TestRedeliveryFollowsTheSettings(t *testing.T) {
 			"duplicate_per_million": "1", "copy_after": "15s", "drain_rate": "1k/s",
 		}, false, 0},
 	} {
-		got := sim.New(clock.Timers(), nil).Redelivery(resolve(t, test.settings),
-			workload.AtLeastOnce)
+		got := sim.New(clock.Timers(), nil).Describe().Redelivery(
+			resolve(t, test.settings), workload.AtLeastOnce)
 		if got.Never != test.never || got.After != test.after || got.Why == "" {
 			t.Errorf("%s: %+v", name, got)
 		}

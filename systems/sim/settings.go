@@ -179,9 +179,9 @@ func (*System) Check(c system.Check) error {
 	return s.OutOfRange(settings).Err()
 }
 
-// Redelivery says when copies come although no consumer fails, and how long each message is
+// redelivery says when copies come although no consumer fails, and how long each message is
 // withheld.
-func (*System) Redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	copies := s.Count("duplicate_per_million") > 0 || s.Count("fault_duplicate") > 0
 	after := s.Duration("copy_after")
 	r := system.Redelivery{Delay: s.Duration("delivery_delay")}

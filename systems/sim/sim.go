@@ -76,7 +76,12 @@ func (*System) Describe() system.Description {
 			workload.ClientsThroughput: {Sets: system.MustSet("linger=20ms"),
 				How: "a producer gathers messages for 20ms"},
 		},
-		Waits: settingWaits,
+		Waits:          settingWaits,
+		Redelivery:     redelivery,
+		RefuseReturns:  refuseReturns,
+		OwnsPartitions: ownsPartitions,
+		Unordered:      unordered,
+		RefuseExisting: system.Always(""), // each subscription has its own copy of every message
 	}
 }
 
@@ -243,20 +248,20 @@ func (c *cluster) ServerVersions(context.Context) ([]string, error) {
 	return []string{"sim, in process"}, nil
 }
 
-// OwnsPartitions says that each partition belongs to one consumer of a subscription, unless the
+// ownsPartitions says that each partition belongs to one consumer of a subscription, unless the
 // consumers share a queue.
-func (*System) OwnsPartitions(s system.Settings) bool { return s.Text("shape") != shapeQueue }
+func ownsPartitions(s system.Settings) bool { return s.Text("shape") != shapeQueue }
 
-// Unordered says that consumers which share a queue keep no order.
-func (*System) Unordered(s system.Settings) (why string) {
+// unordered says that consumers which share a queue keep no order.
+func unordered(s system.Settings) (why string) {
 	if s.Text("shape") == shapeQueue {
 		return "consumers share a queue (shape)"
 	}
 	return ""
 }
 
-// RefuseReturns says that only messages of a queue can be given back.
-func (*System) RefuseReturns(s system.Settings) (why string) {
+// refuseReturns says that only messages of a queue can be given back.
+func refuseReturns(s system.Settings) (why string) {
 	if s.Text("shape") != shapeQueue {
 		return "no message of a log can be given back by itself: set shape: queue"
 	}

@@ -39,10 +39,10 @@ func priceOf(s system.Settings) (usd float64, sentence string) {
 // chunks returns the number of requests as which a request of some bytes is counted.
 func chunks(bytes int64) int64 { return max(1, (bytes+chunk-1)/chunk) }
 
-// EstimateBill adds up sends, receives, deletions and empty receives. A producer fills a batch
+// estimateBill adds up sends, receives, deletions and empty receives. A producer fills a batch
 // with the messages that are due within linger, and a receive brings as many. In addition every
 // poll is assumed to return empty once per wait_time.
-func (sqsSystem) EstimateBill(s system.Settings, t *target.Target, l system.Expected) (
+func estimateBill(s system.Settings, t *target.Target, l system.Expected) (
 	b system.Bill, charged bool,
 ) {
 	if !isAmazon(t.Endpoints) || len(t.Endpoints) == 0 && s.Text(setRegion) == noRegion {

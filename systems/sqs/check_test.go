@@ -70,7 +70,7 @@ func TestOrderIsPromised(t *testing.T) {
 		{[]string{setFIFO, "true"}, ""},
 		{[]string{setFIFO, "true", setGroup, "key"}, "which is a key"},
 	} {
-		why := system.WhyUnordered(New(), systemtest.Settings(t, sqsSystem{}, c.settings...))
+		why := unordered(systemtest.Settings(t, sqsSystem{}, c.settings...))
 		if (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%v: %q", c.settings, why)
 		}
@@ -91,7 +91,7 @@ func TestServiceByRegion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, costs := sqsSystem{}.EstimateBill(settings, c.target, system.Expected{Messages: 1})
+		_, costs := estimateBill(settings, c.target, system.Expected{Messages: 1})
 		if system.Starts(New(), c.target) != c.starts ||
 			system.RunsElsewhere(New(), c.target) != c.elsewhere || costs != c.costs {
 			t.Errorf("%+v: starts %v, costs %v", c.target, system.Starts(New(), c.target), costs)
@@ -128,7 +128,7 @@ func TestEstimate(t *testing.T) {
 		if c.change != nil {
 			c.change(&l)
 		}
-		b, charged := sqsSystem{}.EstimateBill(systemtest.Settings(t, sqsSystem{}, settings...),
+		b, charged := estimateBill(systemtest.Settings(t, sqsSystem{}, settings...),
 			amazon, l)
 		if !charged || b.Requests != c.requests || b.USD < c.usd*0.9999 || b.USD > c.usd*1.0001 {
 			t.Errorf("%s: %+v, want %d for %f", name, b, c.requests, c.usd)

@@ -16,8 +16,6 @@ import (
 
 type sqsSystem struct{}
 
-var _ system.Hosted = sqsSystem{}
-
 // New returns the SQS system.
 func New() driver.CompleteSystem { return sqsSystem{} }
 
@@ -39,26 +37,29 @@ func (sqsSystem) Describe() system.Description {
 			Acknowledgement: "the answer to SendMessageBatch for the message, from each queue",
 			Backlog:         "messages in the queue that were not deleted",
 		}.List(),
-		Levels:   levels(),
-		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings: slices.Concat(clientSettings, serverSettings),
-		Clients:  aims,
-		Waits:    settingWaits,
+		Levels:         levels(),
+		Delivery:       []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:       slices.Concat(clientSettings, serverSettings),
+		Clients:        aims,
+		Waits:          settingWaits,
+		Redelivery:     redelivery,
+		RefuseReturns:  system.Always(""), // by ending its visibility timeout
+		Unordered:      unordered,
+		RefuseExisting: system.Always(system.Destructive),
+		IsHosted:       isHosted,
+		EstimateBill:   estimateBill,
 	}
 }
 
-// IsHosted reports whether a target without endpoints names a region of Amazon SQS.
-func (sqsSystem) IsHosted(t *target.Target) bool {
+// isHosted reports whether a target without endpoints names a region of Amazon SQS.
+func isHosted(t *target.Target) bool {
 	return slices.ContainsFunc(t.Settings, func(s target.Setting) bool {
 		return s.Name == setRegion && s.Value != noRegion
 	})
 }
 
-// RefuseReturns says that consumers can give messages back: they make them visible again.
-func (sqsSystem) RefuseReturns(system.Settings) string { return "" }
-
-// Unordered says that standard queues keep no order, and FIFO queues keep that of a group.
-func (sqsSystem) Unordered(s system.Settings) string {
+// unordered says that standard queues keep no order, and FIFO queues keep that of a group.
+func unordered(s system.Settings) string {
 	switch {
 	case !s.Bool(setFIFO):
 		return "SQS's standard queues deliver in any order (fifo: true has order)"
@@ -69,8 +70,8 @@ func (sqsSystem) Unordered(s system.Settings) string {
 	return ""
 }
 
-// Redelivery says when a message comes again although no consumer fails.
-func (sqsSystem) Redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
+// redelivery says when a message comes again although no consumer fails.
+func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	copies := "; standard queues may deliver a copy of any message"
 	if s.Bool(setFIFO) {
 		copies = ""
@@ -135,6 +136,3 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.close(); return nil })
 }
-
-// RefuseExisting refuses existing topics, because readers take messages out of queues.
-func (sqsSystem) RefuseExisting(system.Settings) string { return system.Destructive }
