@@ -21,7 +21,7 @@ type Check struct {
 // level or the delivery, or its Check has violations.
 func Refuse(s System, c Check) error {
 	d := s.Describe()
-	if err := d.checkLevel(c.Durability); err != nil {
+	if err := RefuseLevel(d.Name, d.Levels, c.Durability); err != nil {
 		return err
 	}
 	if !slices.Contains(d.Delivery, c.Delivery) {
@@ -31,11 +31,12 @@ func Refuse(s System, c Check) error {
 	return s.Check(c)
 }
 
-func (d Description) checkLevel(level workload.Level) error {
-	if !level.Valid() {
-		return fmt.Errorf("there is no durability level %d: take 1 to 4", level)
+// RefuseLevel returns the reason why a system with these levels cannot give one; nil: it can.
+func RefuseLevel(name string, levels map[workload.Level]Guarantee, l workload.Level) error {
+	if !l.Valid() {
+		return fmt.Errorf("durability level %d: the levels are 1 to 4", l)
 	}
-	guarantee, known := d.Levels[level]
+	guarantee, known := levels[l]
 	if known && guarantee.Refusal == "" {
 		return nil
 	}
@@ -43,20 +44,19 @@ func (d Description) checkLevel(level workload.Level) error {
 	if !known {
 		why = "the driver knows no settings that give it"
 	}
-	return fmt.Errorf("%s cannot give durability level %d, only %s: %s", d.Name, level,
-		d.levels(), why)
+	return fmt.Errorf("%s cannot give durability level %d, only %s: %s", name, l, able(levels), why)
 }
 
-// levels lists the levels that the system gives, as a part of a sentence.
-func (d Description) levels() string {
-	var able []string
-	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
-		if g, known := d.Levels[level]; known && g.Refusal == "" {
-			able = append(able, strconv.Itoa(int(level)))
+// able lists the levels that a system gives, as a part of a sentence.
+func able(levels map[workload.Level]Guarantee) string {
+	var all []string
+	for l := workload.SyncSync; l <= workload.AsyncAsync; l++ {
+		if g, known := levels[l]; known && g.Refusal == "" {
+			all = append(all, strconv.Itoa(int(l)))
 		}
 	}
-	if n := len(able) - 1; n > 0 {
-		return strings.Join(able[:n], ", ") + " and " + able[n]
+	if n := len(all) - 1; n > 0 {
+		return strings.Join(all[:n], ", ") + " and " + all[n]
 	}
-	return strings.Join(able, "")
+	return strings.Join(all, "")
 }

@@ -66,6 +66,9 @@ type Description struct {
 	// Variant names the variant that the options choose, such as a type of queue; empty or nil:
 	// there is only one.
 	Variant func(o Options) string
+	// Capabilities are what the system's documentation says of capabilities, one statement at most
+	// of each; nil: nothing is stated.
+	Capabilities func(o Options) []Statement
 	// IsHosted reports whether a target names a provider's service, which needs no endpoints and
 	// which plimsoll does not start; nil: none does.
 	IsHosted func(t *target.Target) bool

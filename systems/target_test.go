@@ -2,9 +2,12 @@ package systems
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Every built-in target is found by its name, belongs to its system, and has settings that the
@@ -73,5 +76,64 @@ func TestLocal(t *testing.T) {
 	}
 	if _, _, err := FindTarget(AllLocal); err == nil {
 		t.Errorf("a target is called %s", AllLocal)
+	}
+}
+
+// What no probe tries is stated by every system with servers, for each of its variants, once and
+// with a source. A condition is what it takes, and a reason says what stands in its place.
+func TestCapabilitiesAreStated(t *testing.T) {
+	for _, s := range All() {
+		if _, embedded := s.(system.Embedded); embedded {
+			continue
+		}
+		for _, name := range append(TargetNames(s), s.Describe().Name) {
+			statesEach(t, s, name)
+		}
+	}
+}
+
+// statesEach checks the statements for the settings of a target.
+func statesEach(t *testing.T, s system.System, name string) {
+	t.Helper()
+	parsed, _, err := FindTarget(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := s.Describe()
+	settings, err := system.Resolve(d.Settings, parsed.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := make(map[system.Capability]int)
+	for _, one := range d.Capabilities(system.Options{Settings: settings,
+		Durability: workload.SyncAsync}) {
+		stated[one.Capability]++
+		if one.Source == "" || one.Why == "" && one.Condition == "" {
+			t.Errorf("%s: %s has no source, or neither a reason nor a condition", name,
+				one.Capability)
+		}
+	}
+	for _, row := range probe.Untried() {
+		if n := stated[system.Capability(row)]; n != 1 {
+			t.Errorf("%s states %s %d times", name, row, n)
+		}
+	}
+}
+
+// Every target that can start here has a column in the results of the last make probes.
+func TestEveryTargetWasProbed(t *testing.T) {
+	for _, name := range Local() {
+		parsed, _, err := FindTarget(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := probe.Observed(parsed.System)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(columns,
+			func(c probe.Column) bool { return strings.HasPrefix(c.Name, name) }) {
+			t.Errorf("%s was not probed: run make probes", name)
+		}
 	}
 }

@@ -134,7 +134,7 @@ func (t *attempt) inherit(r *death, d workload.Delivery, topic system.Topic, fir
 			return err
 		}
 	}
-	if err := second.awaitAll(t.ctx, arrival, wanted); err != nil {
+	if err := second.awaitAll(t.ctx, t.inheritance(), wanted); err != nil {
 		return err
 	}
 	r.first = first.contents()
@@ -143,6 +143,15 @@ func (t *attempt) inherit(r *death, d workload.Delivery, topic system.Topic, fir
 		r.again = max(at.Sub(ended), time.Millisecond)
 	}
 	return nil
+}
+
+// inheritance is the longest time until another consumer gets a dead one's messages.
+func (t *attempt) inheritance() time.Duration {
+	if t.described.Redelivery == nil {
+		return arrival
+	}
+	r := t.described.Redelivery(t.subject.Options.Settings, workload.AtLeastOnce)
+	return max(arrival, r.After+arrival/3)
 }
 
 func (r death) story() string {

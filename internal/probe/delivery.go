@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,8 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// arrival is the longest time that a message may take to arrive. It is longer than the time for
-// which a server waits for the acknowledgement of a dead consumer.
+// arrival is the longest time that a message may take to arrive.
 const arrival = 45 * time.Second
 
 const (
@@ -159,82 +157,64 @@ func (t *attempt) competing() (Finding, error) {
 	if four.fair() {
 		conditions = append(conditions, "at most one consumer for each partition")
 	}
-	condition, proof, err := t.dealtOut()
-	var lacking *system.NotSupported
-	switch {
-	case errors.As(err, &lacking):
-		proof = lacking.Reason
-	case err != nil:
-		return Finding{}, err
-	case condition != "":
-		conditions = append(conditions, condition)
+	if stated, is := t.statement(system.CompetingConsumers); is {
+		if stated.Condition != "" {
+			conditions = append(conditions, stated.Condition)
+		}
+		evidence = append(evidence, findingOf(stated).Evidence...)
 	}
-	evidence = append(evidence, proof)
 	if len(conditions) == 0 {
 		return no(evidence...), nil
 	}
 	return when(strings.Join(conditions, "; or "), evidence...), nil
 }
 
-// dealtOut tries consumers that share one partition, if the system has them. The condition is
-// empty if they did not share it.
-func (t *attempt) dealtOut() (condition, evidence string, err error) {
-	p, err := t.prober()
-	if err != nil {
-		return "", "", err
-	}
-	topic, err := t.topic(1)
-	if err != nil {
-		return "", "", err
-	}
-	divided, err := t.divide(topic, func(_ int, o system.ConsumerOptions, into *inbox) error {
-		o.Failed = into.fail
-		k, said, err := p.OpenShared(t.ctx, o)
-		if err == nil {
-			condition = said
-			t.later(k.Close)
-		}
-		return err
-	})
-	if err != nil {
-		return "", "", err
-	}
-	evidence = fmt.Sprintf("with %s, topic of 1 partition: %s", condition, divided)
-	if !divided.fair() {
-		condition = ""
-	}
-	return condition, evidence, nil
+func (t *attempt) multicast() (Finding, error) {
+	whole, evidence, err := t.toEach(nil)
+	return either(whole, evidence), err
 }
 
-func (t *attempt) multicast() (Finding, error) {
+// fanout is multicast of messages with keys.
+func (t *attempt) fanout() (Finding, error) {
+	whole, evidence, err := t.toEach([]string{"red", "green"})
+	return either(whole, evidence), err
+}
+
+// toEach sends messages, with the keys in turn, and reports whether each of three subscriptions
+// received them all.
+func (t *attempt) toEach(keys []string) (whole bool, evidence string, err error) {
 	topic, err := t.topic(2)
 	if err != nil {
-		return Finding{}, err
+		return false, "", err
 	}
 	all := []*inbox{newInbox(), newInbox(), newInbox()}
 	for i, b := range all {
 		o := system.ConsumerOptions{Topic: topic, Subscription: fmt.Sprintf("each-%d", i),
 			Delivery: workload.AtLeastOnce}
 		if _, err := t.consume(t.cluster, o, b); err != nil {
-			return Finding{}, err
+			return false, "", err
 		}
 	}
 	sent := numbers(0, few)
-	if err := t.send(topic, sent); err != nil {
-		return Finding{}, err
+	if err := t.sendKeyed(topic, sent, keys); err != nil {
+		return false, "", err
 	}
 	counts := make([]string, len(all))
-	whole, until := true, time.Now().Add(arrival)
+	until := time.Now().Add(arrival)
+	whole = true
 	for i, b := range all {
 		if err := b.awaitAll(t.ctx, max(time.Until(until), quiet), sent); err != nil {
-			return Finding{}, err
+			return false, "", err
 		}
 		n := few - len(missing(b.contents(), sent))
 		counts[i], whole = fmt.Sprint(n), whole && n == few
 	}
-	evidence := fmt.Sprintf("%d messages; three subscriptions received %s", few,
-		strings.Join(counts, ", "))
-	return either(whole, evidence), nil
+	sort := "messages"
+	if len(keys) > 0 {
+		sort = "messages with the keys " + strings.Join(keys, " and ")
+	}
+	return whole, fmt.Sprintf("%d %s; three subscriptions received %s", few, sort,
+		strings.Join(counts, ", ")), nil
 }
 
 // backlog sends to a topic and then reads it with one consumer. The result is in the order of

@@ -2,8 +2,9 @@
 // messages to consumers, their order, repeated delivery, and the fate of a message that no
 // consumer received.
 //
-// Each probe is written once, against system.Cluster and the capabilities of package system.
-// The parts of one system are in systems/NAME. The answer is yes, no, or conditional with the
+// Each probe is written once, against system.Cluster. What only code for one system could try is
+// not tried: the system's description states it with its source, and the finding says so. The
+// answer is yes, no, or conditional with the
 // condition, always with evidence: the messages sent and received. When the attempt itself
 // fails, the answer is "unknown", with the error.
 //
@@ -17,6 +18,6 @@
 //
 // observed.json has the results of the last `make probes`, for commands that only print them.
 //
-// "No" needs evidence: a *system.NotSupported with the error of the server or the library or with
-// the protocol's substitute, or messages that showed it. Any other error is "unknown".
+// "No" needs evidence: messages that showed it, a *system.NotSupported with the error of the server
+// or the library, or a statement with its source. Any other error is "unknown".
 package probe

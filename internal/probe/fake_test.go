@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,29 +15,20 @@ import (
 type planted string
 
 const (
-	nothing      planted = "nothing"
-	reorders     planted = "delivers each message after the one that follows it in its partition"
-	deaf         planted = "delivers nothing"
-	loses        planted = "loses every seventh message"
-	doubles      planted = "delivers every message twice"
-	forgets      planted = "forgets what a dead consumer held"
-	merges       planted = "gives each message to one subscription only"
-	hoards       planted = "gives all messages to the first consumer"
-	copies       planted = "gives every message to each consumer of a subscription"
-	refuses      planted = "refuses to make topics"
-	hangs        planted = "does not answer when a consumer is opened"
-	noPast       planted = "does not go back to the beginning"
-	misroutes    planted = "routes every message to all"
-	immortal     planted = "keeps messages for ever"
-	levels       planted = "does not look at priorities"
-	hasty        planted = "delivers delayed messages at once"
-	discards     planted = "drops what is rejected"
-	boundless    planted = "takes everything"
-	commitsAll   planted = "commits what was aborted"
-	takesTwice   planted = "takes a message twice"
-	silentRefuse planted = "does not tell of a refusal"
-	lacksAll     planted = "has no capability, and says so"
-	mute         planted = "has no capability, and does not say so"
+	nothing  planted = "nothing"
+	reorders planted = "delivers each message after the one that follows it in its partition"
+	deaf     planted = "delivers nothing"
+	loses    planted = "loses every seventh message"
+	doubles  planted = "delivers every message twice"
+	forgets  planted = "forgets what a dead consumer held"
+	merges   planted = "gives each message to one subscription only"
+	hoards   planted = "gives all messages to the first consumer"
+	copies   planted = "gives every message to each consumer of a subscription"
+	refuses  planted = "refuses to make topics"
+	hangs    planted = "does not answer when a consumer is opened"
+	noPast   planted = "does not go back to the beginning"
+	lacksAll planted = "has no capability, and says so"
+	mute     planted = "has no capability, and does not say so"
 )
 
 // fake is a system in memory with planted faults.
@@ -82,16 +72,35 @@ type fakeConsumer struct {
 func newFake(plant planted) *fake { return &fake{plant: plant, topics: map[string]*fakeTopic{}} }
 
 func (f *fake) Describe() system.Description {
-	return system.Description{Name: "fake", Client: "in memory",
+	d := system.Description{Name: "fake", Client: "in memory",
 		Delivery: []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce}}
+	if f.plant != mute {
+		d.Capabilities = f.capabilities
+	}
+	return d
+}
+
+// capabilities states that the fake has all that is not tried, or nothing.
+func (f *fake) capabilities(system.Options) (all []system.Statement) {
+	if f.plant == lacksAll {
+		all = append(all, system.Lacks(system.Replay, "no protocol has it", "a book"))
+	}
+	for _, r := range rows {
+		switch {
+		case r.try != nil:
+		case f.plant == lacksAll:
+			all = append(all, system.Lacks(system.Capability(r.Name), "no protocol has it",
+				"a book"))
+		default:
+			all = append(all, system.Has(system.Capability(r.Name), "it does", "a book"))
+		}
+	}
+	return all
 }
 
 func (f *fake) Connect(context.Context, system.Options) (system.Cluster, error) {
 	c := &fakeCluster{f}
-	if f.plant == lacksAll {
-		return &abstaining{c}, nil
-	}
-	if f.plant == mute {
+	if f.plant == lacksAll || f.plant == mute {
 		return c, nil
 	}
 	return &able{c}, nil
@@ -282,69 +291,18 @@ func (p *fakeProducer) Send(m *system.Message) {
 
 func (p *fakeProducer) Close(context.Context) error { return nil }
 
-// abstaining has no capability and gives reasons.
-type abstaining struct{ *fakeCluster }
+// able is a fake whose subscriptions can begin again.
+type able struct{ *fakeCluster }
 
-var (
-	_ system.Prober = (*abstaining)(nil)
-
-	errLacks = &system.NotSupported{Reason: "no protocol has it"}
-)
-
-func (*abstaining) OpenReplay(
-	context.Context, system.ConsumerOptions,
-) (system.Consumer, string, error) {
-	return nil, "", errLacks
-}
-
-func (*abstaining) OpenShared(
-	context.Context, system.ConsumerOptions,
-) (system.Consumer, string, error) {
-	return nil, "", errLacks
-}
-
-func (*abstaining) PublishAcked(
-	context.Context, system.Topic, system.AckKind, []byte,
-) (string, error) {
-	return "", errLacks
-}
-
-func (*abstaining) OpenRoutes(context.Context, system.Routing) (system.Publisher, string, error) {
-	return nil, "", errLacks
-}
-
-func (*abstaining) OpenMailbox(
-	context.Context, system.Topic, system.Feature,
-) (system.Mailbox, string, error) {
-	return nil, "", errLacks
-}
-
-func (*abstaining) OpenRejecting(
-	context.Context, system.Topic, func([]byte), func([]byte),
-) (system.Publisher, string, error) {
-	return nil, "", errLacks
-}
-
-func (*abstaining) PublishBeyond(
-	context.Context, system.Topic, int,
-) (system.BackPressure, string, error) {
-	return system.BackPressure{}, "", errLacks
-}
-
-func (*abstaining) Transact(context.Context, system.Topic, [][]byte, bool) (string, error) {
-	return "", errLacks
-}
-
-func (*abstaining) PublishTwice(context.Context, system.Topic, []byte) (string, string, error) {
-	return "", "", errLacks
-}
-
-// sorted returns a box's content in the order of delivery.
-func sorted(plant planted, all []system.Envelope) []system.Envelope {
-	all = slices.Clone(all)
-	if plant != levels {
-		slices.SortStableFunc(all,
-			func(a, b system.Envelope) int { return cmp.Compare(b.Priority, a.Priority) })
+func (c *able) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer, string,
+	error) {
+	k, err := c.OpenConsumer(ctx, o)
+	if err == nil && c.plant != noPast {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, m := range c.topics[o.Topic.Name].log {
+			k.(*fakeConsumer).sub.give(c.plant, m)
+		}
 	}
-	return all
+	return k, "", err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // Answer is the answer of a probe.
@@ -25,6 +27,18 @@ type Finding struct {
 	Condition string `json:"condition,omitempty"`
 	// Evidence has a sentence for each observation: the messages sent and received.
 	Evidence []string `json:"evidence"`
+	// Stated: it was not tried, and the evidence is what a document says.
+	Stated bool `json:"stated,omitempty"`
+}
+
+// Marked returns the answer, in parentheses if it is only stated.
+func (f Finding) Marked() string { return f.marked(string(f.Answer)) }
+
+func (f Finding) marked(words string) string {
+	if f.Stated {
+		return "(" + words + ")"
+	}
+	return words
 }
 
 // Column has the findings on one system.
@@ -82,6 +96,20 @@ func when(condition string, evidence ...string) Finding {
 		return yes(evidence...)
 	}
 	return Finding{Answer: Conditional, Condition: condition, Evidence: evidence}
+}
+
+// findingOf returns the finding of a statement.
+func findingOf(one system.Statement) Finding {
+	source := "stated, and not tried: " + one.Source
+	f := Finding{Answer: No}
+	if one.Has {
+		f = when(one.Condition)
+	}
+	if one.Why != "" {
+		f.Evidence = append(f.Evidence, one.Why)
+	}
+	f.Evidence, f.Stated = append(f.Evidence, source), true
+	return f
 }
 
 // unknown returns the finding of a probe that failed.

@@ -38,6 +38,11 @@ const atOnce = 10
 // send publishes the payloads to the partitions in turn, from one producer, and returns when
 // all are acknowledged.
 func (t *attempt) send(topic system.Topic, payloads []string) error {
+	return t.sendKeyed(topic, payloads, nil)
+}
+
+// sendKeyed is send of messages that have the keys in turn; nil: none.
+func (t *attempt) sendKeyed(topic system.Topic, payloads, keys []string) error {
 	p, err := t.cluster.OpenProducer(t.ctx, system.ProducerOptions{
 		Topic: topic, InFlight: atOnce, MessageMax: 1 << 10, Delivery: workload.AtLeastOnce,
 	})
@@ -50,6 +55,9 @@ func (t *attempt) send(topic system.Topic, payloads []string) error {
 		for i, payload := range some {
 			all[i] = &message{ended: make(chan error, 1)}
 			all[i].Payload, all[i].Partition = []byte(payload), int32(next%topic.Partitions)
+			if len(keys) > 0 {
+				all[i].Key = []byte(keys[next%len(keys)])
+			}
 			all[i].Bind(all[i])
 			p.Send(&all[i].Message)
 			next++

@@ -33,12 +33,17 @@ func Observed(system string) ([]Column, error) {
 func (c Column) Brief() (all []document.Fact) {
 	for _, one := range []struct {
 		answer Answer
+		stated bool
 		words  string
-	}{{Yes, "does"}, {Conditional, "does, under conditions"}, {No, "does not"},
-		{Unknown, "unknown"}} {
+	}{
+		{Yes, false, "does"}, {Conditional, false, "does, under conditions"},
+		{No, false, "does not"}, {Unknown, false, "unknown"},
+		{Yes, true, "states that it does"}, {Conditional, true, "states conditions"},
+		{No, true, "states that it does not"},
+	} {
 		var names []string
 		for _, r := range rows {
-			if c.Finding(r.Name).Answer == one.answer {
+			if f := c.Finding(r.Name); f.Answer == one.answer && f.Stated == one.stated {
 				names = append(names, r.Name)
 			}
 		}

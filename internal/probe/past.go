@@ -3,8 +3,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -35,7 +33,11 @@ func (t *attempt) replay() (Finding, error) {
 	}
 	replayer, ok := t.cluster.(system.Replayer)
 	if !ok {
-		return Finding{}, t.untried()
+		stated, is := t.statement(system.Replay)
+		if !is {
+			return unknown("plimsoll's driver of %s has no way to try it", t.described.Name), nil
+		}
+		return t.lateSubscription(topic, &system.NotSupported{Reason: stated.Why})
 	}
 	anew := newInbox()
 	o.Receive, o.Failed = anew.receive, anew.fail
@@ -72,45 +74,4 @@ func (t *attempt) lateSubscription(topic system.Topic, why error) (Finding, erro
 	return no(lacking.Reason,
 		fmt.Sprintf("%d messages were received and acknowledged; a subscription opened "+
 			"afterwards received %d of them", few, len(got.contents()))), nil
-}
-
-func (t *attempt) publisherAcks(p system.Prober) (Finding, error) {
-	topic, got, err := t.readTopic(workload.AtLeastOnce)
-	if err != nil {
-		return Finding{}, err
-	}
-	var evidence, sent []string
-	acknowledged, refused := false, false
-	for _, kind := range []system.AckKind{system.AckNone, system.AckOne, system.AckReplicas,
-		system.AckRefusal} {
-		answer, err := p.PublishAcked(t.ctx, topic, kind, []byte(kind))
-		var lacking *system.NotSupported
-		if errors.As(err, &lacking) {
-			evidence = append(evidence, fmt.Sprintf("%s: cannot be had: %s", kind, lacking.Reason))
-			continue
-		}
-		if err != nil {
-			return Finding{}, fmt.Errorf("acknowledgement %s: %w", kind, err)
-		}
-		evidence = append(evidence, fmt.Sprintf("%s: %s", kind, answer))
-		if kind == system.AckRefusal {
-			refused = true
-			continue
-		}
-		if kind != system.AckNone { // a message may be lost without anyone learning of it
-			acknowledged, sent = true, append(sent, string(kind))
-		}
-	}
-	if err := got.awaitAll(t.ctx, arrival, sent); err != nil {
-		return Finding{}, err
-	}
-	all := got.contents()
-	evidence = append(evidence, fmt.Sprintf("arrived: %s", listed(all)))
-	switch {
-	case len(missing(all, sent)) > 0:
-		return unknown("%s", strings.Join(evidence, "; ")), nil
-	case !acknowledged || !refused || slices.Contains(all, string(system.AckRefusal)):
-		return no(evidence...), nil
-	}
-	return yes(evidence...), nil
 }

@@ -15,11 +15,11 @@ import (
 const beside = 7
 
 // short returns an answer that fits a cell.
-func short(a Answer) string {
-	if a == Conditional {
-		return "if"
+func short(f Finding) string {
+	if f.Answer == Conditional {
+		return f.marked("if")
 	}
-	return string(a)
+	return f.Marked()
 }
 
 // tone marks unknown answers. Lacking a capability is not a fault.
@@ -31,7 +31,7 @@ func (a Answer) tone() document.Tone {
 }
 
 const legend = "if: conditional; the condition is with the evidence. unknown: the attempt " +
-	"itself failed."
+	"itself failed. In parentheses: stated by the system's documentation, and not tried."
 
 // JSON writes the columns for machines.
 func JSON(w io.Writer, all []Column) error { return document.JSON(w, all) }
@@ -103,8 +103,8 @@ func answerTable(all []Column) *document.Table {
 	for _, r := range rows {
 		row := document.Row{Name: r.Name}
 		for _, c := range all {
-			a := c.Finding(r.Name).Answer
-			row.Values = append(row.Values, document.Cell{Words: short(a), Tone: a.tone()})
+			f := c.Finding(r.Name)
+			row.Values = append(row.Values, document.Cell{Words: short(f), Tone: f.Answer.tone()})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -1,6 +1,9 @@
 package probe
 
-// row is one question and the function that tries it.
+import "github.com/plimsoll-bench/plimsoll/system"
+
+// row is one question and the function that tries it; nil: only the system's description has an
+// answer, because it would take code of that system's own to try it.
 type row struct {
 	Name     string
 	Question string
@@ -12,7 +15,7 @@ type row struct {
 var rows = []row{
 	{"time decoupling", "does a consumer that was away get the messages published meanwhile?",
 		(*attempt).timeDecoupling},
-	{"competing consumers",
+	{string(system.CompetingConsumers),
 		"does each message go to only one consumer of a subscription?",
 		(*attempt).competing},
 	{"multicast", "does each of several subscriptions get every message?", (*attempt).multicast},
@@ -27,36 +30,40 @@ var rows = []row{
 		(*attempt).atMostOnce},
 	{"at least once", "can a consumer exclude that a message is lost, even if it dies?",
 		(*attempt).atLeastOnce},
-	{"exactly once", "does a message that its publisher had to send twice arrive once?",
-		capability((*attempt).exactlyOnce)},
+	{string(system.ExactlyOnce), "does a message that its publisher had to send twice arrive once?",
+		nil},
 	{"redelivery",
 		"does a message go to another consumer when its consumer dies while handling it?",
 		(*attempt).redelivery},
-	{"replay", "can a subscription read acknowledged messages again?", (*attempt).replay},
-	{"publisher acks",
+	{string(system.Replay),
+		"can a subscription read acknowledged messages again?", (*attempt).replay},
+	{string(system.PublisherAcks),
 		"which acknowledgement can a publisher wait for? Does it learn of a refusal?",
-		capability((*attempt).publisherAcks)},
-	{"routing: direct", "does a message reach only the consumers that asked for its key?",
-		capability((*attempt).routeDirect)},
-	{"routing: pattern",
+		nil},
+	{string(system.RoutingDirect),
+		"does a message reach only the consumers that asked for its key?",
+		nil},
+	{string(system.RoutingPattern),
 		"does a message reach the consumers whose pattern of words matches its key?",
-		capability((*attempt).routePattern)},
+		nil},
 	{"routing: fanout", "does a message reach all bound consumers, whatever its key?",
-		capability((*attempt).routeFanout)},
-	{"routing: headers", "does a message reach only the consumers that asked for its headers?",
-		capability((*attempt).routeHeaders)},
-	{"message TTL", "does a message vanish if it is not read within its time to live?",
-		capability((*attempt).expiry)},
-	{"priorities", "does an urgent message overtake waiting messages?",
-		capability((*attempt).priorities)},
-	{"delayed delivery", "can a publisher have a message delivered later?",
-		capability((*attempt).delay)},
-	{"dead letters", "does the system put rejected messages aside?",
-		capability((*attempt).deadLetters)},
-	{"flow control", "do the servers block or refuse a publisher that exceeds a bound?",
-		capability((*attempt).flowControl)},
-	{"transactions", "do all messages of a transaction arrive, or none if it is aborted?",
-		capability((*attempt).transactions)},
+		(*attempt).fanout},
+	{string(system.RoutingHeaders),
+		"does a message reach only the consumers that asked for its headers?",
+		nil},
+	{string(system.MessageTTL), "does a message vanish if it is not read within its time to live?",
+		nil},
+	{string(system.Priorities), "does an urgent message overtake waiting messages?",
+		nil},
+	{string(system.DelayedDelivery), "can a publisher have a message delivered later?",
+		nil},
+	{string(system.DeadLetters), "does the system put rejected messages aside?",
+		nil},
+	{string(system.FlowControl), "do the servers block or refuse a publisher that exceeds a bound?",
+		nil},
+	{string(system.Transactions),
+		"do all messages of a transaction arrive, or none if it is aborted?",
+		nil},
 }
 
 // Rows are the names of the questions, in their order.
@@ -64,6 +71,16 @@ func Rows() []string {
 	names := make([]string, len(rows))
 	for i, r := range rows {
 		names[i] = r.Name
+	}
+	return names
+}
+
+// Untried are the names of the questions that only a system's description answers.
+func Untried() (names []string) {
+	for _, r := range rows {
+		if r.try == nil {
+			names = append(names, r.Name)
+		}
 	}
 	return names
 }

@@ -138,8 +138,11 @@ func (s *session) all(ctx context.Context, progress func(Finding, time.Duration)
 	return findings
 }
 
-// run runs one probe within its limit and cleans up after it.
+// run runs one probe within its limit and cleans up after it, or returns what is stated.
 func (s *session) run(ctx context.Context, r row) Finding {
+	if r.try == nil {
+		return s.stated(r.Name)
+	}
 	trying, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	t := &attempt{session: s, ctx: trying}
@@ -162,29 +165,28 @@ func (s *session) run(ctx context.Context, r row) Finding {
 	return f
 }
 
-// prober returns the cluster as a Prober.
-func (t *attempt) prober() (system.Prober, error) {
-	if p, ok := t.cluster.(system.Prober); ok {
-		return p, nil
+// stated is the finding of a row that nothing is tried for.
+func (s *session) stated(name string) Finding {
+	one, is := s.statement(system.Capability(name))
+	f := unknown("plimsoll's driver of %s states nothing of it", s.described.Name)
+	if is {
+		f = findingOf(one)
 	}
-	return nil, t.untried()
+	f.Row = name
+	return f
 }
 
-func (t *attempt) untried() error {
-	return fmt.Errorf("plimsoll's driver of %s has no way to try it", t.described.Name)
-}
-
-// capability returns a try function for a capability that needs a Prober.
-func capability(
-	try func(t *attempt, p system.Prober) (Finding, error),
-) func(t *attempt) (Finding, error) {
-	return func(t *attempt) (Finding, error) {
-		p, err := t.prober()
-		if err != nil {
-			return Finding{}, err
-		}
-		return try(t, p)
+// statement returns what the description says of a capability.
+func (s *session) statement(c system.Capability) (one system.Statement, is bool) {
+	if s.described.Capabilities == nil {
+		return one, false
 	}
+	all := s.described.Capabilities(s.subject.Options)
+	i := slices.IndexFunc(all, func(one system.Statement) bool { return one.Capability == c })
+	if i < 0 {
+		return one, false
+	}
+	return all[i], true
 }
 
 // attempt is one run of one probe. At its end, everything that it opened is closed and

@@ -269,7 +269,7 @@ func (o *Outcome) qualities(s *Study) error {
 		for _, row := range q.Probes {
 			r := QualityRow{Name: q.Name, Probe: row}
 			for _, c := range columns {
-				r.Answers = append(r.Answers, string(c.Finding(row).Answer))
+				r.Answers = append(r.Answers, c.Finding(row).Marked())
 			}
 			o.Qualities = append(o.Qualities, r)
 		}

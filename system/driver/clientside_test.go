@@ -272,7 +272,9 @@ func TestReading(t *testing.T) {
 			t.Errorf("of %d replicas %d are a majority", replicas, got)
 		}
 	}
-	if CheckLevel(0) == nil || CheckLevel(5) == nil || CheckLevel(4) != nil {
+	given := map[workload.Level]system.Guarantee{workload.AsyncAsync: {How: "somehow"}}
+	if CheckLevel("it", given, 0) == nil || CheckLevel("it", given, 5) == nil ||
+		CheckLevel("it", given, 3) == nil || CheckLevel("it", given, 4) != nil {
 		t.Error("the levels are 1 to 4")
 	}
 }

@@ -11,14 +11,14 @@ import (
 // Majority returns the size of the smallest majority of n replicas.
 func Majority(replicas int) int { return replicas/2 + 1 }
 
-// CheckLevel refuses a durability level that does not exist.
-func CheckLevel(l workload.Level) strict.Violations {
-	if l.Valid() {
-		return nil
+// CheckLevel refuses a durability level that does not exist, or that a system with these levels
+// cannot give.
+func CheckLevel(name string, levels map[workload.Level]system.Guarantee,
+	l workload.Level) strict.Violations {
+	if err := system.RefuseLevel(name, levels, l); err != nil {
+		return strict.Violations{{Message: err.Error()}}
 	}
-	return strict.Violations{{
-		Message: fmt.Sprintf("durability level %d: the levels are 1 to 4", l),
-	}}
+	return nil
 }
 
 // Reading collects the facts that live servers report and compares them with the

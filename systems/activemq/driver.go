@@ -48,6 +48,7 @@ func (activeSystem) Describe() system.Description {
 		Redelivery: system.NeverRedelivered(
 			"a broker sends a message again only when the connection of its consumer ends"),
 		RefuseExisting: system.Always(system.Destructive),
+		Capabilities:   capabilities,
 	}
 }
 
@@ -60,7 +61,7 @@ func (activeSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Lacks: lacks, Settings: o.Settings, level: o.Durability, jolokia: newJolokia(o)}
+	c := &cluster{Settings: o.Settings, level: o.Durability, jolokia: newJolokia(o)}
 	c.dialer = &amqp.Dialer{
 		Endpoints: o.Endpoints, Credentials: o.Credentials, TLS: o.TLS,
 		Silence: c.Duration(setSilence), Patience: c.Duration(setFailover),
@@ -78,7 +79,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to the brokers. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
-	driver.Lacks
 	level   workload.Level
 	dialer  *amqp.Dialer
 	jolokia *jolokia

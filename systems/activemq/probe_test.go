@@ -14,10 +14,7 @@ func TestProbes(t *testing.T) {
 	want := map[string]probe.Answer{
 		"time decoupling": probe.Yes, "competing consumers": probe.Yes, "at most once": probe.Yes,
 		"at least once": probe.Yes, "redelivery": probe.Yes, "replay": probe.No,
-		"publisher acks": probe.Yes, "routing: fanout": probe.Yes,
-		"routing: direct": probe.Conditional, "routing: pattern": probe.Conditional,
-		"routing: headers": probe.Conditional, "priorities": probe.Conditional,
-		"delayed delivery": probe.Conditional, "dead letters": probe.Yes, "transactions": probe.No,
+		"routing: fanout": probe.Yes,
 	}
 	var rows []string
 	for name := range want {

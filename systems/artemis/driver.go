@@ -46,6 +46,7 @@ func (artemisSystem) Describe() system.Description {
 			"consumer's connection has ended: acceptance has no time-out"),
 		RefuseReturns:  system.Always(""), // as modified, with a failed delivery
 		RefuseExisting: system.Always(system.Destructive),
+		Capabilities:   capabilities,
 	}
 }
 
@@ -60,7 +61,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is the connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
-	driver.Lacks
 	options system.Options
 	level   workload.Level
 	dialer  *amqp.Dialer
@@ -76,7 +76,7 @@ func (artemisSystem) Connect(ctx context.Context, o system.Options) (system.Clus
 	if err := driver.CheckOptions(o, problems, "artemis-1:5672"); err != nil {
 		return nil, err
 	}
-	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	c.dialer = dialer(o, o.Endpoints...)
 	if mirrored(o.Settings, o.Durability) {
 		// The mirror accepts clients too, but its messages would be on no other server.

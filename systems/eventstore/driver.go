@@ -37,12 +37,13 @@ func (eventStore) Describe() system.Description {
 			Acknowledgement: "the answer to AppendToStream, one for several events",
 			Backlog:         "events that the group has not delivered, and those in flight",
 		}.List(),
-		Levels:     levels(),
-		Delivery:   []workload.Delivery{workload.AtLeastOnce},
-		Settings:   settings,
-		Clients:    aims,
-		Waits:      settingWaits,
-		Redelivery: redelivery,
+		Levels:       levels(),
+		Delivery:     []workload.Delivery{workload.AtLeastOnce},
+		Settings:     settings,
+		Clients:      aims,
+		Waits:        settingWaits,
+		Redelivery:   redelivery,
+		Capabilities: capabilities,
 	}
 }
 

@@ -1,8 +1,6 @@
 package eventstore
 
 import (
-	"fmt"
-
 	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -76,11 +74,7 @@ func (eventStore) Check(c system.Check) error {
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel(l), s.OutOfRange(settings)...)
-	if why := levels()[l].Refusal; why != "" {
-		bad = append(bad, strict.Violation{
-			Message: fmt.Sprintf("eventstore cannot give durability level %d: %s", l, why)})
-	}
+	bad := append(driver.CheckLevel("eventstore", levels(), l), s.OutOfRange(settings)...)
 	if s.Count(setCheckMin) > s.Count(setCheckMax) {
 		bad = append(bad, s.Wrong(setCheckMin, "is more than "+setCheckMax+": make it smaller"))
 	}

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -67,6 +69,38 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	go r.run()
 	c.watch.add(c, r)
 	return r, c.clients.Keep(ctx, r)
+}
+
+// OpenReplay sets the group's position to the start of the topic.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
+	if err := c.rewind(ctx, o.Topic.Name+"."+o.Subscription, o.Topic.Name); err != nil {
+		return nil, "", err
+	}
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "", err
+}
+
+// rewind sets a group's position to the start of a topic.
+func (c *cluster) rewind(ctx context.Context, group, topic string) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var starts kadm.ListedOffsets
+	err := untilAnswered(ctx, func() (err error) {
+		starts, err = c.admin.ListStartOffsets(ctx, topic)
+		return cmp.Or(err, starts.Error())
+	})
+	if err != nil {
+		return fmt.Errorf("ask where the topic starts: %w", c.explain(err))
+	}
+	err = untilAnswered(ctx, func() error {
+		answers, err := c.admin.CommitOffsets(ctx, group, starts.Offsets())
+		return cmp.Or(err, answers.Error())
+	})
+	if err != nil {
+		return fmt.Errorf("set the group's position: %w", c.explain(err))
+	}
+	return nil
 }
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {

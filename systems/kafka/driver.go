@@ -58,6 +58,7 @@ func (kafkaSystem) Describe() system.Description {
 		OwnsPartitions: system.Always(true), // each belongs to one member of a group
 		Spread:         spread,
 		RefuseExisting: system.Always(""), // its own group takes no messages from others
+		Capabilities:   capabilities,
 	}
 }
 
@@ -84,7 +85,7 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if err := driver.CheckOptions(o, problems, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{Lacks: lacks, cfg: readConfig(o.Settings, o.Durability), options: o,
+	c := &cluster{cfg: readConfig(o.Settings, o.Durability), options: o,
 		level: o.Durability}
 	client, err := kgo.NewClient(
 		append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
@@ -104,7 +105,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
-	driver.Lacks
 	cfg     config
 	options system.Options
 	level   workload.Level

@@ -17,22 +17,17 @@ func TestProbes(t *testing.T) {
 	began := time.Now()
 	column, err := probe.On(t.Context(),
 		probe.Subject{Name: "kafka", System: New(), Options: options, Rows: []string{
-			"time decoupling", "at most once", "at least once", "exactly once", "redelivery",
+			"time decoupling", "at most once", "at least once", "redelivery",
 			"replay",
-			"publisher acks", "routing: fanout",
-			"routing: headers", "priorities", "delayed delivery", "flow control", "transactions",
+			"routing: fanout",
 		}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, wrong := range column.Differences(map[string]probe.Answer{
 		"time decoupling": probe.Yes, "at most once": probe.Yes, "at least once": probe.Yes,
-		"exactly once": probe.Conditional,
-		"redelivery":   probe.Yes, "replay": probe.Yes, "publisher acks": probe.Yes,
-		"routing: fanout":  probe.Yes,
-		"routing: headers": probe.No, "priorities": probe.No, "delayed delivery": probe.No,
-		"flow control": probe.Conditional,
-		"transactions": probe.Conditional,
+		"redelivery": probe.Yes, "replay": probe.Yes,
+		"routing: fanout": probe.Yes,
 	}) {
 		t.Error(wrong)
 	}

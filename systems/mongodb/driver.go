@@ -52,6 +52,7 @@ func (mongoSystem) Describe() system.Description {
 		Copies:         []string{setReplication},
 		Redelivery:     redelivery,
 		RefuseExisting: system.Always(system.Destructive),
+		Capabilities:   capabilities,
 		Variant:        variant,
 	}
 }
@@ -76,7 +77,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // goroutine.
 type cluster struct {
 	system.Settings
-	driver.Lacks
 	options  system.Options
 	level    workload.Level
 	client   *mongo.Client // used for everything; has a pool of connections
@@ -93,7 +93,7 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	c.sequence.begin()
 	if err := c.reach(ctx); err != nil {
 		return nil, c.explain(err)

@@ -57,6 +57,7 @@ func (natsSystem) Describe() system.Description {
 		Copies:        []string{setReplicas},
 		Redelivery:    redelivery,
 		RefuseReturns: system.Always(""), // with a negative acknowledgement
+		Capabilities:  capabilities,
 	}
 }
 
@@ -71,8 +72,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	c := &cluster{
-		Lacks: lacks,
-		cfg:   cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints,
+		cfg: cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints,
 		vantages: make(map[int]*nats.Conn),
 		user:     login{o.Credentials.User, o.Credentials.Password, o.TLS},
 		admin:    login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
@@ -112,7 +112,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.
 type cluster struct {
-	driver.Lacks
 	cfg         config
 	settings    system.Settings
 	level       workload.Level
@@ -188,6 +187,18 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, err
 	}
 	return r, c.clients.Keep(ctx, r)
+}
+
+// OpenReplay deletes the durable consumer and its state.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
+	at := c.cfg.homeOf(o.Topic.Name)
+	err := c.js.DeleteConsumer(ctx, at.stream, at.durable(o.Subscription))
+	if err != nil {
+		return nil, "", fmt.Errorf("delete the durable consumer: %w", err)
+	}
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "", err
 }
 
 // Close closes every producer and consumer that is open, and the connections.

@@ -15,14 +15,9 @@ var known = map[string]probe.Answer{
 	"order in a partition": probe.Yes, "global order": probe.Yes,
 	"order on redelivery": probe.No,
 	"at most once":        probe.Yes, "at least once": probe.Yes,
-	"exactly once": probe.Conditional,
-	"redelivery":   probe.Yes,
-	"replay":       probe.Yes, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
-	"routing: pattern": probe.Yes,
-	"routing: fanout":  probe.Yes, "routing: headers": probe.No,
-	"message TTL": probe.Conditional, "priorities": probe.No,
-	"delayed delivery": probe.Conditional, "flow control": probe.Conditional,
-	"transactions": probe.Conditional,
+	"redelivery":      probe.Yes,
+	"replay":          probe.Yes,
+	"routing: fanout": probe.Yes,
 }
 
 // The probes find the capabilities that JetStream is known to have.

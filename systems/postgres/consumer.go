@@ -96,6 +96,25 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
+func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }
+
+// OpenReplay sets the subscription's positions to the start of the log.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	if !c.isLog() {
+		return nil, "", &system.NotSupported{Condition: setShape + ": " + shapeLog,
+			Reason: "a queue's rows are deleted when they have been handled"}
+	}
+	err := c.change(ctx, "set the positions", table{name: o.Topic.Name}.named(
+		"UPDATE READERS SET tx = '0', id = 0 WHERE name = "+literal(o.Subscription)))
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := c.OpenConsumer(ctx, o)
+	return r, setShape + ": " + shapeLog, err
+}
+
 // run takes messages until the consumer closes or cannot go on.
 func (r *consumer) run() {
 	defer close(r.ended)

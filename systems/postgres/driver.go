@@ -48,6 +48,7 @@ func (postgresSystem) Describe() system.Description {
 		// The consumers of a queue share each partition.
 		OwnsPartitions: func(s system.Settings) bool { return s.Text(setShape) == shapeLog },
 		RefuseExisting: refuseExisting,
+		Capabilities:   capabilities,
 		Variant:        func(o system.Options) string { return o.Settings.Text(setShape) },
 	}
 }
@@ -71,7 +72,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is the connection to the primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
-	driver.Lacks
 	options  system.Options
 	level    workload.Level
 	primary  string // the primary's address
@@ -91,7 +91,7 @@ func (postgresSystem) Connect(ctx context.Context, o system.Options) (system.Clu
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	servers, errs := c.askAll(ctx)
 	if err := c.choosePrimary(servers, errs); err != nil {
 		return nil, c.explain(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"unsafe"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
@@ -59,6 +61,22 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	}
 	go r.run()
 	return r, c.clients.Keep(ctx, r)
+}
+
+// OpenReplay resets the subscription's cursor to the earliest message.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
+	if err := c.admin.do(ctx, http.MethodPost,
+		c.subscriptionPath(o.Topic.Name, o.Subscription)+"/resetcursor/0", nil, nil); err != nil {
+		return nil, "", fmt.Errorf("reset the subscription's cursor: %w", c.explainAdmin(err))
+	}
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "retention in the namespace's policies; without it messages that all subscriptions " +
+		"acknowledged are deleted", err
+}
+
+func (c *cluster) subscriptionPath(topic, subscription string) string {
+	return c.adminPath(topic) + "/subscription/" + url.PathEscape(subscription)
 }
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.ConsumerOptions {

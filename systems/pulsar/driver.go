@@ -48,6 +48,7 @@ func (pulsarSystem) Describe() system.Description {
 		Redelivery:     redelivery,
 		OwnsPartitions: ownsPartitions,
 		Spread:         spread,
+		Capabilities:   capabilities,
 	}
 }
 

@@ -231,6 +231,21 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	})
 }
 
+// OpenReplay lets a subscription begin again at a stream's first message.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
+	string, error) {
+	if c.cfg.kind != streamed {
+		return nil, "", &system.NotSupported{
+			Reason: "a queue deletes acknowledged messages; queue type stream keeps them"}
+	}
+	g := c.groupOf(o)
+	for partition := range o.Topic.Partitions {
+		g.moveTo(partition, 0)
+	}
+	k, err := c.OpenConsumer(ctx, o)
+	return k, "", err
+}
+
 // placeSubscription creates a subscription's queues, and then deletes the queues that held
 // messages before the first subscription.
 func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,

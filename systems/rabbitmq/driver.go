@@ -61,6 +61,7 @@ func (rabbitSystem) Describe() system.Description {
 		RefuseReturns:  refuseReturns,
 		OwnsPartitions: system.Always(true),
 		RefuseExisting: refuseExisting,
+		Capabilities:   capabilities,
 		Variant: func(o system.Options) string {
 			return planOf(o.Settings, o.Durability).kind
 		},
@@ -128,9 +129,9 @@ func (c *cluster) checkServer() error {
 		}
 	}
 	major, _, _ := strings.Cut(version, ".")
-	if n, err := strconv.Atoi(major); err == nil && n >= 4 && c.cfg.kind == mirrored {
-		return fmt.Errorf("the server is RabbitMQ %s, which has no mirrored queues: take %s %s",
-			version, setQueueType, quorum)
+	n, _ := strconv.Atoi(major) // a version of another form, 0, is not judged
+	if why := planOf(c.options.Settings, c.options.Durability).lacking(n); why != "" {
+		return fmt.Errorf("the server is RabbitMQ %s, which %s", version, why)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 func TestProbes(t *testing.T) {
 	servers := sharedCluster(t)
 	t.Run("side by side", func(t *testing.T) { tryAll(t, servers) })
-	c := connect(t, optionsOf(t, servers, workload.AsyncSync, setQueueType, classic))
+	c := connect(t, optionsOf(t, servers, workload.AsyncAsync, setQueueType, classic))
 	for _, kind := range []string{"queues", "exchanges", "policies"} {
 		var all []struct{ Name string }
 		if err := c.api.call(t.Context(), http.MethodGet, "/api/"+kind+"/%2F", nil,
@@ -38,26 +38,23 @@ func tryAll(t *testing.T, servers *driver.Cluster) {
 		rows  []string // empty: all
 		want  map[string]probe.Answer
 	}{
-		{classic, workload.AsyncSync, nil, map[string]probe.Answer{
+		{classic, workload.AsyncAsync, nil, map[string]probe.Answer{
 			"time decoupling": probe.Yes, "competing consumers": probe.Yes, "multicast": probe.Yes,
 			"order in a partition": probe.Yes, "global order": probe.Conditional,
 			"order on redelivery": probe.Conditional,
-			"at most once":        probe.Yes, "at least once": probe.Yes, "exactly once": probe.No,
-			"redelivery": probe.Yes,
-			"replay":     probe.No, "publisher acks": probe.Yes, "routing: direct": probe.Yes,
-			"routing: pattern": probe.Yes,
-			"routing: fanout":  probe.Yes, "routing: headers": probe.Yes, "message TTL": probe.Yes,
-			"priorities":   probe.Yes,
-			"dead letters": probe.Yes, "flow control": probe.Conditional,
+			"at most once":        probe.Yes, "at least once": probe.Yes,
+			"redelivery":      probe.Yes,
+			"replay":          probe.No,
+			"routing: fanout": probe.Yes,
 		}},
-		{quorum, workload.SyncSync, []string{"priorities", "dead letters", "redelivery"},
+		{quorum, workload.SyncSync, []string{"redelivery"},
 			map[string]probe.Answer{
-				"priorities": probe.No, "dead letters": probe.Yes, "redelivery": probe.Yes,
+				"redelivery": probe.Yes,
 			}},
-		{streamed, workload.SyncAsync, []string{"replay", "priorities", "competing consumers",
-			"at least once", "exactly once"}, map[string]probe.Answer{
-			"replay": probe.Yes, "priorities": probe.No, "competing consumers": probe.No,
-			"at least once": probe.Yes, "exactly once": probe.Conditional,
+		{streamed, workload.SyncAsync, []string{"replay", "competing consumers",
+			"at least once"}, map[string]probe.Answer{
+			"replay": probe.Yes, "competing consumers": probe.No,
+			"at least once": probe.Yes,
 		}},
 	} {
 		t.Run(kind.name, func(t *testing.T) {

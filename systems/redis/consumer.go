@@ -78,6 +78,21 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	return r, nil
 }
 
+// OpenReplay sets the group's position to the start of the streams.
+func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
+	system.Consumer, string, error,
+) {
+	pipe := c.client.Pipeline()
+	for _, key := range streams(o.Topic) {
+		pipe.XGroupSetID(ctx, key, o.Subscription, start)
+	}
+	if err := c.change(ctx, "set the group's position", pipe); err != nil {
+		return nil, "", err
+	}
+	r, err := c.OpenConsumer(ctx, o)
+	return r, "", err
+}
+
 // createGroups creates the missing groups. They begin at the start of the streams.
 func (c *cluster) createGroups(ctx context.Context, group string, keys []string) error {
 	pipe := c.client.Pipeline()

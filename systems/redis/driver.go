@@ -47,13 +47,14 @@ func (redisSystem) Describe() system.Description {
 			Acknowledgement: "the answer to XADD; levels 1 and 2: to WAIT, once for each pipeline",
 			Backlog:         "entries that the group has not read, and those that are pending",
 		}.List(),
-		Levels:     levels(),
-		Delivery:   []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
-		Settings:   slices.Concat(clientSettings, serverSettings),
-		Clients:    aims,
-		Waits:      settingWaits,
-		Copies:     []string{setReplication},
-		Redelivery: redelivery,
+		Levels:       levels(),
+		Delivery:     []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
+		Settings:     slices.Concat(clientSettings, serverSettings),
+		Clients:      aims,
+		Waits:        settingWaits,
+		Copies:       []string{setReplication},
+		Redelivery:   redelivery,
+		Capabilities: capabilities,
 	}
 }
 
@@ -76,7 +77,7 @@ func (redisSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	}
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	c := &cluster{Lacks: lacks, Settings: o.Settings, options: o, level: o.Durability}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	primary, err := c.findPrimary(ctx)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is the connection to the primary. Its methods may be called from any goroutine.
 type cluster struct {
 	system.Settings
-	driver.Lacks
 	options system.Options
 	level   workload.Level
 	primary string          // the primary's address

@@ -46,6 +46,7 @@ func (sqsSystem) Describe() system.Description {
 		RefuseReturns:  system.Always(""), // by ending its visibility timeout
 		Unordered:      unordered,
 		RefuseExisting: system.Always(system.Destructive),
+		Capabilities:   capabilities,
 		IsHosted:       isHosted,
 		EstimateBill:   estimateBill,
 	}
@@ -96,7 +97,6 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is the connection to a service or server. Its methods may be called from any goroutine.
 type cluster struct {
 	*api
-	driver.Lacks
 	level   workload.Level
 	clients driver.Clients
 	queues  *queues
@@ -121,7 +121,7 @@ func (sqsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Lacks: lacks, api: a, level: o.Durability, queues: queuesOf(a.at())}
+	c := &cluster{api: a, level: o.Durability, queues: queuesOf(a.at())}
 	if err := c.checkLevel(); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}

@@ -288,7 +288,8 @@ func sharedRemarks(t study.TableOutcome) []string {
 // qualityTable has the result of each quality's trial.
 func qualityTable(o study.Outcome) document.Block {
 	t := document.Table{ID: "qualities", Title: "Capabilities of the systems", Corner: "quality",
-		Note: "As tried by plimsoll probe; docs/results/PROBES.md has the evidence.", Words: true,
+		Note: "As tried by plimsoll probe, or in parentheses as stated; " +
+			"docs/results/PROBES.md has the evidence.", Words: true,
 		Head: append(document.Heads("tried"), document.Heads(o.Columns...)...)}
 	for _, q := range o.Qualities {
 		tried, answers := q.Probe, q.Answers
