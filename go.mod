@@ -54,7 +54,14 @@ require (
 	software.sslmate.com/src/go-pkcs12 v0.5.0
 )
 
-require golang.org/x/net v0.60.0 // indirect
+require (
+	github.com/blang/semver v3.5.1+incompatible // indirect
+	github.com/bmizerany/perks v0.0.0-20141205001514-d9a9656a3a4b // indirect
+	github.com/julienschmidt/httprouter v1.3.0 // indirect
+	github.com/nsqio/go-diskqueue v1.1.0 // indirect
+	github.com/nsqio/go-nsq v1.1.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
+)
 
 require (
 	github.com/AthenZ/athenz v1.12.13 // indirect
@@ -103,6 +110,7 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/nats-io/jwt/v2 v2.8.2 // indirect
 	github.com/nats-io/nkeys v0.4.16 // indirect
+	github.com/nsqio/nsq v1.3.0
 	github.com/pierrec/lz4 v2.6.1+incompatible // indirect
 	github.com/pierrec/lz4/v4 v4.1.33 // indirect
 	github.com/pkg/errors v0.9.1 // indirect

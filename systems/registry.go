@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
+	"github.com/plimsoll-bench/plimsoll/systems/nsq"
 	"github.com/plimsoll-bench/plimsoll/systems/postgres"
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
@@ -33,6 +34,7 @@ func All() []system.System {
 		mongodb.New(),
 		artemis.New(),
 		activemq.New(),
+		nsq.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}

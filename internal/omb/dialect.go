@@ -91,11 +91,8 @@ var undriven = Dialect{
 		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) {
 			d.Undriven("DistributedLog on BookKeeper")
 		},
-		"nsq.NsqBenchmarkDriver": func(d *DriverFile) { d.Undriven("NSQ") },
 	},
 	Caveats: []Caveat{
-		{Driver: "nsq", Note: "the end-to-end latency of OMB's NSQ driver begins at the broker's " +
-			"clock, and its failed messages are counted nowhere"},
 		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
 			"the born timestamp, in whole milliseconds"},
 	},
