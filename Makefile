@@ -14,7 +14,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build snapshot release publish releasable test test-clock test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build snapshot release publish releasable test test-clock test-current test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -121,6 +121,17 @@ test-native:
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-6.json -- $(RACE) -p 1 -parallel 4 $(GOTEST) $$($(GO) list $(SERVERS) | grep -vxFf <($(ONJAVA)))
 
+# A folder with a newer Debian, for newer servers: CONTRIBUTING.md says how to make it.
+CURRENT ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/debian13
+test-current: ## Test the drivers of RabbitMQ, Redis and PostgreSQL on the servers of a newer Debian (root, and its folder in CURRENT).
+	@test -x $(CURRENT)/usr/bin/strace || { echo "$(CURRENT) is no Debian with strace: CONTRIBUTING.md says how to make it"; exit 2; }
+	@for name in rabbitmq redis postgres; do \
+		folder=$(CURRENT)/work/$$name; rm -rf $$folder && mkdir -p $$folder && \
+		CGO_ENABLED=0 $(GO) test -c -o $$folder/tests ./systems/$$name && \
+		cp -r systems/$$name/. $$folder && \
+		chroot $(CURRENT) env HOME=/root sh -c "cd /work/$$name && ./tests -test.parallel 4 -test.timeout 20m" || failed="$$failed $$name"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
 # The folder with Kubernetes' programs: docs/KUBERNETES.md says what is in it.
 KUBERNETES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/kubernetes
 test-kubernetes: ## Run a fleet on a real Kubernetes on this machine (root, and Kubernetes' programs in KUBERNETES).
@@ -185,9 +196,7 @@ SINGLE_NODE := activemq-kahadb sqs mongodb
 
 PROBED := internal/probe/observed.json
 probes: build ## Try every probe on every system, and rewrite docs/results/PROBES.md (about 15 minutes; needs Java, Maven, RabbitMQ, Redis and PostgreSQL).
-	./$(BIN) probe --json -t kafka -t rabbitmq-classic -t rabbitmq-mirrored \
-		-t rabbitmq-quorum -t rabbitmq-stream -t pulsar -t nats -t redis \
-		$(addprefix -t ,$(HIGHEST) $(SINGLE_NODE)) > bin/probed.json
+	./$(BIN) probe --json -t all > bin/probed.json
 	mv bin/probed.json $(PROBED)
 	./$(BIN) probe --from $(PROBED) --markdown > docs/results/PROBES.md
 

@@ -8,16 +8,20 @@ import (
 // Missing is the error of servers that need software which this machine lacks.
 type Missing struct {
 	Software string   // as in "this machine lacks Java"
-	Packages []string // Debian's and Ubuntu's packages of it
+	Packages []string // Debian's and Ubuntu's packages of it; none: no distribution has it
 }
 
 func (m *Missing) Error() string {
-	packages := "package " + strings.Join(m.Packages, "")
-	if len(m.Packages) > 1 {
-		packages = "packages " + strings.Join(m.Packages, " and ")
+	what := "it"
+	switch names := strings.Join(m.Packages, " and "); len(m.Packages) {
+	case 0:
+	case 1:
+		what = "the package " + names + " (Debian, Ubuntu)"
+	default:
+		what = "the packages " + names + " (Debian, Ubuntu)"
 	}
-	return fmt.Sprintf("this machine lacks %s: install the %s (Debian, Ubuntu), or give the "+
-		"target the endpoints of running servers", m.Software, packages)
+	return fmt.Sprintf("this machine lacks %s: install %s, or give the target the endpoints of "+
+		"running servers", m.Software, what)
 }
 
 // SoftwareFinder is a Provisioner whose servers need software on this machine, such as a package

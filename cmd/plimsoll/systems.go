@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -70,7 +71,7 @@ func serversOf(s system.System) string {
 	var missing *system.Missing
 	switch err := system.FindSoftware(s, settings); {
 	case errors.As(err, &missing):
-		return "needs " + strings.Join(missing.Packages, ", ")
+		return "needs " + cmp.Or(strings.Join(missing.Packages, ", "), missing.Software)
 	case err != nil:
 		return err.Error()
 	}

@@ -116,3 +116,28 @@ func TestMissingServer(t *testing.T) {
 		t.Errorf("without a server: %v", err)
 	}
 }
+
+// What RabbitMQ 4 no longer does is refused, and nothing else.
+func TestPlansThatVersion4Lacks(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		level workload.Level
+		major int
+		want  string // empty: it has it
+	}{
+		{classic, workload.AsyncSync, 4, "before it syncs them"},
+		{classic, workload.AsyncSync, 3, ""},
+		{classic, workload.AsyncSync, 0, ""}, // not known
+		{classic, workload.AsyncAsync, 4, ""},
+		{mirrored, workload.SyncAsync, 4, "no mirrored queues"},
+		{mirrored, workload.SyncAsync, 3, ""},
+		{quorum, workload.SyncSync, 4, ""},
+		{streamed, workload.SyncAsync, 5, ""},
+	} {
+		got := plan{level: c.level, kind: c.kind}.lacking(c.major)
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s at level %d on version %d: %q, want %q", c.kind, c.level, c.major, got,
+				c.want)
+		}
+	}
+}

@@ -64,10 +64,21 @@ func findInstallation(s system.Settings) (installation, error) {
 	return found, err
 }
 
-// FindSoftware looks for the server's script and for Erlang.
+// FindSoftware looks for the server's script and for Erlang, and for a server with mirrored queues
+// if the settings ask for them.
 func (rabbitSystem) FindSoftware(s system.Settings) error {
-	_, err := findInstallation(s)
+	found, err := findInstallation(s)
+	if err == nil && s.Text(setQueueType) == mirrored &&
+		(plan{kind: mirrored}).lacking(majorOf(found.server)) != "" {
+		err = &system.Missing{Software: "RabbitMQ before version 4, which has mirrored queues"}
+	}
 	return err
+}
+
+// majorOf returns the major version of the server that a script starts; 0: it is not known.
+func majorOf(script string) int {
+	major, _, _ := versionOf(script)
+	return major
 }
 
 // Installed returns a *system.Missing when this machine cannot start servers.
@@ -124,7 +135,12 @@ func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.P
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, starter{programs, p, planOf(p.Settings, p.Durability)}.build)
+	plan := planOf(p.Settings, p.Durability)
+	if why := plan.lacking(majorOf(programs.server)); why != "" {
+		return nil, fmt.Errorf("%s starts RabbitMQ %d, which %s", programs.server,
+			majorOf(programs.server), why)
+	}
+	return servers.Provision(ctx, p, starter{programs, p, plan}.build)
 }
 
 // starter starts a cluster.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
@@ -59,6 +60,31 @@ func TestLastComplaint(t *testing.T) {
 		}
 		if got := lastComplaint(path); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// A server of version 4 is not software for mirrored queues, and is for the other types.
+func TestMirroredQueuesNeedVersion3(t *testing.T) {
+	needServer(t)
+	for plugin, want := range map[string]bool{"rabbit-3.13.7": true, "rabbit-4.0.5": false} {
+		dir := t.TempDir()
+		programs := filepath.Join(dir, "sbin")
+		for _, folder := range []string{programs, filepath.Join(dir, "plugins", plugin)} {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		script := filepath.Join(programs, serverScript)
+		if err := os.WriteFile(script, nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for kind, found := range map[string]bool{mirrored: want, quorum: true} {
+			err := rabbitSystem{}.FindSoftware(systemtest.Settings(t, rabbitSystem{},
+				driver.SetPrograms, programs, setQueueType, kind))
+			if (err == nil) != found {
+				t.Errorf("%s, %s queues: %v", plugin, kind, err)
+			}
 		}
 	}
 }

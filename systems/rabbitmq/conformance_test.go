@@ -22,8 +22,12 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
+			levels := levelsOf(t, kind.name, kind.levels...)
+			if len(levels) == 0 {
+				t.Skip("the servers here have no such queues")
+			}
 			systemtest.Run(t, systemtest.Harness{
-				System: New(), Levels: kind.levels, Reached: kind.name != classic,
+				System: New(), Levels: levels, Reached: kind.name != classic,
 				Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
 					return optionsOf(t, c, level, setQueueType, kind.name, setReconnect, "20s"),
 						c.Nodes()

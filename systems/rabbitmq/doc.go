@@ -54,4 +54,11 @@
 // Durability follows from the queue type and is read back through the management API
 // (durability.go). The API does not show ra's wal_sync_method. The driver infers it from
 // whether a server has an advanced configuration at all.
+//
+// # Versions
+//
+// Tried with RabbitMQ 3.10.8 and 4.0.5. Version 4 has no mirrored queues, and confirms a classic
+// queue's message about 1 ms after it came while all syncs were delayed by 100 ms, with
+// x-queue-version 1 as with 2: level 3 is refused there. Its servers find each other in another way
+// (looksOf).
 package rabbitmq

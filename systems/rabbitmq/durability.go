@@ -60,6 +60,22 @@ func planOf(s system.Settings, l workload.Level) plan {
 	return p
 }
 
+// lacking says what servers of a major version lack for the plan, and what to do, as a part of a
+// sentence; empty: nothing. Delayed syncs showed that version 4.0 confirms a message of a classic
+// queue at once, whatever x-queue-version says.
+func (p plan) lacking(major int) string {
+	switch {
+	case major < 4:
+		return ""
+	case p.kind == mirrored:
+		return "has no mirrored queues: take " + setQueueType + " " + quorum
+	case p.kind == classic && p.level.Synced():
+		return "confirms a classic queue's messages before it syncs them: take durability level " +
+			"4, or level 1 with " + setQueueType + " " + quorum
+	}
+	return ""
+}
+
 // replicas returns the number of copies of a quorum queue or a stream.
 func (p plan) replicas() int64 { return p.copies.Settings.Count(setReplicas) }
 
@@ -87,7 +103,7 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if bad := driver.CheckLevel(l); bad != nil {
+	if bad := driver.CheckLevel("rabbitmq", levels(), l); bad != nil {
 		return bad
 	}
 	p := planOf(s, l)

@@ -2,6 +2,7 @@ package rabbitmq
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -24,6 +25,26 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 func needServer(t testing.TB) {
 	t.Helper()
 	systemtest.NeedPackage(t, "rabbitmq-server", Installed)
+}
+
+// levelsOf returns the levels of the list that the servers here can give a type of queue.
+func levelsOf(t testing.TB, kind string, all ...workload.Level) []workload.Level {
+	t.Helper()
+	found, err := findInstallation(system.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(l workload.Level) bool {
+		return plan{level: l, kind: kind}.lacking(majorOf(found.server)) != ""
+	})
+}
+
+// needLevel skips a test of a type of queue at a level that the servers here do not give.
+func needLevel(t testing.TB, kind string, level workload.Level) {
+	t.Helper()
+	if len(levelsOf(t, kind, level)) == 0 {
+		t.Skipf("the servers here do not give level %d with queues of type %s", level, kind)
+	}
 }
 
 // sharedCluster returns the cluster that tests share. Each test uses its own topics.

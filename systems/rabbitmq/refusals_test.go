@@ -148,6 +148,7 @@ func TestQueueMadeByHand(t *testing.T) {
 			amqp.Table{argQueueVersion: int32(2)}, []string{"x-queue-version 1", "it has 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			needLevel(t, made.kind, made.level)
 			c := connect(t, optionsOf(t, servers, made.level, setQueueType, made.kind))
 			topic := system.Topic{Name: "by-hand-" + strings.ReplaceAll(name, " ", "-"),
 				Partitions: 1}

@@ -73,8 +73,9 @@ replicas count 3 3..9
     members of each quorum queue and stream (x-quorum-initial-group-size,
     x-initial-cluster-size); a mirrored queue has one on every node
 queue_version text 1 1|2
-    storage of classic and mirrored queues (x-queue-version); version 2 of RabbitMQ 3 confirms
-    before it syncs, so levels 1 and 3 refuse it
+    storage of classic and mirrored queues (x-queue-version); version 2 confirms before it
+    syncs, so levels 1 and 3 refuse it; RabbitMQ 4 has only that, so classic queues there are
+    level 4
 exchange_type text direct direct|topic|fanout|headers
     how the topic's exchange routes to the queues of a partition; fanout does not route, so
     its topics have one partition

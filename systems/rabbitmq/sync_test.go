@@ -33,7 +33,10 @@ func TestConfirmWaitsForSync(t *testing.T) {
 		{streamed, workload.SyncAsync, false, false, true},
 	} {
 		t.Run(fmt.Sprintf("%s at level %d", want.kind, want.level),
-			func(t *testing.T) { want.hold(t, servers) })
+			func(t *testing.T) {
+				needLevel(t, want.kind, want.level)
+				want.hold(t, servers)
+			})
 	}
 }
 

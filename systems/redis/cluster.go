@@ -18,10 +18,15 @@ const (
 	setSecurity  = "security"
 	setFsync     = "appendfsync"
 	setMaxMemory = "maxmemory"
+	setServer    = "server"
+
+	serverValkey = "valkey"
 )
 
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(driver.DeclarePrograms + `
+server text redis redis|valkey
+    whose servers plimsoll starts: Valkey speaks Redis's protocol, and is a stand-in for it
 security text password password|tls|none
     how clients and servers authenticate: a user and password, these over TLS, or nothing
     (Redis's default)
@@ -33,15 +38,20 @@ maxmemory bytes 1GB 64MB..
 `))
 
 const (
-	program    = "redis-server"
 	clientPort = 6379
 	configFile = "redis.conf"
 	benchUser  = "plimsoll"
 )
 
-var programs = driver.Programs{
-	Names:   []string{program},
-	Missing: system.Missing{Software: program, Packages: []string{"redis-server"}},
+// find returns the path of the servers' program.
+func find(s system.Settings) (string, error) {
+	name := "redis-server"
+	if s.Text(setServer) == serverValkey {
+		name = "valkey-server"
+	}
+	folder, err := driver.Programs{Names: []string{name},
+		Missing: system.Missing{Software: name, Packages: []string{name}}}.Find(s)
+	return filepath.Join(folder, name), err
 }
 
 // servers describes how Redis's servers start, fail and stop. A replica is online within a second,
@@ -58,16 +68,16 @@ func (redisSystem) NodeNames(p system.Provision) []string { return driver.Number
 // Provision starts a primary and its replicas as processes of this machine. It returns
 // when all replicas are online. The primary never changes: plimsoll promotes no replica.
 func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	folder, err := programs.Find(p.Settings)
+	path, err := find(p.Settings)
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, starter{filepath.Join(folder, program), p}.build)
+	return servers.Provision(ctx, p, starter{path, p}.build)
 }
 
 // FindSoftware looks for the server's program.
 func (redisSystem) FindSoftware(s system.Settings) error {
-	_, err := programs.Find(s)
+	_, err := find(s)
 	return err
 }
 

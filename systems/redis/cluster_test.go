@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -39,4 +40,30 @@ func TestServerIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	err := systemtest.FailedStart(t, redisSystem{}, time.Second)
 	systemtest.Refused(t, time.Now(), err, "install the package redis-server")
+}
+
+// Valkey carries messages as Redis does, and every result says that it is not Redis.
+func TestValkeyIsAStandIn(t *testing.T) {
+	s := systemtest.Settings(t, redisSystem{}, setServer, serverValkey)
+	if err := (redisSystem{}).FindSoftware(s); err != nil {
+		t.Skip(err)
+	}
+	servers := systemtest.Provision[system.Provisioned](t, redisSystem{}, workload.SyncAsync,
+		setServer, serverValkey)
+	c := connect(t, systemtest.OptionsOf(t, redisSystem{}, servers, workload.SyncAsync,
+		setServer, serverValkey))
+	topic := systemtest.SendAndReceive(t, c, "stand-in")
+	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	standIns := 0
+	for _, f := range evidence.Facts {
+		if f.Name == system.StandIn && strings.HasPrefix(f.Value, "Valkey ") {
+			standIns++
+		}
+	}
+	if standIns != len(servers.Nodes()) {
+		t.Errorf("%d of %d servers are named as stand-ins", standIns, len(servers.Nodes()))
+	}
 }

@@ -214,6 +214,9 @@ func (s server) check(r *driver.Reading) error {
 	for _, name := range []string{appendOnly, appendFsync, noFsyncAmid, maxMemory} {
 		r.Add(s.address, s.role+"'s "+name, s.config[name], "CONFIG GET")
 	}
+	if version := s.info["valkey_version"]; version != "" {
+		r.Add(s.address, system.StandIn, "Valkey "+version, "INFO server")
+	}
 	asks := func(name string, values ...string) error {
 		if slices.Contains(values, s.config[name]) {
 			return nil
