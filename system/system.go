@@ -17,7 +17,7 @@ import (
 type System interface {
 	Describe() Description
 	// Check returns all violations of a request as one strict.Violations, or nil. It does not
-	// contact a server, and need not look at what the description says of levels and deliveries.
+	// contact a server. Refuse looks at the description's deliveries before it.
 	Check(c Check) error
 	// Connect connects to the cluster at the options' endpoints. When an endpoint
 	// does not answer, it returns an error within ten seconds.

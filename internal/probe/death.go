@@ -30,7 +30,7 @@ func (t *attempt) die(d workload.Delivery, together bool) (death, error) {
 	if err != nil {
 		return death{}, err
 	}
-	topic, err := t.topicOn(others, 1) // the first consumer is there, if a later step fails
+	topic, err := t.topicOn(others, 1) // which knows the first consumer's group, to delete it
 	if err != nil {
 		return death{}, err
 	}

@@ -100,7 +100,6 @@ func when(condition string, evidence ...string) Finding {
 
 // findingOf returns the finding of a statement.
 func findingOf(one system.Statement) Finding {
-	source := "stated, and not tried: " + one.Source
 	f := Finding{Answer: No}
 	if one.Has {
 		f = when(one.Condition)
@@ -108,9 +107,11 @@ func findingOf(one system.Statement) Finding {
 	if one.Why != "" {
 		f.Evidence = append(f.Evidence, one.Why)
 	}
-	f.Evidence, f.Stated = append(f.Evidence, source), true
+	f.Evidence, f.Stated = append(f.Evidence, sourceOf(one)), true
 	return f
 }
+
+func sourceOf(one system.Statement) string { return "stated, and not tried: " + one.Source }
 
 // unknown returns the finding of a probe that failed.
 func unknown(format string, args ...any) Finding {

@@ -37,7 +37,9 @@ func (t *attempt) replay() (Finding, error) {
 		if !is {
 			return unknown("plimsoll's driver of %s has no way to try it", t.described.Name), nil
 		}
-		return t.lateSubscription(topic, &system.NotSupported{Reason: stated.Why})
+		f, err := t.lateSubscription(topic, &system.NotSupported{Reason: stated.Why})
+		f.Evidence = append(f.Evidence, sourceOf(stated))
+		return f, err
 	}
 	anew := newInbox()
 	o.Receive, o.Failed = anew.receive, anew.fail

@@ -143,9 +143,12 @@ func (s *session) run(ctx context.Context, r row) Finding {
 	if r.try == nil {
 		return s.stated(r.Name)
 	}
-	trying, cancel := context.WithTimeout(ctx, limit)
+	t := &attempt{session: s}
+	// A death is tried up to twice, and may wait longer than other probes.
+	most := limit + 2*(t.inheritance()-arrival)
+	trying, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	t := &attempt{session: s, ctx: trying}
+	t.ctx = trying
 	defer t.cleanup()
 	f, err := r.try(t)
 	var lacking *system.NotSupported
@@ -157,7 +160,7 @@ func (s *session) run(ctx context.Context, r row) Finding {
 			f = when(lacking.Condition, lacking.Reason)
 		}
 	case trying.Err() != nil && ctx.Err() == nil:
-		f = unknown("the probe did not end within %s: %v", limit, err)
+		f = unknown("the probe did not end within %s: %v", most, err)
 	default:
 		f = unknown("the probe itself failed: %v", err)
 	}

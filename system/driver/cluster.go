@@ -43,11 +43,10 @@ var (
 // SetCredentials sets the credentials of the clients.
 func (c *Cluster) SetCredentials(to system.Credentials) { c.credentials = to }
 
-// Values of the setting for the authentication of clients.
+// Values of the setting for the authentication of clients, besides "password": a user and one.
 const (
-	SecurityPassword = "password" // user and password
-	SecurityTLS      = "tls"      // these over TLS
-	SecurityNone     = "none"
+	SecurityTLS  = "tls" // these over TLS
+	SecurityNone = "none"
 )
 
 // Secure gives the clients a user with a random password, and encrypts their connections, if the

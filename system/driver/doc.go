@@ -46,15 +46,4 @@
 //	Peer, Outcome      the meaning of a refusal, of a connection and of a message
 //	API                requests to servers over HTTP, in JSON
 //	Until              retries that end with their context
-//
-// # The probe
-//
-//	Lacks                  the capabilities that the system lacks, each with its reason
-//	KeyTopics, KeyRoutes   a topic for each key, instead of routing
-//	TopicMailbox           a topic with one subscription
-//	Overfill               publishes messages beyond a bound
-//
-// The package amqp in this folder has the producers and consumers of AMQP 1.0.
-//
-// A message costs no allocation and no lock other than its producer's.
 package driver

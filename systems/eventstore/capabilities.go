@@ -25,7 +25,7 @@ func capabilities(system.Options) []system.Statement {
 			"often, and delivers parked events again on request", docs+"parked messages"),
 		system.Lacks(system.FlowControl, "no stream refuses more: $maxCount hides the oldest "+
 			"events", docs+"stream metadata"),
-		system.HasIf(system.Transactions, "the events of one AppendToStream, all of one stream",
-			docs+"appending events"),
+		system.HasIf(system.Transactions, "the events of one AppendToStream, all of one stream "+
+			"(version 25.1 can append to several)", docs+"appending events"),
 	}
 }

@@ -78,6 +78,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 type nodeConfig struct {
 	TCP, HTTP, Dir  string
 	MemQueue, Every int64
+	Message, Body   int64 // most bytes
 	SyncTimeout     time.Duration
 	Key, Cert       string // files; empty: no TLS
 }
@@ -87,6 +88,7 @@ func (s starter) config(c *driver.Cluster, n *driver.Node, web int) nodeConfig {
 		TCP: n.Address, HTTP: driver.At(n.Host, web), Dir: n.Dir,
 		MemQueue: s.Settings.Count(setMemQueue), Every: s.Settings.Count(setSyncEvery),
 		SyncTimeout: s.Settings.Duration(setSyncTimeout),
+		Message:     s.Settings.Bytes(setMaxMessage), Body: bodyMost(s.Settings),
 	}
 	if c.TLS() != nil {
 		o.Key, o.Cert = n.Path(driver.KeyFile), n.Path(driver.CertificateFile)
@@ -128,6 +130,7 @@ func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
 	o := nsqd.NewOptions()
 	o.TCPAddress, o.HTTPAddress, o.HTTPSAddress, o.DataPath = c.TCP, c.HTTP, "", c.Dir
 	o.MemQueueSize, o.SyncEvery, o.SyncTimeout = c.MemQueue, c.Every, c.SyncTimeout
+	o.MaxMsgSize, o.MaxBodySize = c.Message, c.Body
 	o.TLSKey, o.TLSCert, o.Logger = c.Key, c.Cert, logger{log}
 	s, err := nsqd.New(o)
 	if err != nil {

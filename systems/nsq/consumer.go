@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -22,6 +21,8 @@ const (
 	heartbeat = 30 * time.Second
 	// silence is how long a server may send nothing.
 	silence = 3 * heartbeat
+	// flushEvery is how long the ends of messages wait for others while further messages are there.
+	flushEvery = 10 * time.Millisecond
 	// lastWithin bounds the wait for the messages that are still on their way at the end.
 	lastWithin = time.Second
 	// straggle is how long a server may still send after it has said that it does not.
@@ -52,7 +53,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, fmt.Errorf("%q is no name of a channel: take letters, digits and .-_, at most "+
 			"64 of them", o.Subscription)
 	}
-	err := c.each(ctx, o.Topic, http.MethodPost, "/channel/create",
+	err := c.each(ctx, o.Topic, "/channel/create",
 		url.Values{"channel": {o.Subscription}})
 	if err != nil {
 		return nil, err
@@ -95,6 +96,8 @@ func (r *consumer) subscribe(ctx context.Context, partition int) (*conn, error) 
 	if !r.keep(k) {
 		return nil, driver.ErrClosed
 	}
+	stop := context.AfterFunc(ctx, k.cut)
+	defer stop()
 	_ = k.raw.SetDeadline(time.Now().Add(askWithin))
 	line := "SUB " + topicOf(r.Options.Topic.Name, partition) + " " + r.Options.Subscription
 	if err = k.command(line, nil); err == nil {
@@ -186,20 +189,29 @@ func (r *consumer) receive(k *conn, partition int32) {
 		close(woken)
 	})
 	defer stop()
+	var heard, flushed time.Time
 	for r.life.Err() == nil {
-		_ = k.raw.SetDeadline(time.Now().Add(silence))
-		if r.life.Err() != nil {
-			break
+		if now := time.Now(); now.Sub(heard) > heartbeat/2 {
+			_ = k.raw.SetReadDeadline(now.Add(silence))
+			heard = now
+			continue // life may have ended, and woken the read, before
 		}
 		kind, body, err := k.next()
-		if err != nil && r.life.Err() == nil {
-			return
-		}
-		if err == nil && !r.take(k, kind, body, partition) {
+		if err != nil {
+			if r.life.Err() == nil {
+				return
+			}
 			break
 		}
-		if err == nil && k.in.Buffered() == 0 && k.out.Flush() != nil {
-			return
+		if !r.take(k, kind, body, partition) {
+			break
+		}
+		// What waits here longer could be taken for lost.
+		if k.in.Buffered() == 0 || time.Since(flushed) > flushEvery {
+			if k.flush() != nil {
+				return
+			}
+			flushed = time.Now()
 		}
 	}
 	if !stop() {
@@ -219,6 +231,7 @@ func (r *consumer) take(k *conn, kind uint32, body []byte, partition int32) bool
 	m, err := readMessage(body)
 	if err != nil {
 		r.Fail(err)
+		r.cancel()
 		return false
 	}
 	if r.life.Err() != nil {
@@ -227,7 +240,7 @@ func (r *consumer) take(k *conn, kind uint32, body []byte, partition int32) bool
 	}
 	if r.early {
 		k.finish(m.id)
-		if k.out.Flush() != nil {
+		if k.flush() != nil {
 			return false
 		}
 	}
@@ -235,10 +248,11 @@ func (r *consumer) take(k *conn, kind uint32, body []byte, partition int32) bool
 	handled, back := r.Take(system.Received{Payload: m.body, Partition: partition})
 	r.taking.Unlock()
 	switch {
-	case !handled || back && !r.early:
-		k.requeue(m.id)
-	case !r.early:
+	case r.early: // it has ended
+	case handled && !back:
 		k.finish(m.id)
+	default:
+		k.requeue(m.id)
 	}
 	return handled
 }
@@ -267,12 +281,23 @@ func (r *consumer) leave(k *conn) {
 	_ = k.out.Flush() // if this is lost, the messages come again after msg_timeout
 }
 
+// flush sends what was written.
+func (c *conn) flush() error {
+	_ = c.raw.SetWriteDeadline(time.Now().Add(silence)) // Flush reports it
+	return c.out.Flush()
+}
+
 // Close stops receiving, and waits within ctx until the message that is handled has ended. What was
 // not handled goes to other consumers, at once, or if ctx ends first after msg_timeout.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		cut := context.AfterFunc(ctx, r.cut)
-		defer cut()
-		return r.End(ctx, r.cancel, r.ended)
+		if ctx.Err() != nil {
+			r.cut() // before the consumer can return anything
+		}
+		err := r.End(ctx, r.cancel, r.ended)
+		if err != nil {
+			r.cut()
+		}
+		return err
 	})
 }

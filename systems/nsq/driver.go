@@ -53,11 +53,9 @@ func (nsqSystem) Describe() system.Description {
 }
 
 // redelivery says when a message comes again although no consumer fails.
-func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
-	if d == workload.AtMostOnce {
-		return system.Redelivery{Never: true, Why: "a message is ended before it is handled"}
-	}
-	const scan = time.Second // how often nsqd looks for messages whose time is over, at most
+func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+	// nsqd looks at 20 channels in 100ms, and finds new channels within 5s.
+	const scan = 6 * time.Second
 	return system.Redelivery{After: s.Duration(setMsgTimeout) + scan,
 		Why: "a server delivers a message again that was not ended within " + setMsgTimeout + " (" +
 			s.Text(setMsgTimeout) + "), also while it waits in a consumer's buffer"}
@@ -209,23 +207,33 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 			return err
 		}
 	}
-	return c.each(ctx, t, http.MethodPost, "/topic/create", nil)
-}
-
-// each sends a request about each partition.
-func (c *cluster) each(ctx context.Context, t system.Topic, method, path string,
-	more url.Values) error {
-	for partition := range t.Partitions {
-		if err := c.do(ctx, method, path, t, partition, more, nil); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	if err := c.each(ctx, t, "/topic/create", nil); err != nil {
+		return &system.Unready{Err: err} // some may exist
 	}
 	return nil
 }
 
+// each posts a request about each partition, also after an error.
+func (c *cluster) each(ctx context.Context, t system.Topic, path string, more url.Values) error {
+	var errs []error
+	for partition := range t.Partitions {
+		if err := c.do(ctx, http.MethodPost, path, t, partition, more, nil); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // DeleteTopic deletes the topic of each partition, with its channels.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
-	return c.each(ctx, t, http.MethodPost, "/topic/delete", nil)
+	var errs []error
+	for partition := range t.Partitions {
+		err := c.do(ctx, http.MethodPost, "/topic/delete", t, partition, nil, nil)
+		if err != nil && !driver.HasStatus(err, http.StatusNotFound) {
+			errs = append(errs, fmt.Errorf("delete %s: %w", topicOf(t.Name, partition), err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Leader returns the server of a partition.

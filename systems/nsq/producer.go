@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,174 +13,199 @@ import (
 )
 
 const (
-	// bodyMost is nsqd's default bound of an MPUB's bytes (-max-body-size).
-	bodyMost = 5 << 20
-	// dialPause is the least time between two attempts to reach a server.
+	// bodyLeast is the least bound of an MPUB's bytes: nsqd's own (-max-body-size).
+	bodyLeast = 5 << 20
+	// dialPause is the time between two attempts to reach a server.
 	dialPause = 250 * time.Millisecond
 )
 
-// producer sends to one topic, over a connection to each server that has partitions.
+// bodyMost returns the bound of an MPUB's bytes: the servers' that plimsoll starts.
+func bodyMost(s system.Settings) int64 { return max(bodyLeast, 2*s.Bytes(setMaxMessage)) }
+
+// producer sends to one topic, to each server by itself.
 type producer struct {
-	*driver.Batches[struct{}]
 	of      *cluster
 	topic   system.Topic
 	closing driver.Closing
-	groups  [][]*driver.Batched[struct{}] // of the batch under way, by partition
-
-	mu     sync.Mutex // guards links against Abort
-	links  []*link    // by endpoint
-	closed bool
+	senders []*sender // by endpoint
 }
 
-// link is a producer's connection to a server. The goroutine that delivers uses it.
-type link struct {
-	conn   *conn // nil: none
-	tried  time.Time
-	failed error // of the latest attempt
+// sender sends a producer's messages to one server.
+type sender struct {
+	*driver.Batches[struct{}]
+	of       *producer
+	endpoint int
+	groups   [][]*driver.Batched[struct{}] // of the batch under way, by partition
+	tried    time.Time                     // the end of the latest attempt to connect
+	failed   error                         // its error
+
+	mu     sync.Mutex // guards conn against abort; the goroutine that delivers changes it
+	conn   *conn      // nil: none
+	closed bool
 }
 
 // OpenProducer opens a producer with its own connections.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
-	p := &producer{of: c, topic: o.Topic,
-		groups: make([][]*driver.Batched[struct{}], o.Topic.Partitions)}
+	if most := c.Bytes(setMaxMessage); int64(o.MessageMax) > most {
+		return nil, fmt.Errorf("messages of %d bytes are more than the servers take (%s is %s): "+
+			"make the messages smaller or raise it, on the servers too", o.MessageMax,
+			setMaxMessage, c.Text(setMaxMessage))
+	}
+	p := &producer{of: c, topic: o.Topic}
 	for i := range min(len(c.options.Endpoints), o.Topic.Partitions) {
 		k, err := c.dial(ctx, i, identity{HeartbeatMs: -1})
 		if err != nil {
-			return nil, errors.Join(err, p.abort())
+			return nil, errors.Join(err, driver.CloseAll(ctx, p.senders))
 		}
-		p.links = append(p.links, &link{conn: k})
+		p.senders = append(p.senders, p.newSender(o, i, k))
 	}
-	p.Batches = driver.NewBatches(driver.Batching[struct{}]{
-		InFlight: o.InFlight, Linger: c.Duration(setLinger), Answered: o.Answered,
-		Most:       max(1, min(int(c.Count(setBatch)), bodyMost/(o.MessageMax+4))),
-		Partitions: o.Topic.Partitions,
-		Create:     func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
-		Deliver: p.deliver, Abort: p.abort,
-	})
 	return p, c.clients.Keep(ctx, p)
 }
 
-// deliver sends a batch, an MPUB for each of its partitions, and then reads the answers.
-func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
-	for _, one := range batch {
-		i := one.Message.Partition
-		p.groups[i] = append(p.groups[i], one)
-	}
-	until := time.Now().Add(p.of.Duration(setRequest))
-	for i, group := range p.groups {
-		if len(group) == 0 {
-			continue
-		}
-		k, err := p.connection(life, p.of.home(i), until)
-		if err != nil {
-			p.end(i, err)
-			continue
-		}
-		k.write("MPUB "+topicOf(p.topic.Name, i), nil)
-		size := 4
-		for _, one := range group {
-			size += 4 + len(one.Message.Payload)
-		}
-		k.size(size)
-		k.size(len(group))
-		for _, one := range group {
-			k.size(len(one.Message.Payload))
-			_, _ = k.out.Write(one.Message.Payload) // Flush reports it
-		}
-	}
-	for _, l := range p.links {
-		if l.conn != nil {
-			p.drop(l, l.conn.out.Flush())
-		}
-	}
-	for i, group := range p.groups {
-		if len(group) > 0 {
-			p.end(i, p.answered(life, p.links[p.of.home(i)]))
-		}
-	}
+func (p *producer) newSender(o system.ProducerOptions, endpoint int, k *conn) *sender {
+	s := &sender{of: p, endpoint: endpoint, conn: k,
+		groups: make([][]*driver.Batched[struct{}], o.Topic.Partitions)}
+	fits := (bodyMost(p.of.Settings) - 4) / int64(o.MessageMax+4)
+	s.Batches = driver.NewBatches(driver.Batching[struct{}]{
+		InFlight: o.InFlight, Linger: p.of.Duration(setLinger), Answered: o.Answered,
+		Most:       int(max(1, min(p.of.Count(setBatch), fits))),
+		Partitions: o.Topic.Partitions,
+		Create:     func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
+		Deliver: s.deliver, Abort: s.abort,
+	})
+	return s
 }
 
-// connection returns the connection to a server, a new one if necessary.
-func (p *producer) connection(life context.Context, endpoint int, until time.Time) (*conn, error) {
-	l := p.links[endpoint]
-	if l.conn == nil {
-		if time.Since(l.tried) < dialPause {
-			return nil, l.failed
-		}
-		var k *conn
-		l.tried = time.Now()
-		if k, l.failed = p.of.dial(life, endpoint, identity{HeartbeatMs: -1}); l.failed != nil {
-			return nil, l.failed
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.closed {
-			k.cut()
-			return nil, driver.ErrProducerClosed
-		}
-		l.conn = k
-	}
-	return l.conn, l.conn.raw.SetDeadline(until)
-}
-
-// answered reads the next answer of a server.
-func (p *producer) answered(life context.Context, l *link) error {
-	if l.conn == nil {
-		return l.failed // the connection ended after the command was written
-	}
-	_, err := l.conn.answer()
-	var refused refusal
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused):
-		return fmt.Errorf("nsqd refuses the messages: %w", err)
-	case life.Err() != nil:
-		err = driver.ErrUnanswered
-	default:
-		err = fmt.Errorf("%w: %w", err, system.ErrUnknown)
-	}
-	p.drop(l, err)
-	return err
-}
-
-// drop ends a connection that failed. Commands on it are unknown from then on.
-func (p *producer) drop(l *link, err error) {
-	if err == nil {
+// Send implements system.Producer.
+func (p *producer) Send(m *system.Message) {
+	if err := driver.CheckPartition(m, p.topic.Partitions); err != nil {
+		m.Done(err)
 		return
 	}
-	l.conn.cut()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !errors.Is(err, system.ErrUnknown) {
-		err = fmt.Errorf("%w: %w", err, system.ErrUnknown)
-	}
-	l.conn, l.failed = nil, err
-}
-
-// end reports the outcome of a partition's messages.
-func (p *producer) end(partition int, err error) {
-	for _, one := range p.groups[partition] {
-		p.End(one, err)
-	}
-	p.groups[partition] = p.groups[partition][:0]
-}
-
-// abort ends all connections.
-func (p *producer) abort() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	for _, l := range p.links {
-		if l.conn != nil {
-			l.conn.cut()
-		}
-	}
-	return nil
+	p.senders[p.of.home(int(m.Partition))].Send(m)
 }
 
 // Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
-	return p.closing.Once(&p.of.clients, p, func() error { return p.Batches.Close(ctx) })
+	return p.closing.Once(&p.of.clients, p, func() error {
+		return driver.CloseAll(ctx, p.senders)
+	})
+}
+
+// deliver sends a batch, an MPUB for each of its partitions, and then reads the answers.
+func (s *sender) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
+	k, err := s.connection(life)
+	if err != nil {
+		for _, one := range batch {
+			s.End(one, err)
+		}
+		return
+	}
+	for _, one := range batch {
+		i := one.Message.Partition
+		s.groups[i] = append(s.groups[i], one)
+	}
+	for i, group := range s.groups {
+		if len(group) > 0 {
+			k.publish(topicOf(s.of.topic.Name, i), group)
+		}
+	}
+	_ = k.raw.SetDeadline(time.Now().Add(s.of.of.Duration(setRequest))) // Flush reports it
+	lost := k.out.Flush()
+	for i, group := range s.groups {
+		if len(group) == 0 {
+			continue
+		}
+		if lost == nil {
+			_, lost = k.answer()
+			err = outcome(life, lost)
+		} else {
+			err = unanswered(life, lost)
+		}
+		for _, one := range group {
+			s.End(one, err)
+		}
+		s.groups[i] = group[:0]
+	}
+	if lost != nil { // nsqd ends the connection after an error
+		s.drop(k)
+	}
+}
+
+// publish writes an MPUB. Flush reports errors.
+func (c *conn) publish(topic string, group []*driver.Batched[struct{}]) {
+	c.write("MPUB "+topic, nil)
+	size := 4
+	for _, one := range group {
+		size += 4 + len(one.Message.Payload)
+	}
+	c.size(size)
+	c.size(len(group))
+	for _, one := range group {
+		c.size(len(one.Message.Payload))
+		_, _ = c.out.Write(one.Message.Payload)
+	}
+}
+
+// outcome returns the result of the messages whose MPUB was answered, or lost its connection. nsqd
+// has none of them after an error about the command, and may have some if it failed to store them.
+func outcome(life context.Context, err error) error {
+	var refused refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && !strings.HasPrefix(string(refused), "E_MPUB_FAILED"):
+		return fmt.Errorf("nsqd refuses the messages: %w", err)
+	}
+	return unanswered(life, err)
+}
+
+// unanswered returns the result of messages without an answer.
+func unanswered(life context.Context, err error) error {
+	if life.Err() != nil {
+		return driver.ErrUnanswered
+	}
+	return fmt.Errorf("%w: %w", err, system.ErrUnknown)
+}
+
+// connection returns the connection, a new one if necessary. After an error nothing was sent.
+func (s *sender) connection(life context.Context) (*conn, error) {
+	if s.conn != nil {
+		return s.conn, nil
+	}
+	if s.failed != nil && time.Since(s.tried) < dialPause {
+		return nil, s.failed
+	}
+	k, err := s.of.of.dial(life, s.endpoint, identity{HeartbeatMs: -1})
+	s.tried, s.failed = time.Now(), err
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		k.cut()
+		return nil, driver.ErrProducerClosed
+	}
+	s.conn = k
+	return k, nil
+}
+
+func (s *sender) drop(k *conn) {
+	k.cut()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = nil
+}
+
+// abort ends the connection.
+func (s *sender) abort() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.conn != nil {
+		s.conn.cut()
+	}
+	return nil
 }

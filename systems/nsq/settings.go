@@ -20,6 +20,7 @@ const (
 	setMsgTimeout  = "msg_timeout"
 	setOutput      = "output_buffer_timeout"
 	setHTTP        = "http_port"
+	setMaxMessage  = "max_msg_size"
 	setSecurity    = "security"
 	setMemQueue    = "mem_queue_size"
 	setSyncEvery   = "sync_every"
@@ -45,6 +46,8 @@ msg_timeout duration 1m 1s..15m
 output_buffer_timeout duration 250ms 0s..30s
     how long a server keeps messages for a consumer, up to 16KB of them, to write several at
     once: at least 25ms, or 0s, to write each at once
+max_msg_size bytes 1MB 1KB..64MB
+    the greatest message that the servers take; plimsoll starts its own with it
 http_port count 4151 1..65535
     the port of nsqd's HTTP interface, at the host of each endpoint
 `)

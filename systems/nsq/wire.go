@@ -64,7 +64,8 @@ type features struct {
 // conn is a connection to a server, in the second version of NSQ's protocol. One goroutine reads
 // and one writes, or one does both.
 type conn struct {
-	raw      net.Conn
+	raw      net.Conn // encrypted, or socket
+	socket   net.Conn
 	in       *bufio.Reader
 	out      *bufio.Writer
 	features features
@@ -89,13 +90,15 @@ func dial(ctx context.Context, address string, config *tls.Config, who identity)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{raw: raw}
+	c := &conn{socket: raw}
 	c.wrap(raw)
+	stop := context.AfterFunc(ctx, c.cut)
+	defer stop()
 	if until, bounded := ctx.Deadline(); bounded {
 		_ = raw.SetDeadline(until) // it fails only on a closed connection
 	}
 	who.UserAgent, who.Negotiation, who.TLS = "plimsoll", true, config != nil
-	if err = c.identify(ctx, config, who); err != nil {
+	if err = c.identify(ctx, address, config, who); err != nil {
 		c.cut()
 		return nil, err
 	}
@@ -107,7 +110,8 @@ func (c *conn) wrap(raw net.Conn) {
 	c.raw, c.in, c.out = raw, bufio.NewReaderSize(raw, 64<<10), bufio.NewWriterSize(raw, 64<<10)
 }
 
-func (c *conn) identify(ctx context.Context, config *tls.Config, who identity) error {
+func (c *conn) identify(ctx context.Context, address string, config *tls.Config,
+	who identity) error {
 	if _, err := c.out.WriteString("  V2"); err != nil {
 		return err
 	}
@@ -135,7 +139,7 @@ func (c *conn) identify(ctx context.Context, config *tls.Config, who identity) e
 	}
 	if config.ServerName == "" {
 		config = config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(c.raw.RemoteAddr().String())
+		config.ServerName, _, _ = net.SplitHostPort(address) // it was dialled
 	}
 	encrypted := tls.Client(c.raw, config)
 	if err := encrypted.HandshakeContext(ctx); err != nil {
@@ -249,4 +253,4 @@ func (c *conn) requeue(id [idSize]byte) {
 }
 
 // cut ends the connection at once.
-func (c *conn) cut() { _ = c.raw.Close() }
+func (c *conn) cut() { _ = c.socket.Close() } // TLS would say goodbye first

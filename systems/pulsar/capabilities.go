@@ -26,11 +26,11 @@ func capabilities(system.Options) []system.Statement {
 		system.Lacks(system.Priorities, "a topic is a log read in its order, and priority levels "+
 			"are for consumers, not for messages; urgent messages take a topic of their own",
 			docs+"consumer priority levels"),
-		system.HasIf(system.DelayedDelivery, "a subscription of type shared; others get delayed "+
-			"messages at once", docs+"delayed message delivery"),
+		system.HasIf(system.DelayedDelivery, "a subscription of type shared or key-shared; "+
+			"others get delayed messages at once", docs+"delayed message delivery"),
 		system.HasIf(system.DeadLetters, "the client library's dead letter policy, with a "+
-			"subscription of type shared: it publishes messages that were delivered too often to "+
-			"another topic", docs+"dead letter topic"),
+			"subscription of type shared or key-shared: it publishes messages that were "+
+			"delivered too often to another topic", docs+"dead letter topic"),
 		system.HasIf(system.FlowControl, "a publish rate for the topic or the broker, beyond "+
 			"which the broker stops reading; a backlog quota refuses producers, which brokers "+
 			"check once a minute", docs+"publish throttling, and backlog quotas"),

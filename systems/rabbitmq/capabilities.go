@@ -10,8 +10,9 @@ func capabilities(o system.Options) []system.Statement {
 		system.Has(system.RoutingPattern, "a topic exchange: * is one word, # any number",
 			docs+"exchanges"),
 		system.Has(system.RoutingHeaders, "a headers exchange", docs+"exchanges"),
-		system.HasIf(system.Transactions, "tx.select on a channel instead of confirms, which the "+
-			"protocol makes atomic for one queue only", docs+"broker semantics"),
+		system.HasIf(system.Transactions, "tx.select on a channel instead of confirms, for one "+
+			"queue only, and not through a fault of the server amid the commit",
+			docs+"broker semantics"),
 	}
 	kind := planOf(o.Settings, o.Durability).kind
 	if kind == streamed {

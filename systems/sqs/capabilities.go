@@ -32,8 +32,8 @@ func capabilities(o system.Options) []system.Statement {
 		system.HasIf(system.DeadLetters, "a RedrivePolicy with maxReceiveCount",
 			docs+"dead-letter queues"),
 		system.Lacks(system.FlowControl, "a queue takes any number of messages; Amazon bounds "+
-			"those that were received and not deleted (120,000, and 20,000 of a FIFO queue), and "+
-			"throttles requests", docs+"quotas"),
+			"those that were received and not deleted (120,000), and throttles requests",
+			docs+"quotas"),
 		system.Lacks(system.Transactions, "there are no transactions: SendMessageBatch answers "+
 			"for each message by itself, and may refuse some", docs+"SendMessageBatch"),
 	}
