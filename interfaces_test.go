@@ -109,13 +109,22 @@ func (w *typesOf) told(t *testing.T) (fields []*ast.Field) {
 func (w *typesOf) tells(dir, field string) (sets bool) {
 	for _, f := range w.files[dir] {
 		ast.Inspect(f, func(n ast.Node) bool {
-			pair, ok := n.(*ast.KeyValueExpr)
+			made, ok := n.(*ast.CompositeLit)
 			if !ok {
 				return true
 			}
-			key, ok := pair.Key.(*ast.Ident)
-			sets = sets || ok && key.Name == field
-			return true
+			if of, ok := made.Type.(*ast.SelectorExpr); !ok || of.Sel.Name != "Description" {
+				return true
+			}
+			sets = sets || slices.ContainsFunc(made.Elts, func(e ast.Expr) bool {
+				pair, ok := e.(*ast.KeyValueExpr)
+				if !ok {
+					return false
+				}
+				key, ok := pair.Key.(*ast.Ident)
+				return ok && key.Name == field
+			})
+			return false
 		})
 	}
 	return sets

@@ -23,7 +23,7 @@ type Replayer interface {
 }
 
 // Capability is something that a system does beside carrying load, as the probes name it.
-type Capability string
+type Capability = string
 
 // The capabilities that a description may state, because only code for one system could try them.
 // Of CompetingConsumers and Replay it states what the probes cannot see.

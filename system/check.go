@@ -21,7 +21,7 @@ type Check struct {
 // level or the delivery, or its Check has violations.
 func Refuse(s System, c Check) error {
 	d := s.Describe()
-	if err := RefuseLevel(d.Name, d.Levels, c.Durability); err != nil {
+	if err := d.RefuseLevel(c.Durability); err != nil {
 		return err
 	}
 	if !slices.Contains(d.Delivery, c.Delivery) {
@@ -31,12 +31,12 @@ func Refuse(s System, c Check) error {
 	return s.Check(c)
 }
 
-// RefuseLevel returns the reason why a system with these levels cannot give one; nil: it can.
-func RefuseLevel(name string, levels map[workload.Level]Guarantee, l workload.Level) error {
+// RefuseLevel returns the reason why the system cannot give a level; nil: it can.
+func (d Description) RefuseLevel(l workload.Level) error {
 	if !l.Valid() {
 		return fmt.Errorf("durability level %d: the levels are 1 to 4", l)
 	}
-	guarantee, known := levels[l]
+	guarantee, known := d.Levels[l]
 	if known && guarantee.Refusal == "" {
 		return nil
 	}
@@ -44,14 +44,15 @@ func RefuseLevel(name string, levels map[workload.Level]Guarantee, l workload.Le
 	if !known {
 		why = "the driver knows no settings that give it"
 	}
-	return fmt.Errorf("%s cannot give durability level %d, only %s: %s", name, l, able(levels), why)
+	return fmt.Errorf("%s cannot give durability level %d, only %s: %s", d.Name, l, d.able(),
+		why)
 }
 
-// able lists the levels that a system gives, as a part of a sentence.
-func able(levels map[workload.Level]Guarantee) string {
+// able lists the levels that the system gives, as a part of a sentence.
+func (d Description) able() string {
 	var all []string
 	for l := workload.SyncSync; l <= workload.AsyncAsync; l++ {
-		if g, known := levels[l]; known && g.Refusal == "" {
+		if g, known := d.Levels[l]; known && g.Refusal == "" {
 			all = append(all, strconv.Itoa(int(l)))
 		}
 	}

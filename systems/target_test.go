@@ -114,7 +114,7 @@ func statesEach(t *testing.T, s system.System, name string) {
 		}
 	}
 	for _, row := range probe.Untried() {
-		if n := stated[system.Capability(row)]; n != 1 {
+		if n := stated[row]; n != 1 {
 			t.Errorf("%s states %s %d times", name, row, n)
 		}
 	}

@@ -89,10 +89,10 @@ func (f *fake) capabilities(system.Options) (all []system.Statement) {
 		switch {
 		case r.try != nil:
 		case f.plant == lacksAll:
-			all = append(all, system.Lacks(system.Capability(r.Name), "no protocol has it",
+			all = append(all, system.Lacks(r.Name, "no protocol has it",
 				"a book"))
 		default:
-			all = append(all, system.Has(system.Capability(r.Name), "it does", "a book"))
+			all = append(all, system.Has(r.Name, "it does", "a book"))
 		}
 	}
 	return all

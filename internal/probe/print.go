@@ -62,8 +62,8 @@ func Document(all []Column) document.Document {
 	answers := func(a document.Audience, some []Column) block {
 		return block{For: a, Table: answerTable(some)}
 	}
-	d := document.Document{Title: "What the systems do, as tried", Origin: "Written by make " +
-		"probes, from what plimsoll probe saw; change nothing here.",
+	d := document.Document{Title: "What the systems do, as tried and as stated",
+		Origin: "Written by make probes, from what plimsoll probe saw; change nothing here.",
 		Blocks: []block{answers(document.AtLength, all)}}
 	for group := range slices.Chunk(all, beside) {
 		d.Blocks = append(d.Blocks, answers(document.OnTerminal, group))

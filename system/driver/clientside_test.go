@@ -272,9 +272,10 @@ func TestReading(t *testing.T) {
 			t.Errorf("of %d replicas %d are a majority", replicas, got)
 		}
 	}
-	given := map[workload.Level]system.Guarantee{workload.AsyncAsync: {How: "somehow"}}
-	if CheckLevel("it", given, 0) == nil || CheckLevel("it", given, 5) == nil ||
-		CheckLevel("it", given, 3) == nil || CheckLevel("it", given, 4) != nil {
+	given := system.Description{Levels: map[workload.Level]system.Guarantee{
+		workload.AsyncAsync: {How: "somehow"}}}
+	if CheckLevel(given, 0) == nil || CheckLevel(given, 5) == nil ||
+		CheckLevel(given, 3) == nil || CheckLevel(given, 4) != nil {
 		t.Error("the levels are 1 to 4")
 	}
 }

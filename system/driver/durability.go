@@ -11,11 +11,9 @@ import (
 // Majority returns the size of the smallest majority of n replicas.
 func Majority(replicas int) int { return replicas/2 + 1 }
 
-// CheckLevel refuses a durability level that does not exist, or that a system with these levels
-// cannot give.
-func CheckLevel(name string, levels map[workload.Level]system.Guarantee,
-	l workload.Level) strict.Violations {
-	if err := system.RefuseLevel(name, levels, l); err != nil {
+// CheckLevel refuses a durability level that does not exist, or that a system cannot give.
+func CheckLevel(of system.Description, l workload.Level) strict.Violations {
+	if err := of.RefuseLevel(l); err != nil {
 		return strict.Violations{{Message: err.Error()}}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (activeSystem) Check(c system.Check) error {
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("activemq", levels(), l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(activeSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
 	if s.Text(setStore) == storeKahaDB && l.Valid() && l.Majority() {
 		bad = append(bad, s.Wrong(setStore, fmt.Sprintf("kahadb has one copy of each message, "+
 			"and level %d asks for a majority of several: take %s, or level %d or %d",

@@ -128,7 +128,7 @@ func journalType(s system.Settings, l workload.Level) string {
 
 // problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("artemis", levels(), l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(artemisSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
 	alone := replication(s, l) == single
 	switch {
 	case alone && l.Valid() && l.Majority():

@@ -74,7 +74,7 @@ func (eventStore) Check(c system.Check) error {
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("eventstore", levels(), l), s.OutOfRange(settings)...)
+	bad := append(driver.CheckLevel(eventStore{}.Describe(), l), s.OutOfRange(settings)...)
 	if s.Count(setCheckMin) > s.Count(setCheckMax) {
 		bad = append(bad, s.Wrong(setCheckMin, "is more than "+setCheckMax+": make it smaller"))
 	}

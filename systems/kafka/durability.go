@@ -70,7 +70,7 @@ func levelConfigs(l workload.Level, replicas int) map[string]string {
 
 // levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	bad := driver.CheckLevel("kafka", levels(), l)
+	bad := driver.CheckLevel(kafkaSystem{}.Describe(), l)
 	if bad != nil {
 		return bad
 	}

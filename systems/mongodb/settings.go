@@ -70,5 +70,5 @@ func (mongoSystem) Check(c system.Check) error {
 
 // problems returns the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	return append(driver.CheckLevel("mongodb", levels(), l), s.OutOfRange(clientSettings)...)
+	return append(driver.CheckLevel(mongoSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
 }

@@ -56,7 +56,7 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems returns the reasons why the settings cannot give the level.
 func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if bad := driver.CheckLevel("nats", levels(), l); bad != nil {
+	if bad := driver.CheckLevel(natsSystem{}.Describe(), l); bad != nil {
 		return bad
 	}
 	switch {

@@ -161,11 +161,7 @@ func (r *consumer) run(k *conn, partition int32) {
 func (r *consumer) again(partition int32) *conn {
 	for r.life.Err() == nil {
 		one, there, err := r.of.look(r.life, r.Options.Topic, int(partition))
-		gone := !there || !slices.ContainsFunc(one.Channels, func(c struct {
-			Name string `json:"channel_name"`
-		}) bool {
-			return c.Name == r.Options.Subscription
-		})
+		gone := !there || !slices.Contains(one.Channels, channel{r.Options.Subscription})
 		if err == nil && gone && r.life.Err() == nil {
 			r.Fail(errors.New("the topic or the subscription was deleted"))
 			return nil
@@ -194,7 +190,7 @@ func (r *consumer) receive(k *conn, partition int32) {
 		if now := time.Now(); now.Sub(heard) > heartbeat/2 {
 			_ = k.raw.SetReadDeadline(now.Add(silence))
 			heard = now
-			continue // life may have ended, and woken the read, before
+			continue // life may have ended just before, and this deadline has replaced its own
 		}
 		kind, body, err := k.next()
 		if err != nil {
@@ -226,7 +222,7 @@ func (r *consumer) take(k *conn, kind uint32, body []byte, partition int32) bool
 		if string(body) == responseHeartbeat {
 			k.write("NOP", nil)
 		}
-		return true // an error about a message that has timed out is answered by its next delivery
+		return true // an error says that a message had timed out: it comes again
 	}
 	m, err := readMessage(body)
 	if err != nil {

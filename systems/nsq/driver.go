@@ -170,10 +170,11 @@ func (c *cluster) do(ctx context.Context, method, path string, t system.Topic, p
 
 // found is what a server reports of a topic.
 type found struct {
-	Name     string `json:"topic_name"`
-	Channels []struct {
-		Name string `json:"channel_name"`
-	} `json:"channels"`
+	Channels []channel `json:"channels"`
+}
+
+type channel struct {
+	Name string `json:"channel_name"`
 }
 
 // look returns what the server has of a partition; there is false if it has nothing.

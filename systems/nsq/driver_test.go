@@ -9,6 +9,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -40,6 +41,22 @@ func TestProbes(t *testing.T) {
 	}) {
 		t.Error(wrong)
 	}
+}
+
+// An answer waits for no sync, even if every message goes to the disk and each is synced: the level
+// is 4 with all settings.
+func TestAcknowledgementWaitsForNoSync(t *testing.T) {
+	servers := systemtest.Provision[*driver.Cluster](t, nsqSystem{}, workload.AsyncAsync,
+		setMemQueue, "0", setSyncEvery, "1")
+	c := connect(t, systemtest.OptionsOf(t, nsqSystem{}, servers, workload.AsyncAsync))
+	p := systemtest.Producer(t, c, systemtest.Topic(t, c, "synced", 1), 0, workload.AtLeastOnce)
+	systemtest.NeedDelays(t)
+	systemtest.Acks(t, p) // the first sends warm up
+	server := servers.Nodes()[0].PID
+	if systemtest.Syncs(t, server, func() { systemtest.Acks(t, p) }) == "" {
+		t.Error("the server syncs nothing, so that an answer could wait for nothing")
+	}
+	systemtest.CheckSyncWait(t, p, systemtest.SyncWait{Of: "the server", PIDs: []int{server}})
 }
 
 // A killed server loses the messages in its memory and comes back with its topics; the clients
@@ -118,10 +135,17 @@ func FuzzFrames(f *testing.F) {
 	f.Add(frame(frameResponse, responseOK))
 	f.Add(append(frame(frameMessage, "12345678121234567890123456body"), frame(frameError, "E_BAD")...))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 2})
+	f.Add([]byte{0, 0, 0, 3, 0, 0, 0, 0}) // shorter than its own kind
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c := &conn{in: bufio.NewReader(bytes.NewReader(raw))}
 		total := 0
 		for {
+			if head, err := c.in.Peek(4); err == nil && binary.BigEndian.Uint32(head) < 4 {
+				if _, _, err := c.next(); err == nil {
+					t.Error("a frame that is shorter than its kind was read")
+				}
+				return
+			}
 			kind, body, err := c.next()
 			if err != nil {
 				break

@@ -79,11 +79,26 @@ func (p *producer) newSender(o system.ProducerOptions, endpoint int, k *conn) *s
 
 // Send implements system.Producer.
 func (p *producer) Send(m *system.Message) {
-	if err := driver.CheckPartition(m, p.topic.Partitions); err != nil {
-		m.Done(err)
-		return
+	one := [1]*system.Message{m}
+	p.SendBatch(one[:])
+}
+
+// SendBatch implements system.BatchSender: messages to one server join the same batch.
+func (p *producer) SendBatch(batch []*system.Message) {
+	at := func(m *system.Message) int { return p.of.home(int(m.Partition)) }
+	for len(batch) > 0 {
+		if err := driver.CheckPartition(batch[0], p.topic.Partitions); err != nil {
+			batch[0].Done(err)
+			batch = batch[1:]
+			continue
+		}
+		n := 1
+		for n < len(batch) && at(batch[n]) == at(batch[0]) {
+			n++
+		}
+		p.senders[at(batch[0])].SendBatch(batch[:n])
+		batch = batch[n:]
 	}
-	p.senders[p.of.home(int(m.Partition))].Send(m)
 }
 
 // Close waits within ctx for the outstanding answers.

@@ -99,7 +99,7 @@ func (nsqSystem) Check(c system.Check) error {
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("nsq", levels(), l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(nsqSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
 	if wait := s.Duration(setOutput); wait > 0 && wait < leastBuffering {
 		bad = append(bad, s.Wrong(setOutput, fmt.Sprintf("is below nsqd's least, %s: take that or "+
 			"more, or 0s", leastBuffering)))

@@ -78,7 +78,8 @@ func copiesOf(s system.Settings, l workload.Level) driver.Copies {
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("postgres", levels(), l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(postgresSystem{}.Describe(), l),
+		s.OutOfRange(clientSettings)...)
 	if s.Text(setDatabase) == "" {
 		bad = append(bad, s.Wrong(setDatabase, "names no database: postgres is always there"))
 	}

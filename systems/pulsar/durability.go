@@ -58,7 +58,7 @@ func (c *cluster) persistence() *persistence {
 
 // levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if bad := driver.CheckLevel("pulsar", levels(), l); bad != nil {
+	if bad := driver.CheckLevel(pulsarSystem{}.Describe(), l); bad != nil {
 		return bad
 	}
 	if s.Text(setTopology) == standalone {

@@ -135,10 +135,9 @@ func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.P
 	if err != nil {
 		return nil, err
 	}
-	plan := planOf(p.Settings, p.Durability)
-	if why := plan.lacking(majorOf(programs.server)); why != "" {
-		return nil, fmt.Errorf("%s starts RabbitMQ %d, which %s", programs.server,
-			majorOf(programs.server), why)
+	plan, major := planOf(p.Settings, p.Durability), majorOf(programs.server)
+	if why := plan.lacking(major); why != "" {
+		return nil, fmt.Errorf("%s starts RabbitMQ %d, which %s", programs.server, major, why)
 	}
 	return servers.Provision(ctx, p, starter{programs, p, plan}.build)
 }

@@ -103,7 +103,7 @@ func levels() map[workload.Level]system.Guarantee {
 
 // levelProblems returns the reasons why the settings cannot give the level.
 func levelProblems(s system.Settings, l workload.Level) strict.Violations {
-	if bad := driver.CheckLevel("rabbitmq", levels(), l); bad != nil {
+	if bad := driver.CheckLevel(rabbitSystem{}.Describe(), l); bad != nil {
 		return bad
 	}
 	p := planOf(s, l)

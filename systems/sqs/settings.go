@@ -83,7 +83,7 @@ var regionName = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-[0-9]+$`)
 
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := append(driver.CheckLevel("sqs", levels(), l), s.OutOfRange(clientSettings)...)
+	bad := append(driver.CheckLevel(sqsSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
 	if r := s.Text(setRegion); r != noRegion && !regionName.MatchString(r) {
 		bad = append(bad, s.Wrong(setRegion, "is not the name of a region, such as eu-central-1"))
 	}
