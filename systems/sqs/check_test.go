@@ -23,7 +23,7 @@ func TestCheck(t *testing.T) {
 		{level: workload.SyncAsync,
 			settings: []string{setRegion, "us-gov-west-1", setFIFO, "true"}},
 		{level: 5, nodes: 1, want: []string{"the levels are 1 to 4"}},
-		{level: workload.SyncAsync, nodes: 1, want: []string{"never syncs", "--durability 4"}},
+		{level: workload.SyncAsync, nodes: 1, want: []string{"syncs no message", "--durability 4"}},
 		{level: workload.AsyncAsync, nodes: 3, want: []string{"testbed: {nodes: 1}"}},
 		{level: workload.SyncAsync, settings: []string{setHeap, "1GB"},
 			want: []string{"these run already"}},

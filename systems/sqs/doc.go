@@ -19,11 +19,11 @@
 // Amazon states that SQS stores a message on servers in several availability zones before it
 // answers. It states nothing about syncs. So Amazon SQS is level 2 by the provider's statement:
 // there is nothing to read back, and the result says so. ElasticMQ answers when the message is in
-// its memory and handed to its H2 database, which writes it to a file within a second and never
-// syncs that file: level 4. It loses acknowledged messages when its process is killed within that
-// second, and after a power cut whole queues may be gone. Then it refuses further messages,
-// consumers keep polling, and the account shows the rest as lost. Amazon SQS loses no queue: there
-// a missing queue was deleted, and its consumers stop with an error.
+// its memory and handed to its H2 database, which writes it to a file within a second and syncs it
+// for no message, only before it shortens the file: level 4. It loses acknowledged messages when
+// its process is killed within that second, and after a power cut whole queues may be gone. Then it
+// refuses further messages, consumers keep polling, and the account shows the rest as lost. Amazon
+// SQS loses no queue: there a missing queue was deleted, and its consumers stop with an error.
 //
 // # Sending
 //

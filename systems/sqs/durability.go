@@ -14,23 +14,23 @@ import (
 func levels() map[workload.Level]system.Guarantee {
 	return map[workload.Level]system.Guarantee{
 		workload.SyncSync: {Refusal: "Amazon states copies in several availability zones and " +
-			"says nothing about syncs; ElasticMQ is one node that never syncs"},
+			"says nothing about syncs; ElasticMQ is one node that syncs no message"},
 		workload.SyncAsync: {How: "Amazon SQS only (region): stored in several availability " +
 			"zones before the answer, as the provider states; it is not read back. ElasticMQ, " +
 			"which plimsoll starts without a region, is one node and cannot give it"},
-		workload.AsyncSync: {Refusal: "ElasticMQ never syncs the file of its H2 database, and " +
-			"Amazon SQS is level 2"},
+		workload.AsyncSync: {Refusal: "ElasticMQ's database, H2, syncs its file for no message, " +
+			"and Amazon SQS is level 2"},
 		workload.AsyncAsync: {How: "ElasticMQ, or another imitation at an endpoint: in the " +
-			"memory of one node; ElasticMQ writes it to a file within a second and never " +
-			"syncs it. Amazon SQS is level 2"},
+			"memory of one node; ElasticMQ writes it to a file within a second and does not " +
+			"sync it. Amazon SQS is level 2"},
 	}
 }
 
 // notElastic says why ElasticMQ cannot give a level.
 func notElastic(l workload.Level) string {
-	return fmt.Sprintf("durability level %d: plimsoll starts ElasticMQ, one node that never "+
-		"syncs: ask for level 4 (--durability 4), or write settings: {region: eu-central-1} for "+
-		"Amazon SQS, which is level 2", l)
+	return fmt.Sprintf("durability level %d: plimsoll starts ElasticMQ, one node that syncs "+
+		"no message: ask for level 4 (--durability 4), or write "+
+		"settings: {region: eu-central-1} for Amazon SQS, which is level 2", l)
 }
 
 // checkLevel refuses a level that the service or server does not give.
