@@ -68,7 +68,7 @@ publish: releasable # What .github/workflows/release.yml runs.
 # makes code some ten times as slow, nothing to find; truths of many messages skip themselves under
 # it, and the command line is tested without.
 SERVERS := ./systems/... ./internal/fault ./internal/testbed
-VIRTUAL := . ./internal/bench ./internal/peak ./internal/prove ./internal/strict ./internal/study ./internal/verify ./result
+VIRTUAL := . ./internal/bench ./internal/peak ./internal/prove ./system/strict ./internal/study ./internal/verify ./result
 COMPUTE := ./internal/compare ./internal/omb ./internal/report/... ./internal/stats ./internal/verdict
 UNRACED := ./internal/bench ./internal/load ./internal/peak ./internal/prove ./internal/verify
 TESTSUM := $(TOOL) gotestsum --format pkgname-and-test-fails --hide-summary skipped
@@ -103,16 +103,16 @@ test-virtual: ## Run the tests that compute or run on virtual time, at low prior
 test-clock: ## Run the tests that need the machine's clock, but no servers in other processes.
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-3.json -- $(RACE) -p 2 $(GOTEST) \
-		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(VIRTUAL) $(COMPUTE) ./cmd/plimsoll))
-	$(TESTSUM) --jsonfile bin/tests-4.json -- $(GOTEST) -parallel 6 -skip RealSystems ./cmd/plimsoll
+		$$($(GO) list ./... | grep -vxFf <($(GO) list $(SERVERS) $(VIRTUAL) $(COMPUTE) ./command))
+	$(TESTSUM) --jsonfile bin/tests-4.json -- $(GOTEST) -parallel 6 -skip RealSystems ./command
 
 test-servers: ## Test every system whose servers are here, and faults (Java, Maven, RabbitMQ, Redis, PostgreSQL, root).
 	@$(MAKE) --no-print-directory test-java & java=$$!; native=0; \
 		$(MAKE) --no-print-directory test-native || native=$$?; wait $$java && exit $$native
-	$(TESTSUM) --jsonfile bin/tests-7.json -- -parallel 2 $(GOTEST) -run RealSystems ./cmd/plimsoll
+	$(TESTSUM) --jsonfile bin/tests-7.json -- -parallel 2 $(GOTEST) -run RealSystems ./command
 
 # The packages whose servers Maven fetches.
-ONJAVA   = $(GO) list -f '{{range .Imports}}{{if eq . "github.com/plimsoll-bench/plimsoll/internal/maven"}}{{$$.ImportPath}}{{end}}{{end}}' $(SERVERS)
+ONJAVA   = $(GO) list -f '{{range .Imports}}{{if eq . "github.com/plimsoll-bench/plimsoll/system/maven"}}{{$$.ImportPath}}{{end}}{{end}}' $(SERVERS)
 test-java:
 	@mkdir -p bin
 	$(RACING)$(TESTSUM) --jsonfile bin/tests-5.json -- $(RACE) -p 1 -parallel 4 $(GOTEST) $$($(ONJAVA))
@@ -138,7 +138,7 @@ test-kubernetes: ## Run a fleet on a real Kubernetes on this machine (root, and 
 	PLIMSOLL_KUBERNETES=$(KUBERNETES) $(GO) test -run RealKubernetes -v -count 1 -timeout 15m ./internal/kubernetes
 
 test-partitions: ## Cut a worker of a fleet off at 20 random moments (root; about two minutes).
-	$(GO) test -run TestWorkerIsCutOff -v -count 1 -timeout 20m ./cmd/plimsoll -partitions 20
+	$(GO) test -run TestWorkerIsCutOff -v -count 1 -timeout 20m ./command -partitions 20
 
 lint: ## Run the linters pinned in tools/go.mod, and compile everything for macOS.
 	$(GO) mod tidy -diff
@@ -153,25 +153,25 @@ mutants: ## Change the packages in MUTATE in small ways, one at a time: a test o
 	$(GO) run ./internal/mutants -sample $(SAMPLE) $(MUTATE)
 
 bench: ## Run the benchmarks that BENCHMARKS.md quotes.
-	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./internal/clock
+	$(GO) test -run '^$$' -bench . -count 5 ./internal/load ./system/clock
 
 bench-kafka: ## Compare our CPU per message with that of Kafka's own tools, five times in turn (needs Java and Maven).
-	$(GO) test -run '^$$' -bench KafkaTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench KafkaTools -benchtime 1x -timeout 30m ./command
 
 bench-rabbitmq: ## The same beside RabbitMQ PerfTest (needs Java, Maven and RabbitMQ's server).
-	$(GO) test -run '^$$' -bench RabbitMQTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench RabbitMQTools -benchtime 1x -timeout 30m ./command
 
 bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
-	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./command
 
 bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build OMB_HOME names (docs/OMB.md; needs Java and Maven).
-	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./command
 
 bench-stall: ## Compare what plimsoll, PerfTest and pulsar-perf print about a second in which all servers stand still.
-	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench Stall -benchtime 1x -timeout 30m ./command
 
 bench-ceiling: ## Search for the highest rate that one process offers, on one core and on all (about ten minutes; needs taskset).
-	$(GO) test -run '^$$' -bench Ceiling -benchtime 1x -timeout 60m ./cmd/plimsoll
+	$(GO) test -run '^$$' -bench Ceiling -benchtime 1x -timeout 60m ./command
 
 fuzz: ## Fuzz every parser for a minute each.
 	@grep -rl --include='*_test.go' 'func Fuzz' . | while read file; do \
@@ -184,7 +184,7 @@ fuzz: ## Fuzz every parser for a minute each.
 GOLDEN := $(patsubst %/testdata,./%,$(wildcard internal/report/*/testdata))
 
 golden: ## Rewrite the golden files; read the difference before you commit it.
-	$(GO) test ./internal/document $(GOLDEN) ./internal/probe ./internal/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./cmd/plimsoll . -update
+	$(GO) test ./internal/document $(GOLDEN) ./internal/probe ./system/strict ./workload ./target ./internal/omb ./internal/study ./internal/kubernetes ./systems ./command . -update
 
 interop: ## Have the Java HdrHistogram read our log, and write its output as golden files (needs Java and Maven).
 	$(GO) test -run Java ./result -update

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Registry is the set of systems that a program knows. It does not change after

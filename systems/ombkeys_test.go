@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // ombKey is a key of a driver file with values other than OMB's default. The path of a key within

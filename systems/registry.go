@@ -1,8 +1,8 @@
 package systems
 
 import (
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/activemq"
 	"github.com/plimsoll-bench/plimsoll/systems/artemis"
 	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
@@ -21,9 +21,16 @@ import (
 // Default is the system that is measured when no target is named.
 const Default = "nats"
 
-// All returns every system, a line each.
+// added are the systems that Add was given.
+var added []system.System
+
+// Add adds a system that is no part of plimsoll. It is called by the init function of the package
+// that has the system, or before command.Main.
+func Add(s system.System) { added = append(added, s) }
+
+// All returns every system.
 func All() []system.System {
-	return []system.System{
+	return append([]system.System{
 		kafka.New(),
 		pulsar.New(),
 		rabbitmq.New(),
@@ -37,7 +44,7 @@ func All() []system.System {
 		nsq.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
-	}
+	}, added...)
 }
 
 // Registry returns all systems by name.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // field is a key of a target. Parsing, defaults and printing follow from the table of

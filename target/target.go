@@ -3,7 +3,7 @@ package target
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Target is one system to measure.

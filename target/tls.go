@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // TLS says whether connections are encrypted, and where the certificates are.

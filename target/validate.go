@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Validate checks every rule that needs no system, for targets that were made

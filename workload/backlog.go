@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Backlog is messages that wait before they are read. It grows while producers send at the

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // String returns the batch as a file has it: 10, or 1..10.

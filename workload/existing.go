@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 const existingKey = "existing_topics"

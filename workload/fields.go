@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Field is a key of a workload. Parsing, defaults, printing, differences and comparability

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Sizes is a distribution of payload sizes: a histogram or, when Parts is nil, a lognormal

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/process"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Bounds of the wait for messages that are missing when the drain's length is over.

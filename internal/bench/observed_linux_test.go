@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // lateClock is a clock whose reading costs CPU time before it is taken.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

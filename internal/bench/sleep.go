@@ -3,9 +3,9 @@ package bench
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // leastSleep is the shortest sleep that is noted, in ns. It is far above the error of reading

@@ -11,9 +11,9 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )

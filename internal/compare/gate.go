@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Gate is a condition under which B fails.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // shareThatMatters is the difference of the sides' shares of messages without a latency that is an

@@ -3,7 +3,7 @@ package document
 import (
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // entry names what a colour or a sign of a chart stands for.

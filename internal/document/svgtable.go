@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 const (

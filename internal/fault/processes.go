@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // threadsOf lists the threads of these processes and of all that descend from them, as paths

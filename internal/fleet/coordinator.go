@@ -22,9 +22,9 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/admission"
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // Options are the arguments of Listen.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // answerLimit bounds the orders that take no time of their own.

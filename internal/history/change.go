@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // level is the share of series without a change in which one is marked.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }

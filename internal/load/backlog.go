@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

@@ -3,9 +3,9 @@ package load
 import (
 	"sync/atomic"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // flight is a message from the pool with the engine's data about it. It is reused as soon as its

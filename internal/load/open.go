@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

@@ -3,7 +3,7 @@ package load
 import (
 	"sync/atomic"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // window is the clients' view of the measured window, on the clock. Clients read it for each

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // watchEveryNs is the mean time between two looks of the watcher.

@@ -12,9 +12,9 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Effort bounds the parts of a calibration: how long each lasts, and how much it writes.

@@ -9,9 +9,9 @@ import (
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
-	family "github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	family "github.com/plimsoll-bench/plimsoll/system/process"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 

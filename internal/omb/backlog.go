@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

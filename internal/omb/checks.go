@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // plain writes a number as a file has it: without the digits that a change of its unit adds, and

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // TestFiguresThatContradictThemselves: each is refused by one sentence, with the number as the file

@@ -14,5 +14,5 @@
 // the file: the others are left out with a note.
 //
 // It starts nothing and judges nothing: internal/verdict judges what the file of an imported run
-// has, and marks what it lacks as unknown. cmd/plimsoll asks IsWorkload which files are OMB's.
+// has, and marks what it lacks as unknown. Package command asks IsWorkload which files are OMB's.
 package omb

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // MaxResultBytes is the largest result file that is read: a day of OMB's

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // saved imports a result and reads its run directory back.

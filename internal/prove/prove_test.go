@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

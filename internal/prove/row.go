@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Outcome is the outcome of a truth or of one of its figures.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // The bounds of a page of the list.

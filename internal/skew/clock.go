@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // Clock is a clock.Clock that shows the coordinator's time on a worker. Until the first

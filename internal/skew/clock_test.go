@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // disciplined returns a clock over a planted one, after some exchanges with the right one.

@@ -3,7 +3,7 @@ package skew
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // Planted is an error of a clock, for trials of the fleet on machines that share one clock.

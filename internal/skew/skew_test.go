@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 const seeds = 1000

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // manual is a clock whose time a test sets.

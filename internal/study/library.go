@@ -3,7 +3,7 @@ package study
 import (
 	"embed"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 //go:embed library/*.yaml

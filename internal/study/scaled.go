@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // scaled returns a sentence for each value of a plan that differs from the published one.

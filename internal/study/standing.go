@@ -8,7 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Standing is one figure of a table of a study with rounds: a row for each place on all axes but

@@ -9,8 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // mostRounds bounds the rounds of a study whose figures have bounds.

@@ -13,7 +13,7 @@
 // nothing, and that the next Up, Detach, List or Down on the same base directory, and
 // the next Sweep of any, removes what a killed owner left behind, and nothing else. It
 // knows no system.
-// internal/process ends the servers of a killed owner.
+// system/process ends the servers of a killed owner.
 //
 // A base directory holds
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/disk"
 	"github.com/plimsoll-bench/plimsoll/internal/firewall"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Base is the kind of a base directory with testbeds, each of which has a lock of its own.

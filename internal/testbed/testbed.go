@@ -9,8 +9,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Options describes the cluster to start.

@@ -1,8 +1,8 @@
 package verdict
 
 import (
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // CatchUp is the name of the verdict about a backlog; runs without a backlog lack it.

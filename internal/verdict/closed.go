@@ -1,8 +1,8 @@
 package verdict
 
 import (
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // turnAroundBound is the share of the time between two answers that plimsoll may use

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // mostTold bounds the figures of one course in a sentence.

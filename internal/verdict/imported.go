@@ -3,8 +3,8 @@ package verdict
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // imported returns the verdicts about a run that another tool measured. There is no schedule, no

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // observed is a good run of ten seconds on a machine of four cores, with three

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // NoisyMachine is the code of a warning that programs without a part in the run used the machine.

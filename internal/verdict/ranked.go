@@ -3,8 +3,8 @@ package verdict
 import (
 	"cmp"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Ranking says which figures of a run may be ranked against another run's.

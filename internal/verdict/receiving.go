@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // receivingOtherwise returns the verdict when the growth of the backlog does not show whether the

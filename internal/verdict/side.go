@@ -3,8 +3,8 @@ package verdict
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Side is the part of the path of a message that kept a rate from being stable.

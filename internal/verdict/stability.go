@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // GrowthBound is the greatest growth of the number of waiting messages, as a share of the

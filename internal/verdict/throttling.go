@@ -3,8 +3,8 @@ package verdict
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // throttling names the worker that a limit of CPU throttled most in the window, and for how long;

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // hiccupBoundNs is the greatest pause of this process without a warning.

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Cluster is a cluster of child processes. After Build it is safe for concurrent use.

@@ -21,7 +21,7 @@
 //
 // The kit guarantees of every provisioned cluster:
 //
-//   - A server dies with its owner (see internal/process).
+//   - A server dies with its owner (see system/process).
 //   - A failed start leaves nothing but the logs, and its error quotes the end of
 //     a log.
 //   - A start is retried when another process took an address.

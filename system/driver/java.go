@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
-	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (

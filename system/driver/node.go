@@ -12,7 +12,7 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Files that Furnish writes into the folder of a node with a certificate, in

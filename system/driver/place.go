@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Numbered returns n names: the prefix with the numbers 1 to n.

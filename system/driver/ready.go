@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Await repeats a check until it returns nil. A server that failed in a race is started again.

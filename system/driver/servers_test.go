@@ -15,8 +15,8 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 

@@ -3,8 +3,8 @@ package driver
 import (
 	"fmt"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // ServerSettings marks settings as settings of the servers that plimsoll starts.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // pausedWithin bounds the wait until every thread of a process has stopped.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
 )
 
 // PinnedJars are a maven.Artifacts or a maven.Archive.

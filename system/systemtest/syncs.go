@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // SyncDelay is the time by which CheckSyncWait delays every sync. It far exceeds the time of

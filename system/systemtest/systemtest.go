@@ -27,6 +27,9 @@ type Harness struct {
 	// Reached is set if another run of the suite, on the same system with other settings, tests
 	// endpoints that do not answer.
 	Reached bool
+	// Receiving is set if another run of the suite, on the same servers, tests what does not
+	// depend on the kind of consumers: levels, acknowledgements and endpoints.
+	Receiving bool
 }
 
 const (
@@ -57,10 +60,13 @@ func Run(t *testing.T, h Harness) {
 	}
 	s.level = level
 	s.optionsFor(t, level)
-	t.Run("durability", s.durability)
+	if !h.Receiving {
+		t.Run("durability", s.durability)
+	}
 	runAll(t, s.live())
 	t.Run("exactly_once", func(t *testing.T) { t.Parallel(); s.exactlyOnce(t) })
-	if _, embedded := h.System.(system.Embedded); !embedded && !h.Reached {
+	if _, embedded := h.System.(system.Embedded); !embedded && !h.Reached &&
+		!h.Receiving {
 		runAll(t, []namedTest{
 			{"endpoint_without_a_listener_is_refused", s.nobodyListens},
 			{"endpoint_that_is_silent_is_refused", s.silentEndpoint},

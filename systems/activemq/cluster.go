@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/driver/zookeeper"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (

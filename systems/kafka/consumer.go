@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -27,10 +26,9 @@ type consumer struct {
 	group    *group
 	of       *cluster
 	early    bool          // commit before handling
-	heard    atomic.Bool   // it has received messages since the watch looked
 	finished chan struct{} // closed when run has ended
 	closing  driver.Closing
-	driver.Receiver
+	listener
 }
 
 // OpenConsumer joins the subscription's group. A new subscription begins at the start of the
@@ -38,6 +36,9 @@ type consumer struct {
 // AwaitAssignment waits for the assignment.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
+	if sharesRecords(c.options.Settings) {
+		return c.openSharer(ctx, o)
+	}
 	group := c.groupOf(o)
 	if o.AtEnd {
 		if err := c.beginAtEnd(ctx, group, o.Topic.Name); err != nil {
@@ -47,8 +48,9 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	life, cancel := context.WithCancel(context.Background())
 	polling, stop := context.WithCancel(life)
 	r := &consumer{
-		cancel: cancel, polling: polling, stop: stop, of: c, Receiver: driver.Receiver{Options: o},
-		early: o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
+		cancel: cancel, polling: polling, stop: stop, of: c,
+		listener: listener{Receiver: driver.Receiver{Options: o}},
+		early:    o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
 	}
 	r.group = group
 	r.group.Join(r)
@@ -67,13 +69,17 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, c.explain(err)
 	}
 	go r.run()
-	c.watch.add(c, r)
+	c.watch.add(c, &r.listener)
 	return r, c.clients.Keep(ctx, r)
 }
 
 // OpenReplay sets the group's position to the start of the topic.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
+	if sharesRecords(c.options.Settings) {
+		return nil, "", &system.NotSupported{Condition: setGroupType + ": " + groupClassic,
+			Reason: "a share group reads no record again that was acknowledged"}
+	}
 	if err := c.rewind(ctx, o.Topic.Name+"."+o.Subscription, o.Topic.Name); err != nil {
 		return nil, "", err
 	}
@@ -103,14 +109,19 @@ func (c *cluster) rewind(ctx context.Context, group, topic string) error {
 	return nil
 }
 
-func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
-	options := append(baseOptions(c.options, c.cfg),
-		kgo.ConsumerGroup(r.group.name), kgo.ConsumeTopics(o.Topic.Name),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+// fetchOptions returns the options of a client that receives a topic's records.
+func fetchOptions(c *cluster, topic string) []kgo.Opt {
+	return append(baseOptions(c.options, c.cfg), kgo.ConsumeTopics(topic),
 		kgo.FetchMinBytes(c.cfg.fetchMinBytes), kgo.FetchMaxWait(c.cfg.fetchMaxWait),
-		kgo.FetchMaxBytes(c.cfg.fetchMaxBytes), kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
+		kgo.FetchMaxBytes(c.cfg.fetchMaxBytes), kgo.Rack(c.cfg.rack))
+}
+
+func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
+	options := append(append(fetchOptions(c, o.Topic.Name), c.balancers()...),
+		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
 		kgo.SessionTimeout(c.cfg.session), kgo.HeartbeatInterval(c.cfg.heartbeat),
-		kgo.Balancers(c.cfg.assignment), kgo.BlockRebalanceOnPoll(),
+		kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
 			r.group.Change(r, true, p[o.Topic.Name]...)
 		}),
@@ -232,7 +243,7 @@ func (r *consumer) Close(ctx context.Context) error {
 
 func (r *consumer) close(ctx context.Context) error {
 	r.Stop()
-	r.of.watch.remove(r)
+	r.of.watch.remove(&r.listener)
 	defer r.group.Leave(r)
 	r.stop()
 	err := driver.AwaitHandled(ctx, r.finished)

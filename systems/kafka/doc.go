@@ -24,8 +24,17 @@
 // reader: a reader that dies between handling a message and committing its position
 // receives that message again.
 //
-// A running consumer receives nothing twice (driver.go): acknowledgements do not time
-// out, and positions only go forward.
+// # Types of groups
+//
+// A subscription is a classic consumer group, unless group_type says otherwise (grouptype.go). The
+// brokers assign the partitions of a group of type consumer, whose heartbeats (1s where plimsoll
+// starts the brokers) and time-outs are the brokers' settings. The members of a share group
+// (share.go) take single records, acknowledge each by itself or give it back, and get a record
+// again that nobody acknowledged within record_lock_duration; after five deliveries the brokers
+// drop it, acknowledged or not.
+//
+// A running member of a consumer group receives nothing twice (driver.go):
+// acknowledgements do not time out, and positions only go forward.
 //
 // Messages without a key stay with one partition for the time linger, like the Java client's
 // batches (driver.go).

@@ -16,9 +16,9 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -39,8 +39,9 @@ func (kafkaSystem) Describe() system.Description {
 			Partition: "partition; each has a leader of its own",
 			Key: "the record's key; plimsoll chooses the partition by it, the same " +
 				"way for every system",
-			Subscription: "consumer group, which begins at the start of the topic",
-			Consumer:     "member of the group",
+			Subscription: "consumer group, or share group, which begins at the start of the " +
+				"topic",
+			Consumer: "member of the group",
 			Acknowledgement: "the leader's answer to the produce request; exactly once: the end " +
 				"of the transaction",
 			Backlog: "lag of the group",
@@ -55,9 +56,12 @@ func (kafkaSystem) Describe() system.Description {
 			Every: 5 * time.Minute}},
 		Copies:         []string{setReplication},
 		Redelivery:     redelivery,
-		OwnsPartitions: system.Always(true), // each belongs to one member of a group
+		OwnsPartitions: func(s system.Settings) bool { return !sharesRecords(s) },
+		Unordered:      unordered,
+		RefuseReturns:  refuseReturns,
 		Spread:         spread,
-		RefuseExisting: system.Always(""), // its own group takes no messages from others
+		RefuseExisting: refuseExisting,
+		Variant:        variant,
 		Capabilities:   capabilities,
 	}
 }
@@ -76,6 +80,7 @@ func (kafkaSystem) Check(c system.Check) error {
 				"cannot be false with delivery exactly_once: transactions need it"))
 		}
 	}
+	bad = append(bad, groupProblems(c)...)
 	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
 	return bad.Err()
 }
@@ -97,6 +102,10 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 		return nil, explain(err, o)
 	}
 	c.client, c.admin = client, kadm.NewClient(client)
+	if err := c.checkGroupType(ctx); err != nil {
+		client.Close()
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -152,9 +161,14 @@ func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error { c.watch.close(); c.client.Close(); return nil })
 }
 
-// redelivery says that a running consumer receives nothing twice, with any delivery: a consumer
-// acknowledges by moving its position, and no timer moves the position back.
+// redelivery says that a running member of a consumer group receives nothing twice, with any
+// delivery: it acknowledges by moving its position, and no timer moves the position back.
 func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
+	if sharesRecords(s) {
+		return system.Redelivery{After: s.Duration(setRecordLock),
+			Why: "a record that was not acknowledged within " + setRecordLock + " (" +
+				s.Text(setRecordLock) + ") is delivered again, five times at most"}
+	}
 	return system.Redelivery{Never: true,
 		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +
 			"last committed position is read again only by another member that gets its " +

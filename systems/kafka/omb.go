@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -54,6 +54,7 @@ var ombSettings = map[string]struct {
 	"auto.commit.interval.ms":               {"auto_commit_interval", asMillis},
 	"session.timeout.ms":                    {"session_timeout", asMillis},
 	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
+	"client.rack":                           {"client_rack", asText},
 }
 
 // ombMeaning says why a property has no setting.

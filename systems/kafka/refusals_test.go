@@ -14,6 +14,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// Brokers that do not know share groups, or have them as a preview, are refused: the older cluster
+// is of 4.1.
+func TestOlderBrokersHaveNoShareGroups(t *testing.T) {
+	o := optionsOf(t, securedCluster(t), workload.AsyncSync, setGroupType, groupShare)
+	began, err := systemtest.TryConnect(t, kafkaSystem{}, o)
+	systemtest.Refused(t, began, err, "does not know groups of group_type share", "4.2")
+}
+
 func connect(t testing.TB, o system.Options) *cluster {
 	t.Helper()
 	return systemtest.Connect[*cluster](t, kafkaSystem{}, o)

@@ -2,12 +2,14 @@ package kafka
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -129,6 +131,7 @@ const (
 	offsetsPartitions     = 6
 	transactionPartitions = 6
 	sharePartitions       = 6
+	memberHeartbeat       = 1000 // milliseconds
 	// The log cleaner's default of 128 MB does not fit a heap of that size.
 	cleanerBuffer = 4 << 20
 	// socketMax is Kafka's bound of a request; a batch must fit.
@@ -167,6 +170,7 @@ func (c serverConfig) properties(n identity) string {
 	p.Set("share.coordinator.state.topic.num.partitions", sharePartitions)
 	// A consumer must be in its group when it is opened, not seconds later.
 	p.Set("group.initial.rebalance.delay.ms", "0")
+	setHeartbeats(&p)
 	p.Set("log.cleaner.dedupe.buffer.size", cleanerBuffer)
 
 	p.Set("num.network.threads", c.Count(setNetworkThreads))
@@ -193,6 +197,15 @@ func (c serverConfig) properties(n identity) string {
 		p.Set("ssl.truststore.location", driver.CAFile)
 	}
 	return p.String()
+}
+
+// setHeartbeats sets how often members ask for their partitions, where brokers assign them: at
+// Kafka's 5s a consumer has none for 5s.
+func setHeartbeats(p *driver.Properties) {
+	for _, kind := range slices.Sorted(maps.Keys(newerTypes)) {
+		p.Set("group."+kind+".heartbeat.interval.ms", memberHeartbeat)
+		p.Set("group."+kind+".min.heartbeat.interval.ms", memberHeartbeat)
+	}
 }
 
 // setPasswords makes both listeners require a password. Clients may use SCRAM too, if they were

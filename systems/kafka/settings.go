@@ -8,9 +8,9 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -35,6 +35,9 @@ const (
 	setSessionTimeout    = "session_timeout"
 	setHeartbeat         = "heartbeat_interval"
 	setAssignment        = "partition_assignment_strategy"
+	setGroupType         = "group_type"
+	setRecordLock        = "record_lock_duration"
+	setRack              = "client_rack"
 	setSASL              = "sasl_mechanism"
 	setReplication       = "replication_factor"
 	setTopicConfigs      = "topic_configs"
@@ -43,6 +46,7 @@ const (
 // Values of the settings and their bounds.
 const (
 	none         = "none"
+	assignRange  = "range"
 	largestInt32 = 1<<31 - 1
 )
 
@@ -88,7 +92,17 @@ session_timeout duration 45s 1ms..
 heartbeat_interval duration 3s 1ms..
     how often a consumer sends a heartbeat, whose answer announces a rebalance
 partition_assignment_strategy text cooperative-sticky cooperative-sticky|sticky|range|roundrobin
-    how the partitions are shared among the consumers of a subscription
+    how the partitions are shared among the consumers of a subscription; the brokers of group_type
+    consumer know range, and otherwise share evenly
+group_type text classic classic|consumer|share
+    what a subscription is: a consumer group whose members agree on their partitions (classic), one
+    whose brokers assign them (consumer; Kafka 4.0, KIP-848), or a share group (Kafka 4.2,
+    KIP-932), whose members take single records of all partitions
+record_lock_duration duration 30s 15s..1h
+    share groups: after how long a record without an acknowledgement is delivered again
+client_rack text none
+    the rack of consumers: brokers that have racks and replica.selector.class let them fetch from
+    a copy in theirs
 sasl_mechanism text plain plain|scram-sha-256|scram-sha-512
     how clients authenticate when the target has user and password
 replication_factor count 3 1..9
@@ -110,11 +124,11 @@ type config struct {
 
 	fetchMinBytes, fetchMaxBytes, fetchMaxPartition int32
 	fetchMaxWait, commitInterval                    time.Duration
-	session, heartbeat                              time.Duration
+	session, heartbeat, recordLock                  time.Duration
 	maxPoll                                         int
-	assignment                                      kgo.GroupBalancer
+	assignment                                      func() kgo.GroupBalancer
 
-	sasl         string
+	rack, sasl   string
 	copies       driver.Copies
 	topicConfigs map[string]string
 }
@@ -134,8 +148,12 @@ func readConfig(s system.Settings, l workload.Level) config {
 		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(
 			setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
-		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)](),
+		recordLock: s.Duration(setRecordLock),
+		maxPoll:    int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)],
 		sasl: s.Text(setSASL), copies: copiesOf(s, l),
+	}
+	if rack := s.Text(setRack); rack != none {
+		c.rack = rack
 	}
 	c.topicConfigs, _ = parseConfigs(s.Text(setTopicConfigs))
 	return c
@@ -148,7 +166,7 @@ var codecs = map[string]kgo.CompressionCodec{
 
 var balancers = map[string]func() kgo.GroupBalancer{
 	"cooperative-sticky": kgo.CooperativeStickyBalancer, "sticky": kgo.StickyBalancer,
-	"range": kgo.RangeBalancer, "roundrobin": kgo.RoundRobinBalancer,
+	assignRange: kgo.RangeBalancer, "roundrobin": kgo.RoundRobinBalancer,
 }
 
 // parseConfigs reads name=value, name=value.

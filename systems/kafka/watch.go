@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"github.com/plimsoll-bench/plimsoll/internal/clock"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -20,18 +22,24 @@ const (
 	certain = 2
 )
 
+// listener is a consumer as a watch knows it.
+type listener struct {
+	driver.Receiver
+	heard atomic.Bool // it has received messages since the watch looked
+}
+
 // watch fails the consumers of topics that were deleted. Brokers tell a consumer only that they do
 // not know the topic, as they do while it moves, so the client library waits for it.
 type watch struct {
 	mu      sync.Mutex
-	absent  map[*consumer]int // successive answers that the consumer's topic does not exist
+	absent  map[*listener]int // successive answers that the consumer's topic does not exist
 	running sync.WaitGroup
 	end     context.CancelFunc // nil: it has not begun
 	closed  bool
 }
 
 // add watches a consumer until remove.
-func (w *watch) add(c *cluster, r *consumer) {
+func (w *watch) add(c *cluster, r *listener) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -40,7 +48,7 @@ func (w *watch) add(c *cluster, r *consumer) {
 	if w.end == nil {
 		var ctx context.Context
 		ctx, w.end = context.WithCancel(context.Background())
-		w.absent = make(map[*consumer]int)
+		w.absent = make(map[*listener]int)
 		w.running.Go(func() {
 			for clock.Sleep(ctx, lookEvery) {
 				w.look(ctx, c)
@@ -50,7 +58,7 @@ func (w *watch) add(c *cluster, r *consumer) {
 	w.absent[r] = 0
 }
 
-func (w *watch) remove(r *consumer) {
+func (w *watch) remove(r *listener) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.absent, r)
@@ -69,7 +77,7 @@ func (w *watch) close() {
 
 // look asks once for the topics of all consumers that have received nothing since the last time.
 func (w *watch) look(ctx context.Context, c *cluster) {
-	silent := make(map[string][]*consumer)
+	silent := make(map[string][]*listener)
 	w.mu.Lock()
 	for r := range w.absent {
 		if r.heard.Swap(false) {
@@ -104,7 +112,7 @@ func (w *watch) look(ctx context.Context, c *cluster) {
 
 // count counts an answer about a consumer's topic, and returns the successive ones that it does
 // not exist.
-func (w *watch) count(r *consumer, gone bool) int {
+func (w *watch) count(r *listener, gone bool) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, watched := w.absent[r]

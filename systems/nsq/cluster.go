@@ -11,9 +11,9 @@ import (
 
 	"github.com/nsqio/nsq/nsqd"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // clientPort is nsqd's default port; that of HTTP is a setting of the clients.

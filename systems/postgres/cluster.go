@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Names of the servers' settings, in PostgreSQL's own words where it has them.

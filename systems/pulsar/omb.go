@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 

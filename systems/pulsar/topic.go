@@ -13,9 +13,9 @@ import (
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // settleWithin bounds the creation and the deletion of a topic, also with thousands of partitions.

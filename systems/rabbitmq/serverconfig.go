@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Names of the servers' settings.

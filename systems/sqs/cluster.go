@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
-	"github.com/plimsoll-bench/plimsoll/internal/process"
-	"github.com/plimsoll-bench/plimsoll/internal/strict"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/process"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 const (

@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )

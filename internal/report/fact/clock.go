@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // ClockWords says how a worker's clock relates to the coordinator's.

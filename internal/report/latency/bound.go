@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // NotReached is a percentile that falls among messages without any latency.

@@ -2,8 +2,8 @@ package phrase
 
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // longestSizes is the length of the longest distribution that a sentence quotes.

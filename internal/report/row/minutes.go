@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // MinuteSeries are the series that a minute has, in the order of tables.

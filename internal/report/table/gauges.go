@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
-	"github.com/plimsoll-bench/plimsoll/internal/quantity"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Gauges has the figures of the system's servers; it has no rows when there are none.

@@ -8,9 +8,9 @@ import (
 	"net"
 	"strconv"
 
-	"github.com/plimsoll-bench/plimsoll/internal/maven"
-	"github.com/plimsoll-bench/plimsoll/internal/process"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (

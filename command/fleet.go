@@ -1,0 +1,238 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
+	"github.com/plimsoll-bench/plimsoll/internal/leftover"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/process"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
+)
+
+const (
+	mostWorkers = 1000
+	localPrefix = "local:"
+	hireLimit   = 10 * time.Minute // until all workers have joined
+	remindAfter = 30 * time.Second // of waiting for workers
+	leaveLimit  = 15 * time.Second // until local workers have ended
+)
+
+// fleetFlags are the flags of commands whose load can be offered by other processes.
+type fleetFlags struct {
+	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
+	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers that a file names, one on a line."`
+	Pair          bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
+	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers join: one of this machine that theirs can reach. Port 0: a free one."`
+	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
+}
+
+// machines returns the number of other machines that share the load; 0: none.
+func (f *fleetFlags) machines() int {
+	o, local, err := f.read()
+	if err != nil || local {
+		return 0 // hired refuses it
+	}
+	return max(o.Workers, len(o.Names))
+}
+
+// crew is the fleet of a command; its zero value is none.
+type crew struct {
+	coordinator *fleet.Coordinator
+	pair        bool
+	workers     int
+	local       []*process.Server
+	folder      *leftover.Made // of the join token and the local workers' logs
+}
+
+// hired opens the fleet of the flags, waits for its workers, gives the fleet to the jobs, calls
+// do, and ends the fleet. Without the flags it only calls do.
+func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
+	do func(c *crew) error,
+) error {
+	o, local, err := f.read()
+	if err != nil {
+		return inputError{err}
+	}
+	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names))}
+	for _, job := range jobs {
+		if err := c.take(job); err != nil {
+			return inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
+		}
+	}
+	if c.workers == 0 {
+		return do(c)
+	}
+	defer c.end(con)
+	if err := c.gather(ctx, con, o, local); err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := c.take(job); err != nil {
+			return err
+		}
+	}
+	return do(c)
+}
+
+// take gives a job to the crew, or refuses it.
+func (c *crew) take(job *bench.Job) error {
+	job.Pair = c.pair
+	if c.coordinator != nil {
+		job.Crew = c.coordinator
+	}
+	if c.workers == 0 {
+		return nil
+	}
+	return job.CheckCrew(c.workers)
+}
+
+// gather opens the fleet and waits for its workers.
+func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local bool) (err error) {
+	var saying sync.Mutex
+	o.Joined = func(name, host string) {
+		saying.Lock()
+		defer saying.Unlock()
+		fmt.Fprintf(con.err, "worker %s has joined from %s\n", name, host)
+	}
+	if c.coordinator, err = fleet.Listen(o); err != nil {
+		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
+	}
+	if c.folder, err = leftover.Dir("", "plimsoll-fleet-"); err != nil {
+		return fmt.Errorf("make the fleet's folder: %w", err)
+	}
+	switch {
+	case local:
+		err = c.start(o.Workers)
+	case o.Identity != nil:
+		_, err = fmt.Fprintf(con.err, "waiting for workers at %s, with the join token of the "+
+			"identity\n", c.coordinator.Address())
+	default:
+		err = c.invite(con)
+	}
+	if err != nil {
+		return err
+	}
+	return c.await(ctx, con)
+}
+
+// await waits until all workers have joined, and says from time to time which are missing. A
+// command that is interrupted ends without a further word, so this is its last one.
+func (c *crew) await(ctx context.Context, con console) error {
+	ctx, cancel := context.WithTimeout(ctx, hireLimit)
+	defer cancel()
+	for {
+		within, cancel := context.WithTimeout(ctx, remindAfter)
+		err := c.coordinator.Await(within)
+		waited := within.Err() != nil
+		cancel()
+		switch {
+		case err == nil || !waited:
+			return err
+		case errors.Is(ctx.Err(), context.Canceled):
+			fmt.Fprintln(con.err, c.coordinator.Missing())
+			return err
+		case ctx.Err() != nil:
+			return err
+		}
+		fmt.Fprintln(con.err, "still waiting for workers:", c.coordinator.Missing())
+	}
+}
+
+// read reads the flags.
+func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
+	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
+	if f.FleetIdentity != "" {
+		if o.Identity, err = readIdentity(f.FleetIdentity); err != nil {
+			return o, false, fmt.Errorf("--fleet-identity: %w", err)
+		}
+	}
+	if f.Workers != "" && f.WorkersFrom != "" {
+		return o, false, errors.New("--workers and --workers-from exclude one another: give one")
+	}
+	if f.WorkersFrom != "" {
+		raw, err := strict.ReadFile(f.WorkersFrom)
+		if err != nil {
+			return o, false, fmt.Errorf("--workers-from: %w", err)
+		}
+		if o.Names = strings.Fields(string(raw)); len(o.Names) == 0 || len(o.Names) > mostWorkers {
+			return o, false, fmt.Errorf("--workers-from: %s has %d names: write 1 to %d, one on a "+
+				"line", f.WorkersFrom, len(o.Names), mostWorkers)
+		}
+		return o, false, nil
+	}
+	if f.Workers == "" {
+		return o, false, nil
+	}
+	number, local := strings.CutPrefix(f.Workers, localPrefix)
+	o.Workers, err = strconv.Atoi(number)
+	if err != nil || o.Workers < 1 || o.Workers > mostWorkers {
+		return o, false, fmt.Errorf("--workers: %q is not a number of workers from 1 to %d, nor "+
+			"local: and one", f.Workers, mostWorkers)
+	}
+	return o, local, nil
+}
+
+// invite writes the join token to a file and prints how workers join.
+func (c *crew) invite(con console) error {
+	path := filepath.Join(c.folder.Path, "join-token")
+	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
+		return fmt.Errorf("write the join token: %w", err)
+	}
+	_, err := fmt.Fprintf(con.err, "waiting for workers: copy %s to each load machine, and run "+
+		"there plimsoll worker --join %s --token-file join-token\n", path, c.coordinator.Address())
+	return err
+}
+
+// start starts workers on this machine.
+func (c *crew) start(n int) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	for i := range n {
+		name := fmt.Sprintf("local-%d", i+1)
+		server, err := process.Start(process.Spec{
+			Name: "worker " + name, Path: program, Dir: c.folder.Path, Env: os.Environ(),
+			Args: []string{"worker", "--join", c.coordinator.Address(), "--name", name,
+				"--token-file", "-"},
+			Log:   filepath.Join(c.folder.Path, name+".log"),
+			Input: []byte(c.coordinator.Token().Text()),
+		})
+		if err != nil {
+			return err
+		}
+		c.local = append(c.local, server)
+	}
+	return nil
+}
+
+// end ends the fleet. Local workers end by themselves; those that do not are stopped.
+func (c *crew) end(con console) {
+	if c.coordinator != nil {
+		_ = c.coordinator.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	for _, server := range c.local {
+		select {
+		case <-server.Exited():
+		case <-ctx.Done():
+		}
+		if err := server.Stop(ctx, time.Second); err != nil {
+			fmt.Fprintln(con.err, "warning:", err)
+		}
+	}
+	if c.folder != nil {
+		_ = c.folder.Remove()
+	}
+}

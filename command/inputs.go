@@ -1,0 +1,312 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
+	"github.com/plimsoll-bench/plimsoll/systems"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// inputs are the flags for the workload and the targets.
+type inputs struct {
+	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
+	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_target}."`
+
+	Nodes      *int    `placeholder:"3" help:"Number of servers to start, instead of the target's."`
+	Durability *int    `placeholder:"1-4" help:"Durability level, instead of the workload's: 1 replicated and synced, 2 replicated, 3 synced on one, 4 received by one."`
+	Clients    *string `placeholder:"AIM" help:"Aim of the clients' settings, instead of the workload's: default, latency (no client waits for more messages) or throughput (up to 20ms); a target's own settings win."`
+	Rate       *string `placeholder:"10k/s" help:"Constant rate over all producers, instead of the workload's."`
+	Duration   *string `placeholder:"20s" help:"Length of the measured window, instead of the workload's."`
+	Warmup     *string `placeholder:"3s|auto" help:"Length of the warm-up, instead of the workload's; auto: until the system is steady."`
+	Seed       *uint64 `placeholder:"N" help:"Seed of all random choices, instead of the workload's."`
+	keyFlags
+
+	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
+
+	elsewhere int  // machines that share the load; 0: this one has all of it
+	search    bool // the workload is for a search, which finds the rate
+
+	onlyAble bool              // targets that cannot carry the workload are left out
+	leftOut  []string          // those, and why
+	named    map[string]string // the words that name targets in -t, by the targets' names
+
+	Fault []string `sep:"none" placeholder:"FAULT" help:"A fault to inject while load is offered, instead of the workload's faults: 'kill leader at 20s for 10s'; repeat it for several."`
+}
+
+// jobs turns the flags into checked jobs, one for each target. With weaker, a target that
+// cannot give the durability level gets the next weaker level that it can give.
+func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
+	w, workloadSource, notes, err := in.workload()
+	if err != nil {
+		return nil, inputError{err}
+	}
+	if err := in.override(w); err != nil {
+		return nil, inputError{err}
+	}
+	var jobs []*bench.Job
+	in.named = map[string]string{}
+	for _, name := range targetNames(in.Target) {
+		t, targetSource, err := in.find(name)
+		if err != nil {
+			return nil, inputError{err}
+		}
+		job, err := uncheckedJob(w, t, runs)
+		why := ""
+		if err == nil {
+			job.Workers = in.elsewhere
+		}
+		if err == nil && weaker {
+			job.Workload, why = strongest(job)
+		}
+		if err == nil {
+			err = job.Check()
+		}
+		if err != nil && job != nil && in.onlyAble {
+			in.leftOut = append(in.leftOut, name+": "+reason(err))
+			continue
+		}
+		if err != nil {
+			return nil, inputError{fmt.Errorf("target %s: %w", name, builtIn(name, err))}
+		}
+		in.named[t.Name] = name
+		if err := in.limit(job); err != nil {
+			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
+		}
+		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
+			Notes: notes, Weaker: why}
+		jobs = append(jobs, job)
+	}
+	return jobs, nil
+}
+
+// builtIn returns an error without its places in the file of a built-in target, which the user does
+// not have.
+func builtIn(name string, err error) error {
+	var all strict.Violations
+	if !errors.As(err, &all) || strict.IsPath(name) || slices.ContainsFunc(all,
+		func(v strict.Violation) bool { return v.File != name+".yaml" }) {
+		return err
+	}
+	return errors.New(reason(err))
+}
+
+// limit limits the cost of the requests of a job's run. It refuses a run whose estimate is higher.
+func (in *inputs) limit(job *bench.Job) error {
+	if in.MaxCost < 0 {
+		return errors.New("--max-cost: an amount in USD is positive")
+	}
+	job.MaxUSD = in.MaxCost
+	return job.CheckBill()
+}
+
+// workload returns the workload, with the keys that flags set, and its source, without them. The
+// notes say what plimsoll assumes about a workload of the OpenMessaging Benchmark that its file
+// does not state.
+func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
+	w, source, notes, err = in.read()
+	if err != nil || len(in.settings()) == 0 {
+		return w, source, notes, err
+	}
+	text := source
+	if omb.IsWorkload([]byte(source)) {
+		text = w.YAML()
+	}
+	w, _, err = in.set(text)
+	return w, source, notes, err
+}
+
+// read reads the workload.
+func (in *inputs) read() (w *workload.Workload, source string, notes []string, err error) {
+	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
+		w, source, err = workload.Find(in.Workload)
+		return w, source, nil, err
+	}
+	// The file is read once, because it may be a pipe.
+	src, err := strict.ReadFile(in.Workload)
+	switch {
+	case err != nil:
+		return nil, "", nil, fmt.Errorf("workload file %w", err)
+	case omb.IsWorkload(src):
+		w, notes, err = omb.ParseWorkload(in.Workload, src,
+			omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil, Search: in.search})
+	default:
+		w, err = workload.Parse(in.Workload, src)
+	}
+	return w, string(src), notes, otherKind("-w", in.Workload, err)
+}
+
+// find returns the target that a -t names, with the number of servers that a flag gives, and its
+// source.
+func (in *inputs) find(name string) (*target.Target, string, error) {
+	t, source, err := findTarget(name)
+	if err != nil || in.Nodes == nil {
+		return t, source, err
+	}
+	s, err := systems.Registry().Get(t.System)
+	if err == nil && system.RunsElsewhere(s, t) {
+		err = errors.New("its servers run already: leave --nodes out")
+	}
+	if err == nil {
+		t.Testbed.Nodes = *in.Nodes
+		err = t.Validate()
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("target %s: --nodes: %w", name, builtIn(name, err))
+	}
+	return t, source, nil
+}
+
+// findTarget returns the target that a -t names, and its source.
+func findTarget(name string) (*target.Target, string, error) {
+	t, source, err := systems.FindTarget(name)
+	if several := strings.Split(name, ","); err != nil && len(several) > 1 && !strict.IsPath(name) {
+		return nil, "", fmt.Errorf("-t names one target, and is repeated for several: -t %s",
+			strings.Join(several, " -t "))
+	}
+	return t, source, otherKind("-t", name, err)
+}
+
+// tellBills prints the estimated cost of runs, if a provider charges for requests.
+func tellBills(con console, jobs []*bench.Job) {
+	for _, job := range jobs {
+		if sentence := billOf(job); sentence != "" {
+			fmt.Fprintf(con.err, "%s costs %s\n", job.Target.Name, sentence)
+		}
+	}
+}
+
+// billOf returns the estimated cost of a run as text; empty: none.
+func billOf(job *bench.Job) string {
+	b, charged := job.EstimateBill()
+	if !charged {
+		return ""
+	}
+	return fmt.Sprintf("about %s for %s requests: %s", result.Dollars(b.USD),
+		quantity.Count(b.Requests), b.Price)
+}
+
+// override applies the flags to the workload.
+func (in *inputs) override(w *workload.Workload) error {
+	if in.Durability != nil {
+		w.Durability = workload.Level(*in.Durability)
+	}
+	if in.Clients != nil {
+		w.Clients = workload.Clients(*in.Clients)
+	}
+	if in.Seed != nil {
+		w.Seed = *in.Seed
+	}
+	// The rate comes first: it replaces steps, whose length cannot be set, by a constant rate.
+	if in.Rate != nil {
+		rate, err := quantity.ParseRate(*in.Rate)
+		if err != nil {
+			return fmt.Errorf("--rate: %w", err)
+		}
+		w.SetRate(rate)
+	}
+	if in.Duration != nil {
+		d, err := quantity.ParseDuration(*in.Duration)
+		if err != nil {
+			return fmt.Errorf("--duration: %w", err)
+		}
+		if err := w.SetDuration(d); err != nil {
+			return fmt.Errorf("--duration: %w", err)
+		}
+	}
+	if in.Warmup != nil {
+		if err := w.SetWarmup(*in.Warmup); err != nil {
+			return fmt.Errorf("--warmup: %w", err)
+		}
+	}
+	if len(in.Fault) > 0 {
+		w.Faults = nil
+	}
+	for _, text := range in.Fault {
+		f, given, err := workload.ParseFault(text)
+		switch {
+		case err != nil:
+			return fmt.Errorf("--fault: %w", err)
+		case !given.At:
+			return fmt.Errorf("--fault: %q does not say when: write it like '%s at 5s for 2s'",
+				text, text)
+		}
+		if !given.For {
+			f.For = f.DefaultFor(w.Duration)
+		}
+		w.Faults = append(w.Faults, f)
+	}
+	return w.Validate()
+}
+
+// newJob returns the checked job of a run.
+func newJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	job, err := uncheckedJob(w, t, runs)
+	if err != nil {
+		return nil, err
+	}
+	return job, job.Check()
+}
+
+// uncheckedJob is the job of a workload on a target, with what the target's file leaves to
+// defaults, to the environment and to other files.
+func uncheckedJob(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
+	s, err := systems.Registry().Get(t.System)
+	if err != nil {
+		return nil, err
+	}
+	var aim workload.Clients
+	if w != nil {
+		aim = w.Clients
+		if _, err := objectivesOf(w); err != nil {
+			return nil, err
+		}
+	}
+	settings, err := s.Describe().Resolve(aim, t.Settings)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := t.Credentials.Resolve(os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	trust, err := t.TLS.Trust()
+	if err != nil {
+		return nil, err
+	}
+	return &bench.Job{
+		Workload: w, Target: t, System: s, Settings: settings, Secrets: secrets, Trust: trust,
+		Runs: runs, Clock: clock.Precise(), Build: build(), Process: began,
+	}, nil
+}
+
+// decodePath decodes one path or several. An empty one, which would mean the working directory, is
+// refused.
+func decodePath(ctx *kong.DecodeContext, into reflect.Value) error {
+	for _, token := range ctx.Scan.PeekAll() {
+		if !token.IsValue() {
+			break
+		}
+		if token.Value == "" {
+			return errors.New("the path is empty: name a file or a folder")
+		}
+		if ctx.Value.Flag != nil {
+			break
+		}
+	}
+	return kong.NewRegistry().RegisterDefaults().ForNamedType("path", into.Type()).Decode(ctx, into)
+}

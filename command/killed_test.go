@@ -1,0 +1,49 @@
+package command
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Servers that end in the middle of a run, by no fault of the workload, make the command fail, and
+// the run is not called complete.
+func TestServersKilledInMidRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a cluster")
+	}
+	t.Parallel()
+	dir := inDir(t, map[string]string{
+		"bed.yaml":    "name: bed\nsystem: nats\nsettings: {servers: processes}\n",
+		"killed.yaml": "name: killed\nload: {rate: 500/s}\nwarmup: 0s\nduration: 6s\ndrain: 2s\n",
+	})
+	cmd := self(t, dir, "run", "-t", "bed.yaml", "--warm", "0s", "-w", "killed.yaml")
+	var said strings.Builder
+	cmd.Stdout = &said
+	start(t, cmd)
+	waitForIntervals(t, dir)
+	time.Sleep(time.Second)
+	nodes := savedRun(t, dir).Run.System.Nodes
+	if len(nodes) != 3 {
+		t.Fatalf("%d nodes", len(nodes))
+	}
+	for _, n := range nodes {
+		if err := syscall.Kill(n.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
+		t.Errorf("%v, want exit code %d", cmd.ProcessState, exitFailed)
+	}
+	saved := savedRun(t, dir)
+	if n := len(saved.Run.Ended); n != len(nodes) {
+		t.Errorf("%d servers ended: %+v", n, saved.Run.Ended)
+	}
+	text := strings.Join(strings.Fields(said.String()), " ")
+	if strings.Contains(text, "The run is complete") ||
+		!strings.Contains(text, "The run is over: n1, n2 and n3 ended meanwhile") {
+		t.Errorf("%.2000s", text)
+	}
+}

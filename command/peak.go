@@ -1,0 +1,272 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type peakCommand struct {
+	several
+	uiFlags
+	fleetFlags
+	SLO       []string `name:"slo" sep:"none" placeholder:"OBJECTIVE" help:"An objective that a stable rate must keep: 'p99<20ms' of publish latency, 'e2e.p99<50ms'; repeat it for several."`
+	Start     *string  `placeholder:"RATE" help:"The first rate to try, instead of the workload's."`
+	Tolerance string   `default:"3%" placeholder:"SHARE" help:"The width at which the bracket is narrow enough."`
+	Confirm   int      `default:"2" placeholder:"N" help:"The number of longer runs that try each end of the bracket again; 0 to 5."`
+	Trial     string   `aliases:"probe" default:"10s" placeholder:"LENGTH" help:"The measured window of a trial."`
+	MaxTime   string   `default:"30m" placeholder:"LENGTH" help:"The longest search of one target, after its servers are warm."`
+	Runs      string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the search's folder."`
+	extent
+	Curve bool `help:"Once the peak is found, also try 10, 25, 50, 75, 90 and 110% of it: the report then shows latency over the offered rate."`
+	untilFlags
+	failIf
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the search in DIR, or the newest searches of this command; judged trials are not repeated."`
+	JSON   bool       `name:"json" help:"Print the result as JSON instead of a table."`
+
+	searched *workload.Workload // the load of the searches
+}
+
+// The bounds of a search.
+const (
+	maxConfirm     = 5
+	leastTolerance = 0.01 // a window of seconds cannot tell rates apart that are closer than 1%
+	mostTolerance  = 0.5
+	leastTrial     = time.Second
+	mostTrial      = time.Hour
+)
+
+// Run searches for the peak of each target in turn and shows the brackets.
+func (c *peakCommand) Run(con console) error {
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
+	all, err := c.options(con)
+	if err != nil {
+		return inputError{err}
+	}
+	goal, most, until, err := c.goal(compare.Primary)
+	if err != nil {
+		return inputError{err}
+	}
+	if until {
+		return c.untilKnown(con, all, gates, goal.Share, most)
+	}
+	err = c.Resume.folders(len(all), func(i int) (string, error) { return peak.Find(all[i]) },
+		func(i int, dir string) { all[i].Resume = dir })
+	if err != nil {
+		return inputError{err}
+	}
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
+		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
+			func(o peak.Options) *bench.Job { return o.Job },
+			func(o peak.Options) (*peak.Saved, error) {
+				o.Watch = watch
+				return peak.Run(ctx, o)
+			})
+		watch.Close()
+		return c.finish(ctx, con, found, nil, gates, failed)
+	})
+}
+
+// finish shows the searches and judges the gates over the run of each at its peak. It returns how
+// the command ends.
+func (c *peakCommand) finish(ctx context.Context, con console, found []*peak.Saved,
+	known *compare.Known, gates []compare.Gate, failed error) error {
+	held := !slices.ContainsFunc(found, failing)
+	if len(found) > 0 {
+		failed = cmp.Or(failed, c.show(con, found, known))
+	}
+	if failed == nil && ctx.Err() == nil {
+		runs, err := atPeaks(found)
+		if err != nil {
+			return err
+		}
+		passed, err := passes(con, gates, c.searched, runs, c.JSON)
+		if err != nil {
+			return err
+		}
+		held = held && passed
+	}
+	return exitOf(ctx, failed, held)
+}
+
+// failing reports whether a search found no stable rate, or whether the system broke a promise or
+// lost a server meanwhile.
+func failing(s *peak.Saved) bool {
+	return s.Bracket.StableRate == 0 ||
+		slices.ContainsFunc(s.Trials, func(t peak.Trial) bool { return t.Unsound })
+}
+
+// options turns the flags into checked searches, one for each target.
+func (c *peakCommand) options(con console) ([]peak.Options, error) {
+	var o peak.Options
+	if err := c.bounds(&o); err != nil {
+		return nil, err
+	}
+	if c.Duration != nil {
+		return nil, errors.New(
+			"--duration: the length of a search's trials is --trial: give that flag instead")
+	}
+	if c.Start != nil {
+		if c.Rate != nil {
+			return nil, errors.New(
+				"--rate and --start both set the first rate of a search: give one of them")
+		}
+		if _, err := quantity.ParseRate(*c.Start); err != nil {
+			return nil, fmt.Errorf("--start: %w", err)
+		}
+		c.Rate = c.Start
+	}
+	c.elsewhere, c.search = c.machines(), true
+	jobs, err := c.jobs(con, c.Runs)
+	if err != nil {
+		return nil, err
+	}
+	var all []peak.Options
+	c.searched = jobs[0].Workload
+	o.Objectives = withLatencies(o.Objectives, c.searched)
+	for _, job := range jobs {
+		of := o
+		if of.Job, err = firstTrial(job, &of); err != nil {
+			return nil, err
+		}
+		all = append(all, of)
+	}
+	return all, nil
+}
+
+// withLatencies returns the objectives of a search, with those of its workload that bound a
+// latency: a stable rate must keep them.
+func withLatencies(objectives []verdict.Objective, w *workload.Workload) []verdict.Objective {
+	out := slices.Clone(objectives)
+	for _, text := range w.Objectives {
+		o, err := verdict.ParseObjective(text)
+		if err == nil && !slices.Contains(out, o) { // others are judged at the peak
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// firstTrial returns the job of a trial at the first rate, and sets the rates of the plan.
+func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
+	trial, w := *job, *job.Workload
+	if len(w.Faults) > 0 {
+		return nil, errors.New(
+			"a search has no faults: remove them from the workload, or use plimsoll run or " +
+				"plimsoll verify")
+	}
+	start := w.Load.Segments[0].From
+	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {
+		start = float64(w.OfferedMessages()) / w.Duration.Seconds()
+	}
+	o.Plan.StartRate, o.Plan.MostRate = start, workload.MaxRate
+	o.Plan.LeastRate = peak.FewestMessages / o.Trial.Seconds()
+	if start < o.Plan.LeastRate {
+		return nil, fmt.Errorf(
+			"the first rate, %s, offers fewer than %d messages in a trial of %s: choose a higher "+
+				"--start, or a longer --trial",
+			quantity.Rate(start), peak.FewestMessages, quantity.ExactDuration(o.Trial))
+	}
+	w.SetRate(start)
+	if err := w.SetDuration(o.Trial); err != nil {
+		return nil, err
+	}
+	trial.Workload = &w
+	trial.WarmUp.Fastest = trial.WarmUp != bench.WarmUp{}
+	return &trial, trial.Check()
+}
+
+// bounds reads the flags that bound the search.
+func (c *peakCommand) bounds(o *peak.Options) (err error) {
+	for _, list := range c.SLO {
+		for s := range strings.SplitSeq(list, ",") {
+			objective, err := verdict.ParseObjective(s)
+			if err != nil {
+				return fmt.Errorf("--slo: %w", err)
+			}
+			o.Objectives = append(o.Objectives, objective)
+		}
+	}
+	o.Plan.MaxTrials, o.Plan.Confirmations = peak.MostTrials, c.Confirm
+	o.Plan.Curve = c.Curve
+	if c.Confirm < 0 || c.Confirm > maxConfirm {
+		return fmt.Errorf("--confirm: must be 0 to %d, not %d", maxConfirm, c.Confirm)
+	}
+	if o.Plan.Tolerance, err = quantity.ParseShare(c.Tolerance); err != nil {
+		return fmt.Errorf("--tolerance: %w", err)
+	}
+	if t := o.Plan.Tolerance; t < leastTolerance || t > mostTolerance {
+		return fmt.Errorf(
+			"--tolerance: must be %s to %s, not %s: short trials cannot tell closer rates apart",
+			quantity.ExactShare(leastTolerance), quantity.ExactShare(mostTolerance), c.Tolerance)
+	}
+	if o.Trial, err = quantity.ParseDuration(c.Trial); err != nil {
+		return fmt.Errorf("--trial: %w", err)
+	}
+	if o.Trial < leastTrial || o.Trial > mostTrial {
+		return fmt.Errorf("--trial: must be %s to %s, not %s", leastTrial, mostTrial, c.Trial)
+	}
+	o.Confirm = peak.ConfirmTimes * o.Trial
+	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {
+		return fmt.Errorf("--max-time: %w", err)
+	}
+	if o.MaxTime < o.Trial {
+		return fmt.Errorf("--max-time: %s is shorter than one trial of %s", c.MaxTime, c.Trial)
+	}
+	return nil
+}
+
+// show prints the searches and writes the report of all of them into the folder of the last.
+func (c *peakCommand) show(con console, found []*peak.Saved, known *compare.Known) error {
+	all := searches.ReportUntil(found, known)
+	path, err := writePage(found[len(found)-1].Dir, all.Page)
+	if err != nil {
+		return err
+	}
+	return con.print(all, c.extent, c.JSON, path)
+}
+
+// peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial.
+type peakWatch struct {
+	roundsWatch
+	page  *serve.Live // nil: none, or a study's
+	phase result.PhaseName
+	brief bool // a new phase gets no line
+}
+
+func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
+	w.brief, w.phase = true, ""
+	w.page.Show(s.Dir)
+	w.View.Trial(planOf(job), s, step)
+}
+
+// Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end
+// of a node, are printed.
+func (w *peakWatch) Phase(name result.PhaseName, sentence string) {
+	if w.brief && name != w.phase {
+		w.phase = name
+		if !w.terminal {
+			return
+		}
+		sentence = ""
+	}
+	w.View.Phase(name, sentence)
+}

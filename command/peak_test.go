@@ -1,0 +1,87 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Of a workload's objectives those of latencies decide which rates are stable, each once.
+func TestASearchKeepsItsWorkloadsObjectives(t *testing.T) {
+	given, err := verdict.ParseObjective("p99<20ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workload.Workload{Objectives: []string{"publish.p99 < 20ms", "lost < 1",
+		"e2e.p50 < 5ms"}}
+	var got []string
+	for _, o := range withLatencies([]verdict.Objective{given}, w) {
+		got = append(got, o.String())
+	}
+	if want := []string{"publish.p99<20ms", "e2e.p50<5ms"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// An interrupt keeps what a search has found, and its report.
+func TestPeakInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	offered := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
+	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(offered), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--trial", "1s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	latest := filepath.Join(dir, "runs", result.LatestLink)
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
+		!peak.Is(latest); time.Sleep(50 * time.Millisecond) {
+	}
+	// In the middle of the second trial.
+	time.Sleep(300 * time.Millisecond)
+	if running, err := peak.Read(latest); err != nil || running.State != result.Running ||
+		len(running.Trials) == 0 {
+		t.Errorf("%v: %+v", err, running)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	s, err := peak.Read(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.State != result.Interrupted || s.End != peak.Stopped || !s.Trials[0].Judged {
+		t.Errorf("%s, %s, %+v", s.State, s.End, s.Trials)
+	}
+	if _, err := os.Stat(filepath.Join(latest, result.ReportFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A search whose process was killed says so.
+func TestPeakKilled(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, experiment.File),
+		[]byte(`{"schema_version": 2, "kind": "peak", "state": "running", "pid": 99999999}`),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := peak.Read(dir)
+	if err != nil || s.State != result.Incomplete {
+		t.Errorf("%v: %+v", err, s)
+	}
+}

@@ -1,0 +1,268 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
+	"github.com/plimsoll-bench/plimsoll/internal/report/overview"
+	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+)
+
+// maxTrials bounds a set of trials, so that a typing error does not start months of runs.
+const maxTrials = 1000
+
+type runCommand struct {
+	several
+	uiFlags
+	fleetFlags
+	Trials int `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
+	untilFlags
+	Primary string `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide --until and the comparison of two targets, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
+	Resume  bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
+	Runs    string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
+	failIf
+	JSON bool `name:"json" help:"Print the result as JSON instead of a table."`
+	extent
+	priced
+	Keep bool `help:"Leave the clusters that plimsoll starts running for later use; plimsoll testbed down stops them."`
+
+	before func(jobs []*bench.Job)    // called before anything starts; nil: not
+	after  func(runs []*result.Saved) // called when the result has been shown; nil: not
+}
+
+// Run measures each target in turn and shows the result.
+func (c *runCommand) Run(con console) error {
+	if c.Trials < 1 || c.Trials > maxTrials {
+		return inputError{fmt.Errorf("--trials must be from 1 to %s, not %d",
+			quantity.Count(maxTrials), c.Trials)}
+	}
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
+	until, err := c.until(c.Primary)
+	if err != nil {
+		return inputError{err}
+	}
+	if err := c.price(nil); err != nil {
+		return err // before anything is measured
+	}
+	c.elsewhere = c.machines()
+	jobs, err := c.jobs(con, c.Runs)
+	if err != nil {
+		return err
+	}
+	tellBills(con, jobs)
+	if c.Keep {
+		if err := canKeep(jobs); err != nil {
+			return inputError{err}
+		}
+	}
+	if c.before != nil {
+		c.before(jobs)
+	}
+	c.tellTooShort(con, until, jobs)
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		for _, job := range jobs {
+			job.Began = page.Show
+		}
+		var runs []*result.Saved
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			runs, failed = c.measure(ctx, con, jobs, until)
+			return failed
+		})
+		if left := unmeasured(jobs, runs); ctx.Err() != nil && len(left) > 0 {
+			con.say("interrupted before these targets were measured: " + strings.Join(left, ", "))
+		}
+		if len(runs) > 0 {
+			failed = cmp.Or(failed, c.show(con, runs))
+		}
+		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
+		if last := overview.Closing(runs); last != "" {
+			con.say(last)
+		}
+		if c.after != nil && len(runs) > 0 {
+			c.after(runs)
+		}
+		end := c.exit(ctx, runs, cmp.Or(failed, err))
+		if !passed && (end == nil || errors.Is(end, exitError(exitSpent))) {
+			return exitError(exitFailed)
+		}
+		return end
+	})
+}
+
+// unmeasured returns the names of the targets without a run.
+func unmeasured(jobs []*bench.Job, runs []*result.Saved) (names []string) {
+	for _, job := range jobs {
+		if !slices.ContainsFunc(runs, func(s *result.Saved) bool {
+			return s.Run.Name == job.Target.Name
+		}) {
+			names = append(names, job.Target.Name)
+		}
+	}
+	return names
+}
+
+// exit returns how the command ends. Incomplete runs that were not interrupted have stopped
+// themselves.
+func (*runCommand) exit(ctx context.Context, runs []*result.Saved, failed error) error {
+	err := exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
+	if err == nil && slices.ContainsFunc(runs, stoppedItself) {
+		return exitError(exitSpent)
+	}
+	return err
+}
+
+// stoppedItself reports whether a run ended its load before its time.
+func stoppedItself(r *result.Saved) bool { return r.Run.State == result.Interrupted }
+
+// isUnsound reports whether a run shows that the system broke a promise.
+func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
+
+// measure runs each job the requested number of times, until the user interrupts. A target whose
+// run failed gets no further run. It returns the runs that were made, also with an error.
+func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job,
+	until *experiment.Until) (runs []*result.Saved, failed error) {
+	live := newLive(con.err)
+	var kept []testbed.State
+	defer func() { sayKept(con, kept) }()
+	defer live.Close()
+	var out failures
+	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials, Until: until,
+		Begin: func(trial result.Trial, job *bench.Job) {
+			live.Plan(planOf(job))
+			switch {
+			case until != nil:
+				live.Phase(result.PhaseConnect, fmt.Sprintf("round %d until known to %s: %s",
+					trial.Round, quantity.ExactShare(until.Share), job.Target.Name))
+			case c.Trials > 1:
+				live.Phase(result.PhaseConnect, fmt.Sprintf("trial %d of %d: %s", trial.Round,
+					trial.Rounds, job.Target.Name))
+			}
+		},
+		Failed: func(at int, run *result.Saved, err error) {
+			out = append(out, failure{jobs[at].Target.Name, run, err})
+		},
+	}
+	if c.Keep {
+		trials.Prepare = func(at int) (*bench.Job, error) {
+			live.Plan(planOf(jobs[at]))
+			return keep(ctx, jobs[at], &kept, live)
+		}
+	}
+	if c.Resume {
+		if err := trials.Resume(c.Runs); err != nil {
+			return nil, inputError{err}
+		}
+	}
+	err := trials.Run(ctx, c.Runs, live)
+	return trials.Runs, cmp.Or(err, out.end(len(jobs), trials.Runs))
+}
+
+// show prints the result and writes the report of all runs into the last run's directory.
+func (c *runCommand) show(con console, all []*result.Saved) error {
+	if err := c.price(all); err != nil {
+		return err
+	}
+	path, err := writeReport(all)
+	if err != nil {
+		return err
+	}
+	if c.JSON || c.Trials == 1 && c.Until == "" {
+		return con.print(runs.Report(all), c.extent, c.JSON, path)
+	}
+	if err := showTrials(con, all, c.Primary, c.extent); err != nil {
+		return err
+	}
+	sayReport(con, path)
+	return nil
+}
+
+// writeReport writes the report of all runs into the last run's directory.
+func writeReport(all []*result.Saved) (path string, err error) {
+	return writePage(all[len(all)-1].Dir, runs.Report(all).Page)
+}
+
+// relative shortens a path below the working directory.
+func relative(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	short, err := filepath.Rel(here, path)
+	if err != nil || filepath.IsAbs(short) || len(short) > len(path) {
+		return path
+	}
+	return short
+}
+
+// planOf returns the live view's information about a run before it starts.
+func planOf(job *bench.Job) live.Plan {
+	w := job.Workload
+	return live.Plan{
+		Name: job.Target.Name, TargetRate: float64(w.OfferedMessages()) / w.Duration.Seconds(),
+		Closed: w.Load.Closed != nil, Subscriptions: w.Subscriptions,
+		Phases: []live.PlannedPhase{
+			{Name: result.PhaseConnect},
+			{Name: result.PhaseWarmup, Ns: int64(w.Warmup), AtMost: w.Settle},
+			{Name: result.PhaseMeasure, Ns: int64(w.Duration), AtMost: w.Backlog != nil},
+			{Name: result.PhaseDrain, Ns: int64(w.Drain), AtMost: true},
+			{Name: result.PhaseAccount},
+		},
+	}
+}
+
+const defaultWidth = 100
+
+// terminal returns the width of a terminal, and whether it is one.
+func terminal(w io.Writer) (width int, isTerminal bool) {
+	switch within := w.(type) {
+	case *checkedWriter:
+		w = within.Writer
+	case talk:
+		w = within.Writer
+	}
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return defaultWidth, false
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return width, true
+	}
+	return defaultWidth, true
+}
+
+// newLive returns a picture on standard error, which commands the terminal.
+func newLive(w io.Writer) *live.View {
+	said, talks := w.(talk)
+	if talks {
+		w = said.Writer
+	}
+	_, isTerminal := terminal(w)
+	view := live.New(w, isTerminal, func() int {
+		width, _ := terminal(w)
+		return width
+	})
+	if talks && isTerminal {
+		said.panel.Store(view)
+	}
+	return view
+}

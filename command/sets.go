@@ -1,0 +1,278 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/report"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// sides turns the arguments of compare into two sets of runs. Two arguments are one set each;
+// otherwise the runs must be of two targets.
+func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
+	if len(arguments) == 2 {
+		return twoSides(arguments[0], arguments[1])
+	}
+	var dirs []string
+	for _, argument := range arguments {
+		found, err := runDirs(argument)
+		if err != nil {
+			return a, b, nil, err
+		}
+		dirs = append(dirs, found...)
+	}
+	runs, unread, err := report.ReadRuns(onceEach(dirs))
+	if err != nil {
+		return a, b, nil, err
+	}
+	if len(runs) == 1 && len(unread) == 0 {
+		if runs, unread, err = setOf(runs[0]); err != nil {
+			return a, b, nil, err
+		}
+	}
+	if err = oneSet(runs); err == nil {
+		err = copied(runs, map[string]string{})
+	}
+	if err != nil {
+		return a, b, nil, err
+	}
+	failed := failedOf(runs)
+	runs, notes = completed(runs)
+	notes = append(unread, notes...)
+	all := compare.ByTarget(runs)
+	for i := range all {
+		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
+			func(s *result.Saved) bool { return s.Run.Name != all[i].Name })
+	}
+	if len(all) != 2 {
+		var names []string
+		for _, s := range all {
+			names = append(names, s.Name)
+		}
+		return a, b, unread, fmt.Errorf(
+			"%d runs of %d targets (%s) cannot be split into A and B: name both, each a run, a "+
+				"folder of runs, a quoted pattern, or several of these with commas between",
+			len(runs), len(all), strings.Join(names, ", "))
+	}
+	return all[0], all[1], notes, nil
+}
+
+func twoSides(first, second string) (a, b compare.Side, notes []string, err error) {
+	seen, copies := map[string]bool{}, map[string]string{}
+	for i, argument := range []string{first, second} {
+		dirs, err := runDirs(argument)
+		if err != nil {
+			return a, b, nil, err
+		}
+		for _, dir := range dirs {
+			if seen[dir] {
+				return a, b, nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself",
+					relative(dir))
+			}
+			seen[dir] = true
+		}
+		runs, unread, err := report.ReadRuns(dirs)
+		if err == nil {
+			err = copied(runs, copies)
+		}
+		if err != nil {
+			return a, b, nil, err
+		}
+		failed := failedOf(runs)
+		runs, left := completed(runs)
+		notes = slices.Concat(notes, unread, left)
+		if len(runs) == 0 {
+			return a, b, nil, fmt.Errorf("%s holds no complete run", argument)
+		}
+		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs,
+			Failed: failed}
+	}
+	return a, b, notes, nil
+}
+
+// copied refuses copies of one run: they would count as independent measurements. seen has the
+// folders of earlier runs by what tells runs apart.
+func copied(runs []*result.Saved, seen map[string]string) error {
+	for _, s := range runs {
+		key := fmt.Sprint(s.Run.ID, s.Run.Name, s.Run.StartedAt.UnixNano())
+		if first, again := seen[key]; again && s.Run.Imported == nil {
+			return fmt.Errorf("%s is a copy of %s: name one of them", relative(s.Dir),
+				relative(first))
+		}
+		seen[key] = s.Dir
+	}
+	return nil
+}
+
+// sideName returns the name of a set: its target, and the argument where that says more.
+func sideName(argument string, runs []*result.Saved) string {
+	targets := compare.ByTarget(runs)
+	if len(targets) == 1 {
+		return targets[0].Name + ", " + filepath.Base(filepath.Clean(argument))
+	}
+	return filepath.Base(filepath.Clean(argument))
+}
+
+// runDirs returns the run directories that an argument names, with links resolved. The argument
+// is a run, a folder of runs, a pattern, or several of these with commas between.
+func runDirs(argument string) ([]string, error) {
+	var out []string
+	pieces := []string{argument}
+	if _, err := os.Stat(argument); err != nil {
+		pieces = strings.Split(argument, ",")
+	}
+	for _, piece := range pieces {
+		if piece == "" {
+			return nil, fmt.Errorf("%q names an empty path: name runs, folders of runs or quoted "+
+				"patterns, with commas between", argument)
+		}
+		paths := []string{piece}
+		if _, err := os.Stat(piece); err != nil && strings.ContainsAny(piece, "*?[") {
+			if paths, err = filepath.Glob(piece); err != nil {
+				return nil, fmt.Errorf("%q is not a pattern: close each [ with a ]", piece)
+			}
+			if len(paths) == 0 {
+				return nil, fmt.Errorf("no run matches the pattern %q", piece)
+			}
+		}
+		for _, path := range paths {
+			found, err := runsAt(path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// runsAt returns a run directory itself, or the run directories in a folder.
+func runsAt(path string) ([]string, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path, err = filepath.Abs(resolved)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s does not exist: name a run or a folder of runs", path)
+	}
+	if result.IsRun(path) {
+		return []string{path}, nil
+	}
+	if err := experiment.Damaged(path); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s is neither a run nor a folder of runs", path)
+	}
+	var out []string
+	for _, e := range entries {
+		// A link points to a run in the same folder.
+		if inner := filepath.Join(path, e.Name()); e.IsDir() && !strings.HasPrefix(e.Name(), ".") &&
+			result.IsRun(inner) {
+			out = append(out, inner)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf(
+			"%s holds no runs: name a run directory, or the folder that plimsoll run --runs made",
+			relative(path))
+	}
+	return out, nil
+}
+
+// setOf returns all runs of the set of trials that a run belongs to.
+func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
+	if run.Run.Trial == nil {
+		return nil, nil, fmt.Errorf(
+			"run %s does not belong to a set of trials: write plimsoll compare A B",
+			run.Run.ID)
+	}
+	dirs, err := runsAt(filepath.Dir(run.Dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	// Only these runs are read whole, because the folder may hold years of runs.
+	return report.ReadRuns(slices.DeleteFunc(dirs, func(dir string) bool {
+		var about struct{ Trial *result.Trial }
+		return result.ReadDocument(dir, result.RunFile, "a run", &about) == nil &&
+			(about.Trial == nil || about.Trial.Set != run.Run.Trial.Set)
+	}))
+}
+
+// oneSet refuses runs of different sets of trials.
+func oneSet(runs []*result.Saved) error {
+	example := map[string]string{}
+	var sets []string
+	for _, s := range runs {
+		set := ""
+		if s.Run.Trial != nil {
+			set = s.Run.Trial.Set
+		}
+		if example[set] == "" {
+			example[set] = relative(s.Dir)
+			sets = append(sets, set)
+		}
+	}
+	if len(sets) < 2 {
+		return nil
+	}
+	var ways []string
+	for _, set := range sets {
+		if set != "" && len(ways) < 3 {
+			ways = append(ways, "plimsoll compare "+example[set])
+		}
+	}
+	return errors.New(
+		"these runs are of different sets of trials: name one set by any run of it (" +
+			strings.Join(ways, "; ") + "), or two sets as A and B")
+}
+
+// failedOf returns the runs that could not go on.
+func failedOf(runs []*result.Saved) []*result.Saved {
+	return slices.DeleteFunc(slices.Clone(runs),
+		func(s *result.Saved) bool { return s.Run.State != result.Failed })
+}
+
+// completed returns the complete runs, and a note for each run that it leaves out. Of a set that
+// went on until its figures were known it leaves out the runs that are not ranked, as the set did.
+func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
+	for _, s := range runs {
+		if s.Run.State == result.Complete {
+			kept = append(kept, s)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, s.Run.State))
+	}
+	if _, until := compare.GoalOf(kept); !until {
+		return kept, notes
+	}
+	var ranked []*result.Saved
+	for _, s := range kept {
+		of, why := verdict.RankingOf(&s.Run)
+		if of == verdict.Ranked {
+			ranked = append(ranked, s)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, why.Sentence))
+	}
+	rounds := map[string]int{}
+	for _, s := range ranked {
+		rounds[s.Run.Name]++
+	}
+	for _, s := range kept {
+		if rounds[s.Run.Name] < compare.LeastRounds { // too few are left
+			return kept, notes[:len(notes)-len(kept)+len(ranked)]
+		}
+	}
+	return ranked, notes
+}

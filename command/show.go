@@ -1,0 +1,174 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/live"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// layoutOf returns the layout of text for a terminal or another output.
+func layoutOf(to io.Writer) document.Layout {
+	width, isTerminal := terminal(to)
+	return document.Layout{Width: width, Color: live.WantColor(isTerminal)}
+}
+
+// show prints a document as text.
+func show(to io.Writer, d document.Document) error {
+	return document.Terminal(to, d, layoutOf(to))
+}
+
+// facts are names with their values, in order.
+type facts []document.Fact
+
+// add adds a value that is not empty.
+func (f *facts) add(name, value string) {
+	if value != "" {
+		*f = append(*f, document.Fact{Name: name, Value: value})
+	}
+}
+
+// showFacts prints names with their values as text.
+func showFacts(to io.Writer, all []document.Fact) error {
+	return show(to, document.Document{Blocks: []document.Block{{Facts: all}}})
+}
+
+// listing is a document that is one table of words.
+func listing(title string, t document.Table) document.Document {
+	t.Words = true
+	return document.Document{Title: title, Blocks: []document.Block{{For: document.AtLength,
+		Heading: &document.Heading{Level: 1, Words: title}}, {Table: &t}}}
+}
+
+// printed is the flag of commands whose result is a document.
+type printed struct {
+	Format string `short:"f" default:"table" enum:"table,html,md,json" placeholder:"FORMAT" help:"table, html, md or json, on standard output."`
+}
+
+// print prints a document, whole or not at all.
+func (p *printed) print(con console, d document.Document) error {
+	return con.whole(func(w io.Writer) error {
+		return document.Write(w, p.Format, d, layoutOf(con.out))
+	})
+}
+
+// whole prints what render writes: all of it, or nothing with an error.
+func (con console) whole(render func(io.Writer) error) error {
+	var out bytes.Buffer
+	if err := render(&out); err != nil {
+		return err
+	}
+	_, err := out.WriteTo(con.out)
+	return err
+}
+
+// writePage writes the report of a folder and returns its path. A report that cannot be
+// rendered leaves no file.
+func writePage(dir string, render func(io.Writer) error) (path string, err error) {
+	var page bytes.Buffer
+	if err := render(&page); err != nil {
+		return "", fmt.Errorf("render the report: %w", err)
+	}
+	path = filepath.Join(dir, result.ReportFile)
+	return path, result.ReplaceFile(path, page.Bytes())
+}
+
+// sayReport writes where a report is.
+func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
+
+// say writes a sentence, wrapped where a terminal would break a word.
+func (con console) say(sentence string) {
+	if width, is := terminal(con.err); is && document.Columns(sentence) > width {
+		sentence = strings.Join(document.Wrap(sentence, width), "\n")
+	}
+	fmt.Fprintln(con.err, sentence)
+}
+
+// extent is the flag of commands that measure: how much of their result they print.
+type extent struct {
+	Verbose bool `short:"v" help:"Print every figure, not only the answer and what it rests on."`
+}
+
+// print prints a report as text, brief unless everything is asked for, and the path of its page; or
+// as JSON.
+func (con console) print(r form.Report, of extent, asJSON bool, page string) error {
+	if asJSON {
+		return r.Write(con.out, "json", document.Layout{})
+	}
+	layout := layoutOf(con.out)
+	layout.Brief = !of.Verbose
+	if err := document.Terminal(con.out, r.Document(), layout); err != nil {
+		return err
+	}
+	if of.Verbose {
+		sayReport(con, page)
+	} else {
+		con.say("report: " + relative(page) + "    -v prints everything")
+	}
+	return nil
+}
+
+// inTurn measures one request after another with the command's fleet, until one fails or ctx ends.
+// It returns all that was measured, also together with an error.
+func inTurn[Request, Saved any](
+	ctx context.Context, con console, flags *fleetFlags, requests []Request,
+	jobOf func(Request) *bench.Job, measure func(Request) (*Saved, error),
+) (found []*Saved, err error) {
+	var jobs []*bench.Job
+	for _, r := range requests {
+		jobs = append(jobs, jobOf(r))
+	}
+	err = flags.hired(ctx, con, jobs, func(*crew) error {
+		for _, r := range requests {
+			saved, err := measure(r)
+			if saved != nil {
+				found = append(found, saved)
+			}
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// exitOf returns how a command that measured ends: interrupted, with the error, or failed when
+// a check did not hold.
+func exitOf(ctx context.Context, failed error, held bool) error {
+	switch {
+	case ctx.Err() != nil:
+		return exitError(exitInterrupted)
+	case failed != nil:
+		return failed
+	case !held:
+		return exitError(exitFailed)
+	}
+	return nil
+}
+
+// roundsWatch shows several runs of one question. A terminal shows a live picture of each run;
+// other outputs omit the runs' intervals.
+type roundsWatch struct {
+	*live.View
+	terminal bool
+}
+
+func newRoundsWatch(w io.Writer) roundsWatch {
+	_, isTerminal := terminal(w)
+	return roundsWatch{newLive(w), isTerminal}
+}
+
+func (w *roundsWatch) Interval(i result.Interval) {
+	if w.terminal {
+		w.View.Interval(i)
+	}
+}

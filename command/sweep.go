@@ -1,0 +1,364 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/omb"
+	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
+	"github.com/plimsoll-bench/plimsoll/internal/serve"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+)
+
+type sweepCommand struct {
+	inputs
+	warmed
+	uiFlags
+	fleetFlags
+	Vary []string `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
+	untilFlags
+	failIf
+	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
+	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
+	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
+	extent
+	Explain bool `help:"Print the cells, their time and their disk space; nothing is started."`
+
+	most time.Duration // of all rounds of --until
+}
+
+// Run measures every cell and shows all cells together.
+func (c *sweepCommand) Run(con console) error {
+	c.UI.given = c.UI.given && !c.Explain
+	gates, err := c.gates()
+	if err != nil {
+		return inputError{err}
+	}
+	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
+		folder, jobs, err := c.plan(con)
+		if folder == nil || err != nil {
+			return err
+		}
+		defer func() { _ = folder.Close() }()
+		page.Show(folder.Dir())
+		return c.hired(ctx, con, jobs, func(*crew) error {
+			return c.measure(ctx, con, folder, jobs, gates)
+		})
+	})
+}
+
+// measure measures every cell that is left and shows all cells.
+func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.Folder,
+	jobs []*bench.Job, gates []compare.Gate) error {
+	live := newLive(con.err)
+	plan := folder.Saved
+	how := sweep.Strategy{Measure: func(i, round int) *experiment.Measurement {
+		live.Plan(planOf(jobs[i]))
+		name := fmt.Sprintf("cell %d of %d", i+1, len(jobs))
+		if round > 1 {
+			name += fmt.Sprintf(", round %d", round)
+		}
+		live.Phase(result.PhaseName(name), sweep.Label(plan.Axes, plan.Cells[i].Values))
+		return &experiment.Measurement{Job: inRound(plan, jobs[i], i, round)}
+	}}
+	if plan.Until > 0 {
+		how.Next = (&sweepRounds{folder, jobs, c.most}).next
+	}
+	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
+	live.Close()
+	sound, err := showSweep(con, c.extent, folder.Dir(), plan)
+	if failed == nil && err == nil && ctx.Err() == nil {
+		var passed bool
+		passed, err = passes(con, gates, jobs[0].Workload, measured(folder), false)
+		sound = sound && passed
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
+	}
+	return exitOf(ctx, errors.Join(failed, err), sound && plan.Left() == 0)
+}
+
+// measured returns the runs of all cells and rounds of a sweep that can be read.
+func measured(folder *sweep.Folder) []*result.Saved {
+	dir, p := folder.Dir(), folder.Saved
+	return slices.DeleteFunc(slices.Concat(sweeps.CellRuns(dir, p), sweeps.FurtherRuns(dir, p)),
+		func(s *result.Saved) bool { return s == nil })
+}
+
+// writeOwnReport writes the report of a cell's run.
+func writeOwnReport(run *result.Saved) error {
+	_, err := writeReport([]*result.Saved{run})
+	return err
+}
+
+// plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
+// estimate. The folder is nil with --explain.
+func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
+	wanted, err := c.wanted(con)
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	if !c.Resume.given {
+		jobs, err := c.jobsOf(wanted, c.Runs)
+		if err != nil {
+			return nil, nil, inputError{err}
+		}
+		if c.Explain {
+			return nil, nil, showFacts(con.out, sweepCost(wanted, jobs, true))
+		}
+		if err := showFacts(con.err, sweepCost(wanted, jobs, false)); err != nil {
+			return nil, nil, err
+		}
+		folder, err := sweep.Create(c.Runs, wanted)
+		if err != nil {
+			return nil, nil, err
+		}
+		return folder, into(jobs, folder.Dir()), nil
+	}
+	folder, err := c.resumed(wanted)
+	if err != nil {
+		return nil, nil, inputError{err}
+	}
+	jobs, err := c.jobsOf(folder.Saved, folder.Dir())
+	if err != nil {
+		return nil, nil, inputError{errors.Join(err, folder.Close())}
+	}
+	if err := sweep.Reconcile(folder); err != nil {
+		return nil, nil, errors.Join(err, folder.Close())
+	}
+	if c.Explain {
+		return nil, nil, errors.Join(showFacts(con.out, sweepCost(folder.Saved, jobs, true)),
+			folder.Close())
+	}
+	return folder, jobs, showFacts(con.err, sweepCost(folder.Saved, jobs, false))
+}
+
+// resumed opens the folder of the sweep to continue.
+func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
+	dir := c.Resume.dir
+	if dir == "" {
+		if len(wanted.Cells) == 0 {
+			return nil, errors.New(
+				"--resume does not say which sweep to continue: name its folder, or repeat the " +
+					"whole command")
+		}
+		found, err := sweep.Find(c.Runs, wanted)
+		if err != nil {
+			return nil, err
+		}
+		dir = found
+	}
+	folder, err := sweep.Open(dir)
+	if err != nil || len(wanted.Cells) == 0 {
+		return folder, err
+	}
+	if err := sweep.MustBe(folder, wanted); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}
+
+// wanted returns the plan for the flags. The plan has no cells if the flags only name a folder to
+// continue.
+func (c *sweepCommand) wanted(con console) (*sweep.Plan, error) {
+	if len(c.Vary) == 0 {
+		if !c.Resume.given {
+			return nil, errors.New(
+				"nothing is varied: give a key and its values, like --vary partitions=1,10,100")
+		}
+		if c.Workload != "default" || len(c.Target) > 0 || len(c.flagKeys()) > 0 ||
+			c.Until != "" {
+			return nil, errors.New(
+				"--resume continues a sweep with its own flags: leave the other flags out, or " +
+					"repeat the whole command")
+		}
+		var err error
+		c.most, err = c.longest()
+		return &sweep.Plan{}, err
+	}
+	varied, err := sweep.ParseAxes(c.Vary)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.conflicts(varied); err != nil {
+		return nil, err
+	}
+	// The flags that hold for every cell are checked first, by themselves.
+	w, source, notes, err := c.inputs.read()
+	if err == nil && omb.IsWorkload([]byte(source)) {
+		warn(con.err, notes)
+		source = w.YAML()
+	}
+	if err == nil {
+		w, source, err = c.set(source)
+	}
+	if err == nil {
+		err = c.override(w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
+	if base.Targets, err = c.sweptTargets(); err != nil {
+		return nil, err
+	}
+	cells, err := base.Cells(varied)
+	if err != nil {
+		return nil, err
+	}
+	plan := &sweep.Plan{
+		Record: experiment.Record{Name: w.Name, Plimsoll: build(),
+			Asked: result.Asked{Command: os.Args}},
+		Axes: base.Axes(varied), Cells: cells,
+	}
+	goal, most, until, err := c.goal(c.Primary)
+	if c.most = most; until {
+		plan.Until, plan.Primary = goal.Share, c.Primary
+	}
+	return plan, err
+}
+
+// sweptTargets returns the targets of the sweep.
+func (c *sweepCommand) sweptTargets() (all []sweep.Target, _ error) {
+	names := targetNames(c.Target)
+	for i, name := range names {
+		t, _, err := c.find(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("target %s is given twice: keep one", name)
+		}
+		all = append(all, sweep.Target{Name: name, Target: t})
+	}
+	return all, nil
+}
+
+// conflicts refuses a flag that would give a varied key the same value in all cells.
+func (c *sweepCommand) conflicts(varied []sweep.Axis) error {
+	for _, one := range c.flagKeys() {
+		for _, a := range varied {
+			if overlap(one.key, a.Key) {
+				return fmt.Errorf(
+					"%s conflicts with --vary %s: it would give all cells the same value, "+
+						"leave it out", one.flag, a.Key)
+			}
+		}
+	}
+	return nil
+}
+
+// maxTold is the greatest number of cells that an error lists.
+const maxTold = 10
+
+// jobsOf returns the checked jobs of all cells. The error lists the cells that cannot be
+// measured, each reason once.
+func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) {
+	var jobs []*bench.Job
+	var errs []error
+	told := map[string]bool{}
+	for _, cell := range p.Cells {
+		w, t, err := cell.Inputs(p.Axes)
+		if err != nil {
+			return nil, err
+		}
+		job, err := newJob(w, t, runs)
+		if err == nil {
+			err = job.FindSoftware()
+		}
+		if err == nil {
+			err = c.limit(job)
+		}
+		if err == nil {
+			err = c.warm([]*bench.Job{job})
+		}
+		if err != nil {
+			if !told[err.Error()] && len(told) < maxTold {
+				errs = append(errs, fmt.Errorf("%s: %w", sweep.Label(p.Axes, cell.Values), err))
+			}
+			told[err.Error()] = true
+			continue
+		}
+		job.Asked = result.Asked{Command: os.Args, Workload: cell.Workload, Target: cell.Target}
+		jobs = append(jobs, job)
+	}
+	return jobs, errors.Join(errs...)
+}
+
+// into sets the parent of the jobs' run directories.
+func into(jobs []*bench.Job, dir string) []*bench.Job {
+	for _, job := range jobs {
+		job.Runs = dir
+	}
+	return jobs
+}
+
+// sweepCost returns the time and the disk space that a plan needs, and its cells, if they are
+// wanted.
+func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
+	var left []*bench.Job
+	var disk, messages int64
+	guessed := ""
+	for i, job := range jobs {
+		if p.Cells[i].State == experiment.Done {
+			continue
+		}
+		e := job.Estimate()
+		left = append(left, job)
+		disk, messages = max(disk, e.DiskBytes), messages+e.Messages
+		if e.Guessed {
+			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
+		}
+	}
+	for _, a := range p.Axes {
+		all.add("varied", a.Key+": "+strings.Join(a.Values, ", "))
+	}
+	if len(left) < len(p.Cells) {
+		all.add("cells", fmt.Sprintf("%d, %d left", len(p.Cells), len(left)))
+	} else {
+		all.add("cells", fmt.Sprint(len(left)))
+	}
+	if p.Until > 0 {
+		all.add("until", fmt.Sprintf("the %s of each cell is known to %s: the time below is that "+
+			"of one round", p.Primary, quantity.ExactShare(p.Until)))
+	}
+	all.add("time", takes(left, 1))
+	all.add("messages", quantity.Count(messages)+guessed)
+	if disk > 0 {
+		all.add("disk", "about "+quantity.Bytes(disk)+
+			" at a time for servers, deleted after each cell"+guessed)
+	}
+	for _, cell := range p.Cells {
+		if cells {
+			all.add("measured", fmt.Sprintf("%s: %s", sweep.Label(p.Axes, cell.Values), cell.State))
+		}
+	}
+	return all
+}
+
+// showSweep prints the table of all cells and writes the sweep's report. It reports whether the
+// systems kept their promises in every cell.
+func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
+	runs := sweeps.CellRuns(dir, p)
+	all := sweeps.Report(p, runs, sweeps.FurtherRuns(dir, p))
+	path, err := writePage(dir, all.Page)
+	if err == nil {
+		err = con.print(all, of, false, path)
+	}
+	if err != nil {
+		return false, err
+	}
+	unsound := slices.ContainsFunc(runs,
+		func(r *result.Saved) bool { return r != nil && isUnsound(r) })
+	return !unsound, nil
+}

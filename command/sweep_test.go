@@ -1,0 +1,183 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+const sweptWorkload = "name: swept\nload: {rate: 1k/s}\nwarmup: 100ms\nduration: 1s\ndrain: 5s\n"
+
+// sweepArgs are the arguments of a sweep of six cells.
+var sweepArgs = []string{"sweep", "-w", "swept.yaml", "-t", "sim", "--vary", "partitions=1,10",
+	"--vary", "message.size=100B,1KB,2KB"}
+
+// planBelow returns the one sweep's folder below dir and its plan.
+func planBelow(t *testing.T, dir string) (string, *sweep.Plan) {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*"))
+	if err != nil || len(folders) != 1 {
+		t.Fatalf("folders %v, %v", folders, err)
+	}
+	plan, err := sweep.Read(folders[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folders[0], plan
+}
+
+// completeRuns returns the begin times of the complete runs in a sweep's folder, by their
+// workload.
+func completeRuns(t *testing.T, folder string) map[string][]time.Time {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]time.Time{}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if s, err := result.Read(filepath.Join(folder, e.Name())); err == nil &&
+			s.Run.State == result.Complete {
+			out[s.Run.Asked.Workload] = append(out[s.Run.Asked.Workload], s.Run.StartedAt)
+		}
+	}
+	return out
+}
+
+// A sweep that is repeatedly killed with -9 completes without measuring a finished cell twice.
+func TestKilledSweepGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures six cells and kills three processes, for about 15 s")
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(sweptWorkload),
+		0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := map[string][]time.Time{}
+	for kill := range 3 {
+		args := sweepArgs
+		if kill > 0 {
+			args = append(append([]string{}, sweepArgs...), "--resume")
+		}
+		killAmid(t, dir, args, kill+1)
+		folder, _ := planBelow(t, dir)
+		before = completeRuns(t, folder)
+	}
+	folder, _ := planBelow(t, dir)
+	cmd := self(t, dir, "sweep", "--resume", folder)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, plan := planBelow(t, dir)
+	if len(plan.Cells) != 6 || plan.Left() != 0 || plan.EndedAt.IsZero() {
+		t.Errorf("%d cells, %d left, ended at %s", len(plan.Cells), plan.Left(), plan.EndedAt)
+	}
+	after := completeRuns(t, folder)
+	for _, c := range plan.Cells {
+		if n := len(after[c.Workload]); n != 1 {
+			t.Errorf("cell %v was measured %d times", c.Values, n)
+		}
+		if was := before[c.Workload]; len(was) > 0 && !was[0].Equal(after[c.Workload][0]) {
+			t.Errorf("cell %v was finished and measured again", c.Values)
+		}
+	}
+	if len(before) == 0 || len(before) == 6 {
+		t.Errorf("%d cells were finished when the last process was killed: it was not in the middle", len(before))
+	}
+	if _, err := os.Stat(filepath.Join(folder, result.ReportFile)); err != nil {
+		t.Error(err)
+	}
+	// Another resume of a complete sweep measures nothing.
+	if out, err := self(t, dir, "sweep", "--resume="+folder).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "6 of 6 cells measured") ||
+		strings.Contains(string(out), "cell 1 of 6") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// killAmid starts a sweep and kills it while a cell is measured, after a number of complete cells.
+func killAmid(t *testing.T, dir string, args []string, done int) {
+	t.Helper()
+	cmd := self(t, dir, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGKILL)
+		_ = cmd.Wait()
+	}()
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(
+		20 * time.Millisecond) {
+		folders, _ := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*"))
+		if len(folders) != 1 {
+			continue
+		}
+		plan, err := sweep.Read(folders[0])
+		if err != nil {
+			t.Fatalf("the plan is half-written: %v", err)
+		}
+		if len(plan.Cells)-plan.Left() >= done {
+			time.Sleep(300 * time.Millisecond)
+			return
+		}
+	}
+	t.Fatal("no cell was finished within a minute")
+}
+
+// One interrupt keeps the measurements and prints how to continue.
+func TestInterruptedSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"),
+		[]byte(strings.Replace(sweptWorkload, "1s", "60s", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := self(t, dir, sweepArgs...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		latest, _ := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*", result.LatestLink))
+		if len(latest) == 1 {
+			if s, err := result.Read(latest[0]); err == nil && len(s.Intervals) >= 2 {
+				break
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no intervals within 30 s")
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
+		!strings.Contains(said.String(), "to continue: plimsoll sweep --resume runs/") {
+		t.Errorf("exit code %d\n%s", code, said.String())
+	}
+	folder, plan := planBelow(t, dir)
+	if out, err := self(t, dir, "report", folder).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "interrupted") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 ||
+		plan.Cells[0].State != experiment.Pending || plan.Cells[0].Run == "" {
+		t.Errorf("%s", raw)
+	}
+}

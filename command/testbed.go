@@ -1,0 +1,361 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/systems"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+type testbedCommand struct {
+	Up     testbedUpCommand     `cmd:"" help:"Start a cluster that stays up, and write its target file for plimsoll run."`
+	Status testbedStatusCommand `cmd:"" help:"List the running clusters: address, process, memory and log of each server."`
+	Down   testbedDownCommand   `cmd:"" help:"Stop a running cluster, or all of them, and remove their data."`
+	Kill   testbedKillCommand   `cmd:"" help:"Kill one server of a running cluster, as kill -9 does; its data stays."`
+	Start  testbedStartCommand  `cmd:"" help:"Start a stopped server again, with its data and addresses."`
+	Break  testbedBreakCommand  `cmd:"" help:"Inject a fault into servers of a running cluster: kill, pause, partition, power cut, full or slow disk."`
+	Heal   testbedHealCommand   `cmd:"" help:"Heal the faults of testbed break."`
+	Own    testbedOwnCommand    `cmd:"" hidden:"" help:"Own a cluster; only testbed up and run --keep start this."`
+}
+
+type testbedUpCommand struct {
+	Target     string `arg:"" optional:"" name:"system|file" help:"A system (plimsoll systems), or a YAML file that holds a target without endpoints."`
+	Named      string `name:"target" short:"t" placeholder:"TARGET" help:"The same as system|file, like the flag of plimsoll run."`
+	Nodes      *int   `placeholder:"3" help:"Number of servers, instead of the target's."`
+	Durability int    `default:"2" placeholder:"1-4" help:"Durability level of the servers' configuration."`
+	Warm       string `default:"0s" placeholder:"auto|LENGTH" help:"Put the servers under load before the cluster is up, on topics that are then deleted: auto, until they have levelled off, at most 5 minutes, or auto 1m; or for a length; 0s: not at all."`
+	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
+	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
+}
+
+// Run starts a cluster and prints how to use it.
+func (c *testbedUpCommand) Run(con console) error {
+	if (c.Target == "") == (c.Named == "") {
+		return inputError{errors.New(
+			"testbed up starts one target: name a system (plimsoll systems) or a file")}
+	}
+	c.Target = cmp.Or(c.Target, c.Named)
+	t, _, err := findTarget(c.Target)
+	if err != nil {
+		return inputError{err}
+	}
+	if len(t.Endpoints) > 0 {
+		return inputError{fmt.Errorf(
+			"target %s names a running cluster by its endpoints: use it with plimsoll run -t %s",
+			c.Target, c.Target)}
+	}
+	if s, err := systems.Registry().Get(t.System); err == nil && system.RunsElsewhere(s, t) {
+		return inputError{fmt.Errorf("target %s names a provider's service, which runs already: "+
+			"use it with plimsoll run -t %s", c.Target, c.Target)}
+	}
+	if c.Nodes != nil {
+		t.Testbed.Nodes = *c.Nodes
+	}
+	if err := t.Validate(); err != nil {
+		return inputError{err}
+	}
+	ctx, stop := untilTold()
+	defer stop()
+	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
+		Breakable: c.Breakable, Warm: c.Warm}, t, c.Runs,
+		func(sentence string) { fmt.Fprintln(con.err, sentence) })
+	if ctx.Err() != nil {
+		fmt.Fprintln(con.err, "stopped before the cluster was up; all of its data is removed")
+		return exitError(exitInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.out, "%s is up: %s at durability level %d\n", state.Name,
+		nodeCount(len(state.Nodes)), state.Durability)
+	nodes := document.Table{ID: "nodes", Corner: "node",
+		Head: document.Heads("address", "pid", "log")}
+	for _, n := range state.Nodes {
+		nodes.Add(n.Name, n.Address, fmt.Sprint(n.PID), relative(n.Log))
+	}
+	if err := show(con.out, listing(state.Name, nodes)); err != nil {
+		return err
+	}
+	if warmed := fact.Warming(state.Warmed); warmed != "" {
+		fmt.Fprintf(con.out, "servers: %s\n", warmed)
+	}
+	fmt.Fprintf(con.out, "use it:  %s\nend it:  %s\n", useOf(state), endOf(state))
+	return nil
+}
+
+// testbedRequest is the request to the process that owns a testbed.
+type testbedRequest struct {
+	Target     string `json:"target"` // YAML
+	Durability int    `json:"durability"`
+	NeedBytes  int64  `json:"need_bytes"`
+	Breakable  bool   `json:"breakable"`
+	Warm       string `json:"warm,omitempty"` // as bench.ParseWarmUp reads it; empty: not at all
+}
+
+// bringUp starts a cluster in its own process, which outlives this one.
+func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs string,
+	progress func(string)) (testbed.State, error) {
+	// The owner computes the same order. Here errors in the input are reported before the owner
+	// starts.
+	o, err := r.orderOf(t)
+	if err == nil && r.Breakable {
+		err = breakable(ctx, o, baseOf(t, runs))
+	}
+	var longer time.Duration
+	if err == nil && r.Warm != "" {
+		var job *bench.Job
+		if job, err = r.warmJob(t, runs); err == nil {
+			_, longer = job.Takes()
+		}
+	}
+	if err != nil {
+		return testbed.State{}, inputError{fmt.Errorf("target %s: %w", t.Name, err)}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return testbed.State{}, fmt.Errorf("find this program: %w", err)
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return testbed.State{}, err
+	}
+	state, err := testbed.Detach(ctx, testbed.Detached{
+		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed",
+			"own"}, Request: raw, Progress: progress, Longer: longer,
+	})
+	var is *testbed.IsUpError
+	if errors.As(err, &is) && is.State.Phase == testbed.PhaseUp {
+		return state, fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State),
+			endOf(is.State))
+	}
+	if err != nil {
+		return state, fmt.Errorf("start %s: %w", t.Name, err)
+	}
+	return state, nil
+}
+
+// order returns the request's order to start a cluster, with this program's systems.
+func (r testbedRequest) order() (testbed.Order, error) {
+	t, err := target.Parse("testbed", []byte(r.Target))
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	o, err := r.orderOf(t)
+	if err == nil && r.Breakable {
+		o.Prepare = testbed.Preparation{Disks: true, Groups: true}
+	}
+	if err == nil {
+		o.Warm = r.warming(t)
+	}
+	return o, err
+}
+
+// orderOf returns the order for a parsed target, whose settings have their places in its file.
+func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
+	s, err := systems.Registry().Get(t.System)
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	d, level := s.Describe(), workload.Level(r.Durability)
+	provisioner, able := s.(system.Provisioner)
+	if !able {
+		return testbed.Order{}, fmt.Errorf(
+			"plimsoll cannot start %s: the system has no servers", d.Name)
+	}
+	settings, err := system.Resolve(d.Settings, t.Settings)
+	if err != nil {
+		return testbed.Order{}, err
+	}
+	c := system.Check{Settings: settings, Durability: level, Delivery: workload.AtLeastOnce,
+		Nodes: t.Testbed.Nodes}
+	if err := system.Refuse(s, c); err != nil {
+		return testbed.Order{}, err
+	}
+	if err := system.FindSoftware(s, settings); err != nil {
+		return testbed.Order{}, err
+	}
+	return testbed.Order{
+		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
+		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
+		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
+			Breakable: r.Breakable},
+	}, nil
+}
+
+// forClients returns the given settings that apply to the clients of a running cluster.
+func forClients(declared []system.Setting, given []target.Setting) []target.Setting {
+	return slices.DeleteFunc(slices.Clone(given), func(s target.Setting) bool {
+		return slices.ContainsFunc(declared,
+			func(d system.Setting) bool { return d.Server && d.Name == s.Name })
+	})
+}
+
+// baseOf returns the folder for the data of a target's testbed.
+func baseOf(t *target.Target, runs string) string {
+	if t.Testbed.Dir != "" {
+		return t.Testbed.Dir
+	}
+	return runs
+}
+
+func nodeCount(n int) string { return quantity.Plural(n, "node", "nodes") }
+
+// useOf returns the command that measures a testbed. It includes the durability level unless that
+// is the workloads' default, because servers of another level are refused.
+func useOf(s testbed.State) string {
+	command := "plimsoll run -t " + relative(s.Target)
+	if s.Durability != int(workload.SyncAsync) {
+		command += fmt.Sprintf(" --durability %d", s.Durability)
+	}
+	return command
+}
+
+// endOf returns the command that stops a testbed.
+func endOf(s testbed.State) string {
+	command := "plimsoll testbed down " + s.Name
+	if base := relative(filepath.Dir(filepath.Dir(s.Dir))); base != "runs" {
+		command += " --runs " + base
+	}
+	return command
+}
+
+type testbedStatusCommand struct {
+	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the clusters were started with."`
+	JSON bool   `name:"json" help:"Print JSON instead of a table."`
+}
+
+// Run lists the testbeds.
+func (c *testbedStatusCommand) Run(con console) error {
+	all, err := listTestbeds(con, c.Runs)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		if all == nil {
+			all = []testbed.State{}
+		}
+		return document.JSON(con.out, all)
+	}
+	t := testbedTable(all)
+	t.Empty = "no testbed is up in " + relative(c.Runs)
+	return show(con.out, listing("The running clusters", t))
+}
+
+func listTestbeds(con console, runs string) ([]testbed.State, error) {
+	all, removed, err := testbed.List(context.Background(), runs)
+	for _, name := range removed {
+		fmt.Fprintf(con.err, "%s was killed; its remaining data is removed\n", name)
+	}
+	return all, err
+}
+
+// testbedTable has a row for each server.
+func testbedTable(all []testbed.State) document.Table {
+	t := document.Table{ID: "testbeds", Corner: "name",
+		Head: document.Heads("state", "node", "address", "pid", "memory", "log")}
+	for _, s := range all {
+		if len(s.Nodes) == 0 {
+			t.Add(s.Name, string(s.Phase), "-", "-", fmt.Sprint(s.PID), "-", "-")
+		}
+		first := map[int]string{}
+		for _, n := range s.Nodes {
+			state, memory := string(s.Phase), "-"
+			if !n.Alive {
+				state = "ended"
+			}
+			if n.RSSBytes > 0 {
+				memory = quantity.Bytes(n.RSSBytes)
+			}
+			// The memory of a process with several servers is shown once.
+			if with, shared := first[n.PID]; shared {
+				memory = "with " + with
+			} else {
+				first[n.PID] = n.Name
+			}
+			t.Add(s.Name, state, n.Name, n.Address, fmt.Sprint(n.PID), memory, relative(n.Log))
+		}
+	}
+	return t
+}
+
+type testbedDownCommand struct {
+	Name string `arg:"" optional:"" help:"The cluster's name, as testbed status shows it; without a name, all clusters."`
+	Runs string `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
+}
+
+// Run stops testbeds.
+func (c *testbedDownCommand) Run(con console) error {
+	all, err := listTestbeds(con, c.Runs)
+	if err == nil && c.Name != "" {
+		all, err = namedTestbed(all, c.Runs, c.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		fmt.Fprintf(con.out, "no testbed is up in %s\n", relative(c.Runs))
+		return nil
+	}
+	ctx, stop := untilTold()
+	defer stop()
+	for _, s := range all {
+		fmt.Fprintf(con.err, "stopping %s of %s\n", nodeCount(len(s.Nodes)), s.Name)
+		e, err := testbed.Down(ctx, s)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(con.out, "%s is down: %s stopped, %s of data and logs removed\n", e.Name,
+			nodeCount(len(e.Nodes)), quantity.Bytes(e.FreedBytes))
+	}
+	return nil
+}
+
+// namedTestbed is the testbed of a name among all of a folder.
+func namedTestbed(all []testbed.State, runs, name string) ([]testbed.State, error) {
+	up := "no testbed is up there"
+	for i, s := range all {
+		switch {
+		case s.Name == name:
+			return all[i : i+1], nil
+		case i == 0:
+			up = "running testbeds are: " + s.Name
+		default:
+			up += ", " + s.Name
+		}
+	}
+	return nil, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs), up)
+}
+
+type testbedOwnCommand struct{}
+
+// Run owns a cluster until it is told to stop. Its messages are in its own log, beside the logs
+// of the servers.
+func (*testbedOwnCommand) Run(console) error {
+	signal.Ignore(syscall.SIGHUP) // the process outlives its terminal
+	ctx, stop := untilTold()
+	defer stop()
+	return testbed.Own(ctx, os.Stdin, func(request []byte) (testbed.Order, error) {
+		var r testbedRequest
+		if err := json.Unmarshal(request, &r); err != nil {
+			return testbed.Order{}, fmt.Errorf("read the testbed's request: %w", err)
+		}
+		return r.order()
+	})
+}

@@ -1,0 +1,85 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
+	"github.com/plimsoll-bench/plimsoll/systems"
+)
+
+// joinTokenEnv holds the token with which a worker joins a fleet.
+const joinTokenEnv = "PLIMSOLL_JOIN_TOKEN"
+
+// workerCommand makes this process one of the workers of an experiment.
+type workerCommand struct {
+	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
+	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
+	Name      string        `placeholder:"NAME" help:"The worker's name, unique in the fleet. Default: the host's name."`
+	Host      string        `placeholder:"NAME" help:"The name of the worker's machine in results. Default: the host's name."`
+	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
+}
+
+// Run offers load on the coordinator's orders, until the experiment ends.
+func (c *workerCommand) Run(con console) error {
+	token, err := c.token(os.Stdin)
+	if err != nil {
+		return inputError{err}
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("read the host's name: %w", err)
+	}
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	var saying sync.Mutex
+	err = fleet.Work(ctx, fleet.WorkerOptions{
+		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, host),
+		Host: cmp.Or(c.Host, host), Wait: c.Wait,
+		Version: build().Version, Cores: runtime.NumCPU(), Systems: systems.Registry(),
+		Clock: clock.Precise(),
+		Say: func(sentence string) {
+			saying.Lock()
+			defer saying.Unlock()
+			fmt.Fprintln(con.err, sentence)
+		},
+	})
+	if ctx.Err() != nil {
+		return exitError(exitInterrupted)
+	}
+	return err
+}
+
+// token reads the join token.
+func (c *workerCommand) token(stdin io.Reader) (t fleet.Token, err error) {
+	text := os.Getenv(joinTokenEnv)
+	switch c.TokenFile {
+	case "":
+		if text == "" {
+			return t, errors.New("a worker needs the fleet's join token: give --token-file, or " +
+				"set " + joinTokenEnv)
+		}
+	case "-":
+		const most = 1 << 10
+		raw, err := io.ReadAll(io.LimitReader(stdin, most))
+		if err != nil {
+			return t, fmt.Errorf("read the join token: %w", err)
+		}
+		text = string(raw)
+	default:
+		raw, err := strict.ReadFile(c.TokenFile)
+		if err != nil {
+			return t, fmt.Errorf("--token-file: %w", err)
+		}
+		text = string(raw)
+	}
+	return fleet.ParseToken(text)
+}
