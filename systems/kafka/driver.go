@@ -167,7 +167,8 @@ func redelivery(s system.Settings, _ workload.Delivery) system.Redelivery {
 	if sharesRecords(s) {
 		return system.Redelivery{After: s.Duration(setRecordLock),
 			Why: "a record that was not acknowledged within " + setRecordLock + " (" +
-				s.Text(setRecordLock) + ") is delivered again, five times at most"}
+				s.Text(setRecordLock) + ") is delivered again; " +
+				"a record is delivered five times at most"}
 	}
 	return system.Redelivery{Never: true,
 		Why: "a consumer's position only goes forward, and no acknowledgement times out; its " +

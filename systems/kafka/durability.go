@@ -124,6 +124,9 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		return system.Evidence{}, fmt.Errorf("read the topics' replicas: %w", c.explain(err))
 	}
 	r := reading{driver.Reading{Level: c.level}}
+	if err := c.readStandIn(ctx, &r); err != nil {
+		return system.Evidence{}, err
+	}
 	for _, name := range names {
 		config, err := configs.On(name, nil)
 		if err == nil {

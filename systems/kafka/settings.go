@@ -84,7 +84,8 @@ fetch_max_bytes bytes 50MB 1..2147483647 bytes
 max_partition_fetch_bytes bytes 1MB 1..2147483647 bytes
     most bytes of one partition in a fetch
 max_poll_records count 10000 1..1M
-    most messages handled between two looks at the group (the Java client's default is 500)
+    most messages handled between two looks at the group (the Java client's default is 500); a
+    member of a share group has at most 500 for itself, or as many if these are fewer
 auto_commit_interval duration 1s 100ms..
     how often the position of handled messages is committed (the Java client's default is 5s)
 session_timeout duration 45s 1ms..

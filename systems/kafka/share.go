@@ -29,6 +29,9 @@ type sharer struct {
 	closing  driver.Closing
 }
 
+// lockedAtOnce is how many records a fetch of a share group asks for by itself.
+const lockedAtOnce = 500
+
 // openSharer joins the subscription's share group, which begins at the start of the topic.
 func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
@@ -44,6 +47,11 @@ func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (sys
 	}
 	options := append(fetchOptions(c, o.Topic.Name), kgo.ShareGroup(group.name),
 		kgo.WithContext(life))
+	if c.cfg.maxPoll < lockedAtOnce {
+		// A member locks all records of a fetch, and others wait behind the one that it handles.
+		options = append(options, kgo.ShareMaxRecords(int32(c.cfg.maxPoll)),
+			kgo.ShareMaxRecordsStrict())
+	}
 	client, err := kgo.NewClient(options...)
 	if err == nil {
 		r.client = client
@@ -118,6 +126,7 @@ func (r *sharer) run() {
 			if err := r.client.FlushAcks(r.polling); err != nil {
 				return // the consumer closes
 			}
+			// A refused acknowledgement shows as a second delivery, which the account counts.
 		}
 		for _, record := range records {
 			r.take(record)

@@ -26,6 +26,8 @@ const (
 	// members; each partition adds settlePartition.
 	settleWithin    = time.Minute
 	settlePartition = 20 * time.Millisecond
+	// askedAtOnce is how many brokers are asked at the same time.
+	askedAtOnce = 16
 )
 
 // CreateTopic makes a topic at the asked durability level and waits until
@@ -178,24 +180,24 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error 
 // knownTo returns an error while a broker does not know one of the topics. A broker learns of a new
 // topic in its own time, and until then refuses what producers and groups send it.
 func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topics []string) error {
-	request := kmsg.NewPtrMetadataRequest()
-	for _, name := range topics {
-		one := kmsg.NewMetadataRequestTopic()
-		one.Topic = kmsg.StringPtr(name)
-		request.Topics = append(request.Topics, one)
-	}
-	for _, b := range brokers {
-		answer, err := request.RequestWith(ctx, c.client.Broker(int(b.NodeID)))
+	return system.Each(ctx, len(brokers), askedAtOnce, nil, func(ctx context.Context, i int) error {
+		id, request := brokers[i].NodeID, kmsg.NewPtrMetadataRequest()
+		for _, name := range topics {
+			one := kmsg.NewMetadataRequestTopic()
+			one.Topic = kmsg.StringPtr(name)
+			request.Topics = append(request.Topics, one)
+		}
+		answer, err := request.RequestWith(ctx, c.client.Broker(int(id)))
 		if err != nil {
-			return fmt.Errorf("ask broker %d for its topics: %w", b.NodeID, err)
+			return fmt.Errorf("ask broker %d for its topics: %w", id, err)
 		}
 		for _, t := range answer.Topics {
 			if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
-				return fmt.Errorf("broker %d: %w", b.NodeID, err)
+				return fmt.Errorf("broker %d: %w", id, err)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func settled(t kadm.TopicDetail, partitions int) error {

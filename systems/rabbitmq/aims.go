@@ -14,8 +14,8 @@ var aims = map[workload.Clients]system.Aim{
 	workload.ClientsLatency: {How: "as the default: nothing waits, so there is nothing to set"},
 	workload.ClientsThroughput: {
 		Sets: system.MustSet(setAckDelay + "=20ms"),
-		How: "handled messages of queues are acknowledged together; neither client library has " +
-			"batches of producers to fill",
+		How: "handled messages of queues are acknowledged together, by AMQP 0.9.1; no client " +
+			"library has batches of producers to fill",
 	},
 }
 
@@ -23,7 +23,8 @@ var aims = map[workload.Clients]system.Aim{
 var settingWaits = []system.Wait{{
 	Setting: setAckDelay, Words: "handled messages wait up to %s to be acknowledged together",
 	Most: func(c system.Check) time.Duration {
-		if c.Settings.Text(setQueueType) == streamed || c.Delivery == workload.AtMostOnce {
+		if c.Settings.Text(setQueueType) == streamed || c.Settings.Text(setProtocol) == amqp10 ||
+			c.Delivery == workload.AtMostOnce {
 			return 0
 		}
 		return c.Settings.Duration(setAckDelay)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -134,10 +135,58 @@ func TestPlansThatVersion4Lacks(t *testing.T) {
 		{quorum, workload.SyncSync, 4, ""},
 		{streamed, workload.SyncAsync, 5, ""},
 	} {
-		got := plan{level: c.level, kind: c.kind}.lacking(c.major)
+		got := plan{level: c.level, kind: c.kind, protocol: amqp091}.lacking(c.major)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s at level %d on version %d: %q, want %q", c.kind, c.level, c.major, got,
 				c.want)
 		}
+	}
+	for major, lacks := range map[int]bool{3: true, 4: false, 0: false} {
+		got := plan{level: workload.SyncSync, kind: quorum, protocol: amqp10}.lacking(major)
+		if strings.Contains(got, "take protocol amqp091") != lacks {
+			t.Errorf("AMQP 1.0 on version %d: %q", major, got)
+		}
+	}
+}
+
+// The addresses of AMQP 1.0 are those of RabbitMQ 4, and clients begin at endpoints in turn.
+func TestLinks(t *testing.T) {
+	topic := system.Topic{Name: "a/b", Partitions: 2}
+	for exchange, want := range map[string]string{
+		direct: "/exchanges/a%2Fb/1", "topic": "/exchanges/a%2Fb/partition.1",
+	} {
+		if got := (config{exchange: exchange}).targets(topic); got[1].Address != want {
+			t.Errorf("%s: %+v, want %s", exchange, got, want)
+		}
+	}
+	one := system.Topic{Name: "one", Partitions: 1}
+	if got := (config{exchange: fanout}).targets(one); got[0].Address != "/exchanges/one" {
+		t.Errorf("%+v", got)
+	}
+	if got := sources(topic, "s"); got[1].Address != "/queues/a%2Fb.s.1" {
+		t.Errorf("%+v", got)
+	}
+	c := &cluster{options: system.Options{Endpoints: []string{"a:1", "b:1", "c:1"}},
+		cfg: config{vhost: "orders"}}
+	d := c.linkDialer(4)
+	if !slices.Equal(d.Endpoints, []string{"b:1", "c:1", "a:1"}) || d.HostName != "vhost:orders" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// What AMQP 1.0 is not written for is refused.
+func TestProtocolProblems(t *testing.T) {
+	for _, c := range [][]string{
+		{setQueueType, streamed}, {setExchangeType, headers}, {setSASL, "external"},
+		{setChannels, "2"}, {setAckBatch, "1"},
+	} {
+		s := systemtest.Settings(t, rabbitSystem{}, append(c, setProtocol, amqp10)...)
+		if bad := problems(s, workload.SyncAsync); len(bad) != 1 {
+			t.Errorf("%v: %v", c, bad)
+		}
+	}
+	s := systemtest.Settings(t, rabbitSystem{}, setProtocol, amqp10, setQueueType, quorum)
+	if bad := problems(s, workload.SyncSync); len(bad) > 0 {
+		t.Error(bad)
 	}
 }

@@ -10,27 +10,28 @@ import (
 
 func TestConformance(t *testing.T) {
 	c := sharedCluster(t)
-	for _, kind := range []struct {
-		name   string
-		levels []workload.Level
+	for _, of := range []struct {
+		kind, protocol string
+		levels         []workload.Level
 	}{
-		{classic, []workload.Level{workload.AsyncSync, workload.AsyncAsync}},
-		{mirrored, []workload.Level{workload.SyncSync, workload.SyncAsync}},
+		{classic, amqp091, []workload.Level{workload.AsyncSync, workload.AsyncAsync}},
+		{mirrored, amqp091, []workload.Level{workload.SyncSync, workload.SyncAsync}},
 		// Level 2 needs other servers: TestQuorumWithoutSync.
-		{quorum, []workload.Level{workload.SyncSync}},
-		{streamed, []workload.Level{workload.SyncAsync}},
+		{quorum, amqp091, []workload.Level{workload.SyncSync}},
+		{quorum, amqp10, []workload.Level{workload.SyncSync}},
+		{streamed, amqp091, []workload.Level{workload.SyncAsync}},
 	} {
-		t.Run(kind.name, func(t *testing.T) {
+		t.Run(of.kind+"_"+of.protocol, func(t *testing.T) {
 			t.Parallel()
-			levels := levelsOf(t, kind.name, kind.levels...)
+			levels := levelsOf(t, plan{kind: of.kind, protocol: of.protocol}, of.levels...)
 			if len(levels) == 0 {
-				t.Skip("the servers here have no such queues")
+				t.Skip("the servers here have no such queues, or do not speak the protocol")
 			}
 			systemtest.Run(t, systemtest.Harness{
-				System: New(), Levels: levels, Reached: kind.name != classic,
+				System: New(), Levels: levels, Reached: of.kind != classic,
 				Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
-					return optionsOf(t, c, level, setQueueType, kind.name, setReconnect, "20s"),
-						c.Nodes()
+					return optionsOf(t, c, level, setQueueType, of.kind, setProtocol, of.protocol,
+						setReconnect, "20s"), c.Nodes()
 				},
 			})
 		})

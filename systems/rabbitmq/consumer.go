@@ -225,6 +225,9 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if c.cfg.kind == streamed {
 		return c.openStreamConsumer(ctx, o)
 	}
+	if c.cfg.protocol == amqp10 {
+		return c.openLinkConsumer(ctx, o)
+	}
 	r := &consumer{reader: c.newReader(o), number: o.Index}
 	return r, r.begin(ctx, r, func() error {
 		return c.placeSubscription(ctx, o.Topic, o.Subscription)

@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	links "github.com/plimsoll-bench/plimsoll/system/driver/amqp"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -37,7 +38,7 @@ func (rabbitSystem) Describe() system.Description {
 		Name: "rabbitmq",
 		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or " +
 			"to streams",
-		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) +
+		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) + ", " + links.Client() +
 			", rabbitmq-stream-go-client " + driver.LibraryVersion(streamLibrary),
 		Terms: driver.Terms{
 			Topic: "exchange",
@@ -59,11 +60,15 @@ func (rabbitSystem) Describe() system.Description {
 		Waits:          settingWaits,
 		Redelivery:     redelivery,
 		RefuseReturns:  refuseReturns,
-		OwnsPartitions: system.Always(true),
+		OwnsPartitions: func(s system.Settings) bool { return s.Text(setProtocol) != amqp10 },
 		RefuseExisting: refuseExisting,
 		Capabilities:   capabilities,
 		Variant: func(o system.Options) string {
-			return planOf(o.Settings, o.Durability).kind
+			kind := planOf(o.Settings, o.Durability).kind
+			if o.Settings.Text(setProtocol) == amqp10 {
+				kind += " by AMQP 1.0"
+			}
+			return kind
 		},
 	}
 }
@@ -209,6 +214,12 @@ func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 	case s.Text(setQueueType) == streamed:
 		return system.Redelivery{Never: true,
 			Why: "a stream's reader only goes forward, and no acknowledgement times out"}
+	case s.Text(setProtocol) == amqp10 && d == workload.AtMostOnce:
+		return system.Redelivery{Never: true, Why: "a message is accepted before it is handled"}
+	case s.Text(setProtocol) == amqp10:
+		return system.Redelivery{Never: true,
+			Why: "an accepted message is not redelivered while its link is open, and " +
+				"consumer_timeout closes the link of a consumer that does not accept"}
 	case d == workload.AtMostOnce:
 		return system.Redelivery{Never: true,
 			Why: "basic.consume without acknowledgements: the server forgets a message when " +

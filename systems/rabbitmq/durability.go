@@ -38,12 +38,13 @@ import (
 type plan struct {
 	level      workload.Level
 	kind       string // classic, mirrored, quorum or streamed
+	protocol   string // amqp091 or amqp10
 	persistent bool
 	copies     driver.Copies // of quorum queues and streams
 }
 
 func planOf(s system.Settings, l workload.Level) plan {
-	p := plan{level: l, kind: s.Text(setQueueType),
+	p := plan{level: l, kind: s.Text(setQueueType), protocol: s.Text(setProtocol),
 		copies: driver.Copies{Settings: s, Setting: setReplicas, Level: l}}
 	if p.kind == auto {
 		p.kind = quorum
@@ -65,6 +66,8 @@ func planOf(s system.Settings, l workload.Level) plan {
 // queue at once, whatever x-queue-version says.
 func (p plan) lacking(major int) string {
 	switch {
+	case major < 4 && major > 0 && p.protocol == amqp10:
+		return "does not speak AMQP 1.0 by itself: take " + setProtocol + " " + amqp091
 	case major < 4:
 		return ""
 	case p.kind == mirrored:

@@ -52,16 +52,29 @@ func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	})
 }
 
+// begin calls place to create the queues, unless that was done.
+func (g *group) begin(place func() error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.place(place)
+}
+
+func (g *group) place(place func() error) error {
+	if g.placed {
+		return nil
+	}
+	err := place()
+	g.placed = err == nil
+	return err
+}
+
 // join adds a member and gives it the unassigned partitions. The first join calls place to create
 // the queues.
 func (g *group) join(m member, place func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.placed {
-		if err := place(); err != nil {
-			return err
-		}
-		g.placed = true
+	if err := g.place(place); err != nil {
+		return err
 	}
 	g.members = append(g.members, m)
 	slices.SortStableFunc(g.members, func(a, b member) int { return a.place() - b.place() })

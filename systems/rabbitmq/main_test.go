@@ -27,22 +27,23 @@ func needServer(t testing.TB) {
 	systemtest.NeedPackage(t, "rabbitmq-server", Installed)
 }
 
-// levelsOf returns the levels of the list that the servers here can give a type of queue.
-func levelsOf(t testing.TB, kind string, all ...workload.Level) []workload.Level {
+// levelsOf returns the levels of the list that the servers here can give a plan.
+func levelsOf(t testing.TB, p plan, all ...workload.Level) []workload.Level {
 	t.Helper()
 	found, err := findInstallation(system.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(all, func(l workload.Level) bool {
-		return plan{level: l, kind: kind}.lacking(majorOf(found.server)) != ""
+		p.level = l
+		return p.lacking(majorOf(found.server)) != ""
 	})
 }
 
 // needLevel skips a test of a type of queue at a level that the servers here do not give.
 func needLevel(t testing.TB, kind string, level workload.Level) {
 	t.Helper()
-	if len(levelsOf(t, kind, level)) == 0 {
+	if len(levelsOf(t, plan{kind: kind}, level)) == 0 {
 		t.Skipf("the servers here do not give level %d with queues of type %s", level, kind)
 	}
 }

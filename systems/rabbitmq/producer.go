@@ -52,6 +52,9 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	if c.cfg.kind == streamed {
 		return c.openStreamProducer(ctx, o)
 	}
+	if c.cfg.protocol == amqp10 {
+		return c.openLinkProducer(ctx, o)
+	}
 	life, cancel := context.WithCancel(context.Background())
 	p := &producer{
 		exchange: o.Topic.Name, routes: c.cfg.routes(o.Topic), mode: amqp.Transient, of: c,

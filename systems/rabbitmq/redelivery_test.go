@@ -14,6 +14,10 @@ func TestRedelivery(t *testing.T) {
 			Never: true, Why: "consumer_timeout closes"},
 		{Delivery: workload.AtLeastOnce, Given: []string{setQueueType, streamed},
 			Never: true, Why: "only goes forward"},
+		{Delivery: workload.AtLeastOnce, Given: []string{setProtocol, amqp10},
+			Never: true, Why: "closes the link"},
+		{Delivery: workload.AtMostOnce, Given: []string{setProtocol, amqp10},
+			Never: true, Why: "accepted before"},
 		{Delivery: workload.AtMostOnce, Given: []string{setQueueType, quorum},
 			Never: true, Why: "without acknowledgements"},
 	})

@@ -12,6 +12,7 @@ import (
 
 // Names of the clients' and the topics' settings, in RabbitMQ's own words.
 const (
+	setProtocol     = "protocol"
 	setQueueType    = "queue_type"
 	setDeliveryMode = "delivery_mode"
 	setReplicas     = "replicas"
@@ -50,6 +51,8 @@ const (
 	persistent = "persistent"
 	transient  = "transient"
 
+	plain = "plain"
+
 	direct  = "direct"
 	fanout  = "fanout"
 	headers = "headers"
@@ -62,6 +65,9 @@ var declared = slices.Concat(clientSettings, serverSettings)
 // another node for two minutes, because three nodes that boot together on two cores take more than
 // half a minute.
 var clientSettings = system.MustSettings(`
+protocol text amqp091 amqp091|amqp10
+    what clients of queues speak: AMQP 0.9.1, or AMQP 1.0 (RabbitMQ 4 or later), by which the
+    consumers of a subscription share its queues
 queue_type text auto auto|classic|mirrored|quorum|stream
     what the partitions are: classic (one copy), mirrored (classic with ha-mode all, which
     RabbitMQ 4 no longer has), quorum, stream; auto is quorum at levels 1 and 2 and classic at
@@ -101,7 +107,7 @@ reconnect_timeout duration 2m 100ms..1h
     after it a producer refuses them and a consumer ends
 prefetch count 500 1..65535
     most unacknowledged messages of each queue at a consumer; at most once has no
-    bound
+    bound with amqp091
 ack_batch count 50 1..65535
     most messages acknowledged at once (basic.ack with multiple)
 ack_delay duration 0s 0s..1s
@@ -171,5 +177,6 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if s.Text(setVhost) == "" {
 		bad.Wrong(setVhost, "must not be empty: RabbitMQ's first virtual host is /")
 	}
+	planOf(s, l).protocolProblems(bad, s)
 	return append(bad.Violations, levelProblems(s, l)...)
 }

@@ -26,7 +26,7 @@ func TestKilledNodeLosesNothing(t *testing.T) {
 		name  string
 		level workload.Level
 	}{{quorum, workload.SyncSync}, {mirrored, workload.SyncSync}, {streamed, workload.SyncAsync}} {
-		if len(levelsOf(t, kind.name, kind.level)) == 0 {
+		if len(levelsOf(t, plan{kind: kind.name}, kind.level)) == 0 {
 			continue
 		}
 		loads = append(loads, newLoad(t, servers, kind.name, kind.level))

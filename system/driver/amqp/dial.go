@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -30,6 +31,7 @@ func Client() string { return "go-amqp " + driver.LibraryVersion("github.com/Azu
 // Dialer connects to servers. Its methods are safe for concurrent use.
 type Dialer struct {
 	Endpoints   []string // all are tried; some may accept no clients
+	HostName    string   // that a client asks for; empty: the endpoint's
 	Credentials system.Credentials
 	TLS         *tls.Config // nil: not encrypted
 	// Silence is how long a server may send nothing, not even a heartbeat, before the
@@ -110,7 +112,7 @@ func (d *Dialer) dialOne(ctx context.Context, number int) (*Conn, error) {
 func (d *Dialer) options(endpoint string) *goamqp.ConnOptions {
 	host, _, _ := net.SplitHostPort(endpoint) // it was dialled
 	o := &goamqp.ConnOptions{
-		HostName: host, IdleTimeout: d.Silence, WriteTimeout: d.Silence,
+		HostName: cmp.Or(d.HostName, host), IdleTimeout: d.Silence, WriteTimeout: d.Silence,
 		SASLType: goamqp.SASLTypeAnonymous(),
 	}
 	if d.Credentials.User != "" {
