@@ -14,10 +14,11 @@ import (
 )
 
 type importCommand struct {
-	Omb       importResults `cmd:"" help:"Make a run directory from each OMB result file, for report and similar commands."`
-	OmbDriver importDriver  `cmd:"" name:"omb-driver" help:"Make a target from an OMB driver file."`
-	Rates     importRates   `cmd:"" help:"Make a workload from the rates of a system: a CSV file with a time and a rate in each row."`
-	Keys      importKeys    `cmd:"" help:"Make a workload from the frequencies of keys: a CSV file with a key and its number of messages in each row."`
+	Omb       importResults  `cmd:"" help:"Make a run directory from each OMB result file, for report and similar commands."`
+	OmbDriver importDriver   `cmd:"" name:"omb-driver" help:"Make a target from an OMB driver file."`
+	Rates     importRates    `cmd:"" help:"Make a workload from the rates of a system: a CSV file with a time and a rate in each row."`
+	Messages  importMessages `cmd:"" help:"Make a workload from a system's messages: their sizes, and how far a codec shrinks them."`
+	Keys      importKeys     `cmd:"" help:"Make a workload from the frequencies of keys: a CSV file with a key and its number of messages in each row."`
 }
 
 type importResults struct {

@@ -41,7 +41,7 @@ type commands struct {
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
 	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
 	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and the transfer of results."`
-	Import    importCommand    `cmd:"" help:"Read files of the OpenMessaging Benchmark: results become run directories, drivers become targets."`
+	Import    importCommand    `cmd:"" help:"Make run directories and targets from files of the OpenMessaging Benchmark, and workloads from rates, keys or messages of a real system."`
 	Probe     probeCommand     `cmd:"" help:"Try what a system does beside carrying load: order, redelivery, routing, replay and so on, with the evidence."`
 	Systems   systemsCommand   `cmd:"" help:"List the systems, what their words mean, the durability levels they give and their settings."`
 	Workloads workloadsCommand `cmd:"" help:"List the workloads that are built in."`

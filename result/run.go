@@ -80,6 +80,8 @@ type Run struct {
 	// Scaling has the effect of each change of the number of consumers; the first entry is the
 	// time before any change. Empty: no change.
 	Scaling []ScaleStep `json:"scaling,omitempty"`
+	// Classes are the classes of messages of the workload. Empty: it has none.
+	Classes []Class `json:"classes,omitempty"`
 	// Absences are the parts of the window before, while and after subscriptions had no consumers.
 	// Empty: all had consumers at all times.
 	Absences []Absence `json:"absences,omitempty"`
@@ -95,6 +97,21 @@ type Run struct {
 	// Imported is set when another tool measured the run. A value that this tool did not record
 	// is zero and means unknown.
 	Imported *Import `json:"imported,omitempty"`
+}
+
+// Class is what became of one class of messages. Counts are of the whole load, the warm-up too.
+type Class struct {
+	Name         string `json:"name"`
+	Producers    int    `json:"producers_per_topic"`
+	MessageBytes int64  `json:"message_size_bytes"` // mean
+	// AckedRate is that of messages due in the measured window.
+	AckedRate float64 `json:"acked_rate_msgs_per_s"`
+	Acked     int64   `json:"acked"`            // messages, however many subscriptions there are
+	Lost      int64   `json:"lost"`             // at all subscriptions together, as is Unread
+	Unread    int64   `json:"unread,omitempty"` // not arrived, and not shown to be lost
+	// Publish and EndToEnd are of the measured window.
+	Publish  Latency `json:"publish"`
+	EndToEnd Latency `json:"end_to_end"`
 }
 
 // Trial is the place of a run in a set of trials: the same load offered to each

@@ -52,6 +52,9 @@ const (
 	WarmupPrefix = "warmup."
 )
 
+// OfClass names the part of a series that belongs to one class of messages.
+func OfClass(s Series, class string) Series { return s + "_of_" + Series(class) }
+
 // Beside are the series that each run records in addition to those of its tables.
 var Beside = []Series{OwnLag, LessOwnLag, Waited, Request, Copies, Redelivered, CatchUp, Twin,
 	TwinReceive, TwinWaited, SimulatedLate}

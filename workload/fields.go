@@ -81,11 +81,17 @@ var messageFields = []Field{
 	{Path: "message.size", Name: "message size", Default: "1KB", Role: Offered,
 		Means: "The payload of a message: a size, a range 100B..64KB, a histogram " +
 			"80% 1KB + 20% 64KB, or lognormal p50 1KB p99 64KB max 1MB.",
-		at: func(f *file) any { return &messageSize{&f.Message} }},
+		at:      func(f *file) any { return &messageSize{&f.Message} },
+		printed: func(f *file) bool { return len(f.classes) == 0 }},
 	{Path: "message.incompressible", Name: "incompressible",
 		Means:   "The share of a payload that no codec can shrink.",
 		Default: "50%", Role: Offered,
 		at: func(f *file) any { return (*quantity.Fraction)(&f.Message.Incompressible) }},
+	{Path: "classes", Name: "classes of messages",
+		Means: "Kinds of messages, each sent by a share of each topic's producers: [{name: " +
+			"order, share: 20%, size: 10KB}, {name: event, share: 80%, size: 100B..1KB}].",
+		Role: Offered, at: func(f *file) any { return &f.classes },
+		printed: func(f *file) bool { return len(f.classes) > 0 }},
 	{Path: "keys.kind", Name: "keys",
 		Means:   "How keys are chosen: none, round_robin, random, zipf or shares.",
 		Default: "none", Role: Offered, at: func(f *file) any { return &f.Keys.Kind }, short: true},

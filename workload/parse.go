@@ -22,6 +22,7 @@ type file struct {
 	backlog Backlog
 	faults  []fileFault
 	scaling []fileGroupSize
+	classes []fileClass
 }
 
 // warmup is a length, or "auto", alone or with a limit.
@@ -109,6 +110,7 @@ func Parse(fileName string, src []byte) (*Workload, error) {
 	f.checkExistingSpelling(doc)
 	f.checkFaultSpelling(doc)
 	f.checkScalingSpelling(doc)
+	f.checkClassSpelling(doc)
 	w := f.resolve(doc)
 	w.check(doc)
 	if err := doc.Err(); err != nil {
@@ -202,6 +204,7 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 		w.Topics, w.Partitions = len(w.Existing), 1
 	}
 	w.Load = f.load(doc)
+	f.resolveClasses()
 	if w.Keys.Kind != KeysNone {
 		w.Spread = "" // the key decides
 	} else if !doc.Has("keys.count") {
@@ -285,6 +288,10 @@ func spell(w *Workload) *file {
 		f.scaling = append(f.scaling,
 			fileGroupSize{quantity.Span(g.At), quantity.Whole(g.Consumers),
 				quantity.Whole(g.Subscription)})
+	}
+	for _, c := range w.Classes {
+		f.classes = append(f.classes,
+			fileClass{c.Name, quantity.Fraction(c.Share), sizeRange{c.Least, c.Most}})
 	}
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{

@@ -20,6 +20,19 @@ func (w *Workload) SetRate(perSecond float64) {
 	}
 }
 
+// SetMessage replaces what all producers send. MaxInFlight falls where the messages are larger, and
+// a backlog keeps its bytes.
+func (w *Workload) SetMessage(m Message) {
+	w.Message, w.Classes = m, nil
+	if given := w.MaxInFlight; w.Load.Closed == nil {
+		w.LimitInFlight()
+		w.MaxInFlight = min(w.MaxInFlight, given)
+	}
+	if w.Backlog != nil {
+		w.fitBacklog()
+	}
+}
+
 // SetWarmup sets the warm-up as a file gives it: 30s, auto, or auto 30s.
 func (w *Workload) SetWarmup(text string) error {
 	return (&warmup{&w.Warmup, &w.Settle}).UnmarshalText([]byte(text))

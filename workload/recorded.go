@@ -63,7 +63,8 @@ func Recorded(r *result.Run) Values {
 		}
 	}
 	out := recordedBy(r).Values()
-	for _, path := range []string{"description", "drain", "faults", "isolate.cpus", "scaling"} {
+	for _, path := range []string{"description", "drain", "faults", "isolate.cpus", "scaling",
+		"classes"} {
 		delete(out, path)
 	}
 	if sizes := r.Load.MessageSizes; sizes != "" {

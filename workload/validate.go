@@ -24,6 +24,7 @@ func (w *Workload) check(doc *strict.Document) {
 	w.checkExisting(doc)
 	w.checkCounts(doc)
 	w.checkMessage(doc)
+	w.checkClasses(doc)
 	w.checkKeys(doc)
 	w.checkLoad(doc)
 	w.checkTimes(doc)
@@ -81,9 +82,11 @@ func atMost(doc *strict.Document, path, what string, n, most float64) {
 }
 
 func (w *Workload) checkMessage(doc *strict.Document) {
-	if w.Message.Sizes != nil {
+	switch {
+	case len(w.Classes) > 0: // checkClasses
+	case w.Message.Sizes != nil:
 		w.Message.Sizes.check(doc)
-	} else {
+	default:
 		checkSize(doc, "message.size", w.Message.Size)
 	}
 	// Written so that NaN is refused too.

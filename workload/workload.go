@@ -20,7 +20,10 @@ type Workload struct {
 	Subscriptions int // subscriptions of each topic; each sees every message
 	Consumers     int // consumers sharing each subscription
 
-	Message  Message
+	// Message is what all producers send, or the mixture of the classes.
+	Message Message
+	// Classes share the producers of each topic, in their order; nil: all send alike.
+	Classes  []Class
 	Keys     Keys
 	Spread   Spread // of messages without a key
 	Load     Load

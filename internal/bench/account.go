@@ -34,7 +34,8 @@ func (r *run) account() error {
 	r.run.Warmup, r.run.Counters = countersOf(c, measure.Warmup), countersOf(c, measure.Measured)
 	r.run.Errors, r.run.Scaling = accounts.Errors, accounts.Scaling
 	var arrived int64
-	r.run.Ledger, arrived = r.plan.Judge(accounts, r.evidence(r.closingNs, *c, accounts))
+	evidence := r.evidence(r.closingNs, *c, accounts)
+	r.run.Ledger, arrived = r.plan.Judge(accounts, evidence)
 	r.run.Ledger.WatchedNs = r.watchedNs(c)
 	if r.run.Ledger.Accounted {
 		r.arrivals.account(r.run.Ledger.Subscriptions, r.run.Ledger.WatchedNs)
@@ -47,6 +48,9 @@ func (r *run) account() error {
 	if r.job.Crew != nil {
 		workers, own := r.job.Crew.Describe()
 		r.run.Workers, r.run.Environment.Chrony = r.perWorker.fill(workers), own
+	}
+	if r.run.Ledger.Accounted {
+		r.run.Classes = r.classes(accounts, evidence)
 	}
 	for _, l := range r.run.Ledger.Subscriptions {
 		for _, lost := range l.LostRanges {
@@ -139,12 +143,8 @@ func (r *run) without(series result.Series, f *load.Counters, arrived int64) res
 		}
 		return result.Missing{Unanswered: calls}
 	case result.EndToEnd:
-		subscriptions := int64(r.run.Load.Subscriptions)
-		absent := max(0, c.Scheduled*subscriptions-arrived)
-		out := result.Missing{Unsent: min(absent, c.Unsent*subscriptions)}
-		out.Refused = min(absent-out.Unsent, c.Failed*subscriptions)
-		out.NotReceived = absent - out.Unsent - out.Refused
-		return out
+		return notReceived(c.Scheduled, c.Failed, c.Unsent, arrived,
+			int64(r.run.Load.Subscriptions))
 	case result.Redelivered:
 		// They include the warm-up's, which cannot be separated.
 		return result.Missing{NotReceived: f.GivenBack - f.Redelivered}
@@ -158,12 +158,18 @@ func (r *run) count(series result.Series) int64 {
 
 // latency returns a series of the measured window, with the messages that have no latency.
 func (r *run) latency(series result.Series, f *load.Counters, arrived int64) result.Latency {
-	c := r.readings.totals.Of(series, measure.Measured)
 	var waited *hdr.Histogram
 	if series == result.Publish {
 		waited = r.readings.totals.Of(result.Waited, measure.Measured).Histogram
 	}
-	missing := r.without(series, f, arrived)
+	return r.censored(series, waited, r.without(series, f, arrived))
+}
+
+// censored returns a series of the measured window with the messages that have no latency, and how
+// long the unanswered ones were waited for; nil: that is not known.
+func (r *run) censored(series result.Series, waited *hdr.Histogram,
+	missing result.Missing) result.Latency {
+	c := r.readings.totals.Of(series, measure.Measured)
 	return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 }
 

@@ -16,9 +16,10 @@ import (
 
 // readings holds the samples of a run, as intervals and as their sums.
 type readings struct {
-	// recorded is every series, in the order of an interval's line; the series of result.Beside
-	// have a histogram but no figures there.
-	recorded      []result.Series
+	// recorded is every series; those of tables are on an interval's line, in this order, and the
+	// others have a histogram only.
+	recorded, tables []result.Series
+
 	cells, totals *measure.Cells
 	minutes       result.MinuteTally // of a closed loop
 
@@ -28,11 +29,11 @@ type readings struct {
 	waited  time.Duration // for the writer
 }
 
-func newReadings(l result.Load) *readings {
-	recorded := append(slices.Clone(l.Series()), result.Beside...)
+func newReadings(l result.Load, classes ...result.Series) *readings {
+	recorded := slices.Concat(l.Series(), result.Beside, classes)
 	return &readings{
-		recorded: recorded,
-		cells:    measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
+		recorded: recorded, tables: l.Series(),
+		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),
 	}
 }
 
@@ -123,13 +124,13 @@ func (r *run) series(i *result.Interval, s result.Series) {
 		at := result.MinuteAt(i.StartNs, i.EndNs, w.MeasureNs-r.beganNs, w.EndNs-r.beganNs)
 		m.minutes.Add(s, at, func(into *hdr.Histogram) { into.Merge(measured.Histogram) })
 	}
-	if !slices.Contains(result.Beside, s) {
+	if slices.Contains(m.tables, s) {
 		i.Latency = append(i.Latency, summarize(s, warm, measured))
 	}
 }
 
 // logged returns what the log gets of an interval: a line for each series and phase, in the order
-// of an interval's line. The samples of all workers are merged, so there is one histogram of each.
+// of recorded. The samples of all workers are merged, so there is one histogram of each.
 func (r *run) logged(i *result.Interval, all []measure.Histogram) (lines []result.Logged) {
 	fromMs := r.run.StartedAt.UnixMilli() + i.StartNs/1e6
 	toMs := r.run.StartedAt.UnixMilli() + i.EndNs/1e6

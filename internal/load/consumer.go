@@ -17,16 +17,16 @@ const (
 	atCopies
 	atRedelivery
 	atCatchUp
+	atEndToEndOf // of the first class
 )
 
-// consumerSeries are the series of a consumer's recorder. The last one is for workloads with
-// subscriptions that have no consumers for a time.
+// consumerSeries are the series of a consumer's recorder. Memory for those without a use is small.
 func consumerSeries(w *workload.Workload) []result.Series {
 	all := []result.Series{result.EndToEnd, result.Copies, result.Redelivered, result.CatchUp}
-	if !w.Leaves() {
+	if !w.Leaves() && len(w.Classes) == 0 {
 		return all[:atCatchUp]
 	}
-	return all
+	return append(all, classSeries(w, result.EndToEnd)...)
 }
 
 // subscription holds the consumers of one subscription of one topic.
@@ -58,7 +58,8 @@ type consumer struct {
 	partitions   uint32 // of its topic
 	keyed        bool
 	window       *window
-	payload      payload
+	payloads     []payload             // of all messages, or by class
+	classes      []uint8               // of the topic's producers; nil: there are none
 	proof        atomic.Pointer[proof] // nil: nothing has to be proved any more
 	handler      *handler              // nil: handling takes no time
 
@@ -91,7 +92,8 @@ func (c *consumer) receive(m system.Received) {
 		c.handler.spare()
 		return
 	}
-	sound := soundness{intact: c.payload.intact(b, s.lane, s.seq), placed: c.placed(m, s.lane)}
+	sound := soundness{intact: c.payloadOf(s.lane).intact(b, s.lane, s.seq),
+		placed: c.placed(m, s.lane)}
 	lane := int(s.lane - c.base)
 	c.Lock()
 	how := measure.Arrival{Late: !c.frozen && c.shared.order.Late(lane, s.seq), AtNs: now}
@@ -109,6 +111,17 @@ func (c *consumer) receive(m system.Received) {
 type soundness struct {
 	intact bool // the payload
 	placed bool // key and partition
+}
+
+// classOf returns the class of a lane's messages, where there are classes.
+func (c *consumer) classOf(lane uint32) int { return int(c.classes[(lane-c.base)/c.partitions]) }
+
+// payloadOf returns the payload of a lane's messages.
+func (c *consumer) payloadOf(lane uint32) *payload {
+	if c.classes == nil {
+		return &c.payloads[0]
+	}
+	return &c.payloads[c.classOf(lane)]
 }
 
 // receiveLate handles a message that came after a later one of its lane: out of order, or a copy.
@@ -166,6 +179,9 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 		// A replayed message has waited in the backlog, so its latency says nothing about
 		// consumers that keep up.
 		c.Add(series, phase, nowNs-s.dueNs)
+		if series == atEndToEnd && c.classes != nil {
+			c.Add(atEndToEndOf+c.classOf(s.lane), phase, nowNs-s.dueNs)
+		}
 	}
 	if c.firstNs == 0 {
 		c.firstNs = nowNs

@@ -25,7 +25,7 @@ type Engine struct {
 	clock     clock.Clock
 	tell      func(Event) // may be nil
 	topics    []system.Topic
-	payload   payload     // of every message
+	payloads  []payload   // of every message, or of those of each class
 	first     int         // the index of the share's first producer
 	step      int         // from each of its producers to the next
 	producers []*producer // of the share, as are all that follow
@@ -64,9 +64,9 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		closing:  make(chan struct{}),
 		shared:   make(map[place]*subscription),
 		topics:   plan.Topics(),
-		payload:  newPayload(w.Message, w.Seed),
+		payloads: newPayloads(w),
 
-		producing: newStores(w.Topics*w.Producers, producerSeries(w.Load)...),
+		producing: newStores(w.Topics*w.Producers, producerSeries(w)...),
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
 		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers,
 			consumerSeries(w)...),

@@ -126,7 +126,7 @@ func (p *producer) account(over bool) measure.SentAccount {
 	}
 	for i := range a.Lanes {
 		if over {
-			a.Lanes[i].MeasuredFrom = p.measuredFrom[i]
+			a.Lanes[i].MeasuredFrom, a.Lanes[i].Handed = p.measuredFrom[i], p.nextSeq[i]
 		}
 	}
 	return a

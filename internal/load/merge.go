@@ -294,6 +294,30 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 	return ledger, arrived
 }
 
+// OfClass returns the part of an account that is about the messages of a class. What consumers
+// counted of all classes together is in none.
+func (p *Plan) OfClass(a Account, class int) Account {
+	w := &p.Workload
+	of := Account{Clock: a.Clock, Missing: a.Missing}
+	for _, s := range a.Sent {
+		if w.ClassOf(s.Producer) == class {
+			s.Transactions = nil
+			of.Sent = append(of.Sent, s)
+		}
+	}
+	for _, got := range a.Arrived {
+		one := measure.ArrivedAccount{Topic: got.Topic, Subscription: got.Subscription,
+			Consumer: got.Consumer, Worker: got.Worker}
+		for _, l := range got.Lanes {
+			if w.ClassOf(l.Lane/w.Partitions) == class {
+				one.Lanes = append(one.Lanes, l)
+			}
+		}
+		of.Arrived = append(of.Arrived, one)
+	}
+	return of
+}
+
 // Missing reports whether an acknowledged message has not arrived at one of the first n
 // subscriptions; a subscription that reads later is the last. Counters cannot answer this when
 // messages arrived that were not acknowledged.

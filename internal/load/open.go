@@ -105,7 +105,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		subscription: subscription, index: index,
 		later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
 		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payload: e.payload, window: e.window,
+		payloads: e.payloads, classes: classesOf(w), window: e.window,
 		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
 		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
@@ -181,10 +181,11 @@ func (e *Engine) openProducer(
 ) (*producer, error) {
 	w := &e.plan.Workload
 	topic, index := i%w.Topics, i/w.Topics
+	class := w.ClassOf(index) + 1
 	p := &producer{
 		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * w.Partitions),
-		payload: e.payload, chooser: newChooser(w, e.plan.Spread),
+		payload: e.payloads[max(class-1, 0)], class: class, chooser: newChooser(w, e.plan.Spread),
 		nextSeq: make([]int64, w.Partitions), measuredFrom: never(w.Partitions),
 		window:   e.window,
 		Recorder: e.producing.recorder(own),
@@ -194,7 +195,7 @@ func (e *Engine) openProducer(
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
 		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight,
-		MessageMax: e.payload.most, Delivery: w.Delivery, Answered: p.requested,
+		MessageMax: p.payload.most, Delivery: w.Delivery, Answered: p.requested,
 	})
 	p.system = opened
 	p.gatherer, _ = opened.(system.Gatherer)

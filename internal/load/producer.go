@@ -19,7 +19,8 @@ const (
 	atWaited
 	atLessOwnLag
 	atRequest
-	atSendCall // closed loop only
+	atSendCall                  // closed loop only
+	atPublishOf = atRequest + 1 // of the first class; classes are of open loops only
 )
 
 // maxErrors bounds the distinct error messages kept; the rest are counted
@@ -62,6 +63,7 @@ type producer struct {
 	base      uint32
 	pool      pool
 	payload   payload
+	class     int // of all messages, from 1; 0: there are no classes
 	chooser   *chooser
 	run       uint32
 	startNs   int64   // of the schedule
@@ -144,6 +146,9 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 		p.Add(atWaited, f.phase, nowNs-f.dueNs)
 	case err == nil:
 		p.Add(atPublish, f.phase, nowNs-f.dueNs)
+		if p.class > 0 {
+			p.Add(atPublishOf+p.class-1, f.phase, nowNs-f.dueNs)
+		}
 		p.Add(atSend, f.phase, nowNs-f.handedNs)
 		p.Add(atLessOwnLag, f.phase, nowNs-f.dueNs-f.ownNs)
 		p.usual = follow(p.usual, nowNs-f.handedNs)
@@ -215,11 +220,31 @@ func (p *producer) inFlight() int64 {
 
 // producerSeries are the series of a producer's recorder, in the order of their
 // places.
-func producerSeries(l workload.Load) []result.Series {
+func producerSeries(w *workload.Workload) []result.Series {
 	series := []result.Series{result.Publish, result.Send, result.Waited, result.LessOwnLag,
 		result.Request}
-	if l.Closed != nil {
+	if w.Load.Closed != nil {
 		series = append(series, result.SendCall)
 	}
-	return series
+	return append(series, classSeries(w, result.Publish)...)
+}
+
+// classSeries are the parts of a series that belong to the workload's classes.
+func classSeries(w *workload.Workload, of result.Series) (all []result.Series) {
+	for _, c := range w.Classes {
+		all = append(all, result.OfClass(of, c.Name))
+	}
+	return all
+}
+
+// classesOf returns the class of each producer of a topic; nil: there are no classes.
+func classesOf(w *workload.Workload) []uint8 {
+	if len(w.Classes) == 0 {
+		return nil
+	}
+	all := make([]uint8, w.Producers)
+	for i := range all {
+		all[i] = uint8(w.ClassOf(i))
+	}
+	return all
 }

@@ -128,7 +128,8 @@ func (p *Plan) checkSent(all []measure.SentAccount) error {
 			l := &s.Lanes[j]
 			sent += max(l.Acked.End(), l.Refused.End())
 			times -= len(l.Times)
-			if sent > most || l.MeasuredFrom < 0 || times < 0 {
+			if sent > most || l.MeasuredFrom < 0 || l.Handed < 0 || l.Handed > most ||
+				times < 0 {
 				return fmt.Errorf("an account has messages beyond the %d of the plan", most)
 			}
 			if err := checkMoments(l.Times); err != nil {

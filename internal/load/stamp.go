@@ -107,6 +107,18 @@ func newPayload(m workload.Message, seed uint64) payload {
 	return payload{seed: seed, most: int(m.Largest()), sizes: m.Table(), random: m.Incompressible}
 }
 
+// newPayloads returns the payloads of a workload's messages, or of each of its classes.
+func newPayloads(w *workload.Workload) []payload {
+	if len(w.Classes) == 0 {
+		return []payload{newPayload(w.Message, w.Seed)}
+	}
+	var all []payload
+	for class := range w.Classes {
+		all = append(all, newPayload(w.MessageOf(class), w.Seed))
+	}
+	return all
+}
+
 // size returns the size of a message, and how many bytes after its stamp are random.
 func (p *payload) size(lane uint32, seq int64) (all, random int) {
 	all = p.most

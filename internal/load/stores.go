@@ -44,7 +44,7 @@ func Histograms(w *workload.Workload) int {
 	consumers := min(w.Topics*w.AllSubscriptions()*w.Consumers, maxStores)
 	const phases = 2
 	ofTwin := len(twinSeries[0]) + len(twinSeries[1])
-	return phases * (producers*(len(producerSeries(w.Load))+len(pacerSeries)) +
+	return phases * (producers*(len(producerSeries(w))+len(pacerSeries)) +
 		consumers*len(consumerSeries(w)) + ofTwin)
 }
 

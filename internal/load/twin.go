@@ -62,7 +62,7 @@ func newTwin(plan Plan, c clock.Clock, w *window) *twin {
 	}
 	t.consumer = &consumer{
 		clock: c, run: plan.Run, lanes: 1, partitions: 1, window: w,
-		payload: newPayload(load.Message, 0), Recorder: t.stores[1].recorder(0),
+		payloads: []payload{newPayload(load.Message, 0)}, Recorder: t.stores[1].recorder(0),
 		arrived: measure.NewArrived(1), seen: measure.NewSeen(1),
 		shared: &subscription{order: measure.NewOrder(1)},
 	}

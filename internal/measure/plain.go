@@ -79,11 +79,26 @@ type SentAccount struct {
 // SentLane is the outcome of one producer's messages to one partition.
 type SentLane struct {
 	Acked, Refused Set
-	// MeasuredFrom is the first sequence number that was due in the measured window.
-	MeasuredFrom int64
+	// MeasuredFrom is the first sequence number that was due in the measured window, and Handed
+	// the number of messages that were handed over; only when the load is over.
+	MeasuredFrom, Handed int64
 	// Times are when the first messages were due and acknowledged, by sequence number: of
 	// a run with faults, and only when the load is over.
 	Times []Moment
+}
+
+// SentCounts counts messages.
+type SentCounts struct{ Handed, Acked, Refused int64 }
+
+// Plus returns the sum.
+func (c SentCounts) Plus(o SentCounts) SentCounts {
+	return SentCounts{c.Handed + o.Handed, c.Acked + o.Acked, c.Refused + o.Refused}
+}
+
+// From counts the lane's messages from a sequence number on, when the load is over.
+func (l *SentLane) From(seq int64) SentCounts {
+	return SentCounts{Handed: max(0, l.Handed-seq), Acked: l.Acked.bitmap().countFrom(seq),
+		Refused: l.Refused.bitmap().countFrom(seq)}
 }
 
 // Moment is when a message was due and acknowledged, on the worker's clock.

@@ -125,8 +125,8 @@ func inText(s *result.Saved, sure latency.Within) []document.Block {
 	if r.Impact != nil {
 		out = append(out, show(table.Impact(r)))
 	}
-	out = append(out, show(table.Scaling(r)), show(table.Returns(r)), show(table.Absences(r)),
-		show(table.Workers(r)),
+	out = append(out, show(table.Classes(r)), show(table.Scaling(r)), show(table.Returns(r)),
+		show(table.Absences(r)), show(table.Workers(r)),
 		facts(part.Facts("lost", document.Bad, table.LostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
@@ -211,7 +211,8 @@ func runTables(s *result.Saved, sure latency.Within) []document.Block {
 	if r.Impact != nil {
 		out = append(out, part.Table(table.Impact(r)))
 	}
-	out = append(out, part.Table(table.Scaling(r)), part.Table(table.Returns(r)),
+	out = append(out, part.Table(table.Classes(r)), part.Table(table.Scaling(r)),
+		part.Table(table.Returns(r)),
 		part.Table(table.Absences(r)))
 	if len(r.Summary.Minutes) > 0 {
 		out = append(out, part.Table(minuteTable(r.Summary)))

@@ -1,0 +1,49 @@
+package workload
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestClasses(t *testing.T) {
+	w, err := Parse("w.yaml", []byte("{producers: 5, classes: [{name: order, share: 20%, "+
+		"size: 10KB}, {name: event, share: 80%, size: 100B..1KB}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readsBack(t, w)
+	for producer, want := range []int{0, 1, 1, 1, 1} {
+		if got := w.ClassOf(producer); got != want {
+			t.Errorf("producer %d is of class %d, want %d", producer, got, want)
+		}
+	}
+	if largest, mean := w.Message.Largest(), w.Message.Mean(); largest != 10<<10 ||
+		mean != 0.2*10240+0.8*562 {
+		t.Errorf("the largest message has %d bytes, the mean is %v", largest, mean)
+	}
+	if event := w.MessageOf(1); event.Largest() != 1<<10 || event.Mean() != 562 {
+		t.Errorf("%+v", event)
+	}
+	const one = "{name: order, share: 50%, size: 1KB}"
+	for text, want := range map[string]string{
+		"[" + one + "]":              "add up to 50%",
+		"[" + one + ", " + one + "]": "a name of its own for each class",
+		"[" + one + ", {name: Event, share: 50%, size: 1KB}]":  "small letters",
+		"[" + one + ", {name: b, share: 50%, size: 8B}]":       "at least 32B",
+		"[" + one + ", {name: b, share: 50%, size: 2KB..1KB}]": "from the larger size",
+		"[" + one + ", {name: b, share: 50%, size: many}]":     "size",
+		"[" + one + ", {name: b, size: 1KB}]":                  "lacks share",
+		"[{name: a, share: 20%, size: 1KB}, {name: b, share: 80%, size: 1KB}]": "is 20% of " +
+			"2 producers, and a producer sends one class: write other shares, or producers: a " +
+			"multiple of 5",
+		"[" + one + ", {name: b, share: 50%, size: 1KB}]\nmessage: {size: 1KB}": "cannot be " +
+			"combined with classes",
+		"[" + one + ", {name: b, share: 50%, size: 1KB}]\nload: {closed: {in_flight: 1}}": "is for " +
+			"loads with a rate",
+	} {
+		_, err := Parse("w.yaml", []byte("classes: "+text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
