@@ -38,7 +38,8 @@ func TestBuildSaysItsVersion(t *testing.T) {
 			result.Build{Version: "devel"}},
 		{"a program with systems of its own", "", &debug.BuildInfo{
 			Main: debug.Module{Path: "example.com/mine", Version: "v7.0.0"}, Settings: revision,
-			Deps: []*debug.Module{{Path: module, Version: "v0.1.0"}},
+			Deps: []*debug.Module{{Path: "example.com/other", Version: "v3.0.0"},
+				{Path: module, Version: "v0.1.0"}},
 		}, result.Build{Version: "v0.1.0"}},
 		{"no record of the build", "", nil, result.Build{Version: "devel"}},
 	} {

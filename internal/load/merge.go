@@ -294,28 +294,17 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 	return ledger, arrived
 }
 
-// OfClass returns the part of an account that is about the messages of a class. What consumers
-// counted of all classes together is in none.
+// OfClass returns an account with the producers of one class. What is judged of their messages is
+// of the class; what consumers counted of all messages, such as copies, is not.
 func (p *Plan) OfClass(a Account, class int) Account {
-	w := &p.Workload
-	of := Account{Clock: a.Clock, Missing: a.Missing}
+	var sent sentAccounts
 	for _, s := range a.Sent {
-		if w.ClassOf(s.Producer) == class {
-			s.Transactions = nil
-			of.Sent = append(of.Sent, s)
+		if p.Workload.ClassOf(s.Producer) == class {
+			sent = append(sent, s)
 		}
 	}
-	for _, got := range a.Arrived {
-		one := measure.ArrivedAccount{Topic: got.Topic, Subscription: got.Subscription,
-			Consumer: got.Consumer, Worker: got.Worker}
-		for _, l := range got.Lanes {
-			if w.ClassOf(l.Lane/w.Partitions) == class {
-				one.Lanes = append(one.Lanes, l)
-			}
-		}
-		of.Arrived = append(of.Arrived, one)
-	}
-	return of
+	a.Sent = sent
+	return a
 }
 
 // Missing reports whether an acknowledged message has not arrived at one of the first n

@@ -169,7 +169,7 @@ func TestTopicMadeByHand(t *testing.T) {
 				topic.Name); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.awaitTopics(t.Context(), []system.Topic{topic}); err != nil {
+			if err := c.awaitTopics(t.Context(), []system.Topic{topic}, nil); err != nil {
 				t.Fatal(err)
 			}
 			_, err := c.ReadDurability(t.Context(), []system.Topic{topic})

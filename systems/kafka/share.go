@@ -32,6 +32,10 @@ type sharer struct {
 // lockedAtOnce is how many records a fetch of a share group asks for by itself.
 const lockedAtOnce = 500
 
+// brokersMost lets a client fetch from all brokers at the same time. With strict fetches it would
+// ask one broker, which waits for records for fetch_max_wait while others have some.
+const brokersMost = 1000
+
 // openSharer joins the subscription's share group, which begins at the start of the topic.
 func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
@@ -48,9 +52,9 @@ func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (sys
 	options := append(fetchOptions(c, o.Topic.Name), kgo.ShareGroup(group.name),
 		kgo.WithContext(life))
 	if c.cfg.maxPoll < lockedAtOnce {
-		// A member locks all records of a fetch, and others wait behind the one that it handles.
+		// A member locks all records of a fetch, and they wait behind the one that it handles.
 		options = append(options, kgo.ShareMaxRecords(int32(c.cfg.maxPoll)),
-			kgo.ShareMaxRecordsStrict())
+			kgo.ShareMaxRecordsStrict(), kgo.MaxConcurrentFetches(brokersMost))
 	}
 	client, err := kgo.NewClient(options...)
 	if err == nil {

@@ -49,16 +49,18 @@ func (c *cluster) CreateTopics(ctx context.Context, topics []system.Topic) error
 	for _, t := range topics {
 		byPartitions[t.Partitions] = append(byPartitions[t.Partitions], t.Name)
 	}
+	made := make(map[string]kadm.TopicID)
 	for partitions, names := range byPartitions {
-		if err := c.create(ctx, copies, partitions, names); err != nil {
+		if err := c.create(ctx, copies, partitions, names, made); err != nil {
 			return err
 		}
 	}
-	return c.awaitTopics(ctx, topics)
+	return c.awaitTopics(ctx, topics, made)
 }
 
-// create requests topics until the controller has accepted all of them.
-func (c *cluster) create(ctx context.Context, copies, partitions int, names []string) error {
+// create requests topics until the controller has accepted all of them, and notes their ids.
+func (c *cluster) create(ctx context.Context, copies, partitions int, names []string,
+	made map[string]kadm.TopicID) error {
 	configs := c.topicConfigsOf(copies)
 	var wait error
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
@@ -69,6 +71,7 @@ func (c *cluster) create(ctx context.Context, copies, partitions int, names []st
 		}
 		names, wait = names[:0:0], nil
 		for _, a := range answers.Sorted() {
+			made[a.Topic] = a.ID
 			switch {
 			// it is being created: awaitTopics waits for it
 			case a.Err == nil, errors.Is(a.Err, kerr.RequestTimedOut):
@@ -153,8 +156,9 @@ func (c *cluster) explainCreate(err error, message string) error {
 }
 
 // awaitTopics waits until every partition has a leader and all its replicas are
-// in sync, and until every broker knows the topics.
-func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error {
+// in sync, and until every broker knows the topics, by the ids that were made.
+func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic,
+	made map[string]kadm.TopicID) error {
 	names := namesOf(topics)
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		found, err := c.admin.Metadata(ctx, names...)
@@ -167,7 +171,7 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error 
 			}
 		}
 		if err == nil {
-			err = c.knownTo(ctx, found.Brokers, names)
+			err = c.knownTo(ctx, found.Brokers, names, made)
 		}
 		return err != nil, err
 	})
@@ -177,9 +181,11 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic) error 
 	return nil
 }
 
-// knownTo returns an error while a broker does not know one of the topics. A broker learns of a new
-// topic in its own time, and until then refuses what producers and groups send it.
-func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topics []string) error {
+// knownTo returns an error while a broker does not know one of the topics, or knows a deleted one of
+// the name. A broker learns of a new topic in its own time, and until then refuses what producers
+// and groups send it.
+func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topics []string,
+	made map[string]kadm.TopicID) error {
 	return system.Each(ctx, len(brokers), askedAtOnce, nil, func(ctx context.Context, i int) error {
 		id, request := brokers[i].NodeID, kmsg.NewPtrMetadataRequest()
 		for _, name := range topics {
@@ -192,7 +198,12 @@ func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topic
 			return fmt.Errorf("ask broker %d for its topics: %w", id, err)
 		}
 		for _, t := range answer.Topics {
-			if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+			err := kerr.ErrorForCode(t.ErrorCode)
+			var none kadm.TopicID
+			if want := made[*t.Topic]; err == nil && want != none && want != t.TopicID {
+				err = errors.New("it knows a deleted topic of the name")
+			}
+			if err != nil {
 				return fmt.Errorf("broker %d: %w", id, err)
 			}
 		}
