@@ -181,9 +181,9 @@ func (c *cluster) awaitTopics(ctx context.Context, topics []system.Topic,
 	return nil
 }
 
-// knownTo returns an error while a broker does not know one of the topics, or knows a deleted one of
-// the name. A broker learns of a new topic in its own time, and until then refuses what producers
-// and groups send it.
+// knownTo returns an error while a broker does not know one of the topics, or knows a deleted one
+// of the name. A broker learns of a new topic in its own time, and until then refuses what
+// producers and groups send it.
 func (c *cluster) knownTo(ctx context.Context, brokers kadm.BrokerDetails, topics []string,
 	made map[string]kadm.TopicID) error {
 	return system.Each(ctx, len(brokers), askedAtOnce, nil, func(ctx context.Context, i int) error {
