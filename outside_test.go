@@ -1,6 +1,7 @@
 package plimsoll_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,8 +31,15 @@ func TestADriverCanLiveOutside(t *testing.T) {
 		}
 		return string(raw)
 	}
-	for _, name := range []string{"doc.go", "memory.go", "memory_test.go", "plimsoll/main.go"} {
-		write(name, strings.ReplaceAll(read("docs/examples/memory/"+name), example, outside))
+	files := os.DirFS("docs/examples/memory")
+	for _, pattern := range []string{"*.go", "plimsoll/*.go"} {
+		names, err := fs.Glob(files, pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			write(name, strings.ReplaceAll(read("docs/examples/memory/"+name), example, outside))
+		}
 	}
 	here, err := os.Getwd()
 	if err != nil {

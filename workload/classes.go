@@ -35,11 +35,8 @@ func (w *Workload) ClassOf(producer int) int {
 	return len(w.Classes) - 1
 }
 
-// MessageOf returns what a class sends; -1: what all producers send.
+// MessageOf returns the messages of a class.
 func (w *Workload) MessageOf(class int) Message {
-	if class < 0 {
-		return w.Message
-	}
 	c := w.Classes[class]
 	if c.Least == c.Most {
 		return Message{Size: c.Least, Incompressible: w.Message.Incompressible}
@@ -66,28 +63,6 @@ type fileClass struct {
 
 func (c fileClass) String() string {
 	return fmt.Sprintf("{name: %s, share: %s, size: %s}", strict.Quote(c.Name), c.Share, c.Size)
-}
-
-// sizeRange is a size, or two with all between: 10KB, or 1KB..10KB.
-type sizeRange struct{ least, most int64 }
-
-func (r sizeRange) String() string {
-	if r.least == r.most {
-		return quantity.ExactBytes(r.least)
-	}
-	return quantity.ExactBytes(r.least) + ".." + quantity.ExactBytes(r.most)
-}
-
-// UnmarshalText reads what String returns.
-func (r *sizeRange) UnmarshalText(text []byte) (err error) {
-	from, to, isRange := strings.Cut(strings.TrimSpace(string(text)), "..")
-	if r.least, err = quantity.ParseBytes(from); err != nil {
-		return err
-	}
-	if r.most = r.least; isRange {
-		r.most, err = quantity.ParseBytes(to)
-	}
-	return err
 }
 
 // checkClassSpelling checks which keys go together with the file's classes.
@@ -137,13 +112,7 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 				"up to %d small letters", shorten(c.Name), maxClassName))
 		}
 		names[c.Name] = true
-		checkSize(doc, at+".size", c.Least)
-		if c.Most != c.Least {
-			checkSize(doc, at+".size", c.Most)
-		}
-		if c.Least > c.Most {
-			doc.Reject(at+".size", "goes from the larger size to the smaller: write 1KB..10KB")
-		}
+		sizeRange{c.Least, c.Most}.check(doc, at+".size")
 		if !c.whole(w.Producers) {
 			doc.Reject(at+".share", fmt.Sprintf("is %s of %s, and a producer sends one class: "+
 				"write other shares, or %s", quantity.ExactShare(c.Share),

@@ -30,7 +30,7 @@ func TestClasses(t *testing.T) {
 		"[" + one + ", " + one + "]": "a name of its own for each class",
 		"[" + one + ", {name: Event, share: 50%, size: 1KB}]":  "small letters",
 		"[" + one + ", {name: b, share: 50%, size: 8B}]":       "at least 32B",
-		"[" + one + ", {name: b, share: 50%, size: 2KB..1KB}]": "from the larger size",
+		"[" + one + ", {name: b, share: 50%, size: 2KB..1KB}]": "goes from 2KB down to 1KB: write 1KB..2KB",
 		"[" + one + ", {name: b, share: 50%, size: many}]":     "size",
 		"[" + one + ", {name: b, size: 1KB}]":                  "lacks share",
 		"[{name: a, share: 20%, size: 1KB}, {name: b, share: 80%, size: 1KB}]": "is 20% of " +

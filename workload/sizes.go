@@ -70,10 +70,7 @@ func (s *Sizes) String() string {
 	}
 	parts := make([]string, len(s.Parts))
 	for i, p := range s.Parts {
-		parts[i] = quantity.ExactBytes(p.Least)
-		if p.Most != p.Least {
-			parts[i] += ".." + quantity.ExactBytes(p.Most)
-		}
+		parts[i] = sizeRange{p.Least, p.Most}.String()
 		if len(s.Parts) > 1 || p.Share != 1 {
 			parts[i] = quantity.ExactShare(p.Share) + " " + parts[i]
 		}
@@ -147,16 +144,11 @@ func (s *Sizes) readParts(text string) error {
 	}
 	for _, one := range shares {
 		p := SizePart{Share: one.share}
-		from, to, isRange := strings.Cut(one.of, "..")
-		if p.Least, err = quantity.ParseBytes(from); err != nil {
+		var r sizeRange
+		if err := r.UnmarshalText([]byte(one.of)); err != nil {
 			return err
 		}
-		p.Most = p.Least
-		if isRange {
-			if p.Most, err = quantity.ParseBytes(to); err != nil {
-				return err
-			}
-		}
+		p.Least, p.Most = r.least, r.most
 		s.Parts = append(s.Parts, p)
 	}
 	return nil
@@ -234,16 +226,43 @@ func (s *Sizes) check(doc *strict.Document) {
 	var shares []float64
 	for _, p := range s.Parts {
 		shares = append(shares, p.Share)
-		checkSize(doc, path, p.Least)
-		if p.Most != p.Least {
-			checkSize(doc, path, p.Most)
-		}
-		if p.Least > p.Most {
-			doc.Reject(path, fmt.Sprintf("goes from %[1]s down to %[2]s: write %[2]s..%[1]s",
-				quantity.ExactBytes(p.Least), quantity.ExactBytes(max(p.Most, 0))))
-		}
+		sizeRange{p.Least, p.Most}.check(doc, path)
 	}
 	checkShares(doc, path, shares)
+}
+
+// sizeRange is a size, or two with all between: 10KB, or 1KB..10KB.
+type sizeRange struct{ least, most int64 }
+
+func (r sizeRange) String() string {
+	if r.least == r.most {
+		return quantity.ExactBytes(r.least)
+	}
+	return quantity.ExactBytes(r.least) + ".." + quantity.ExactBytes(r.most)
+}
+
+// UnmarshalText reads what String returns.
+func (r *sizeRange) UnmarshalText(text []byte) (err error) {
+	from, to, isRange := strings.Cut(strings.TrimSpace(string(text)), "..")
+	if r.least, err = quantity.ParseBytes(from); err != nil {
+		return err
+	}
+	if r.most = r.least; isRange {
+		r.most, err = quantity.ParseBytes(to)
+	}
+	return err
+}
+
+// check rejects sizes that no payload can have, and a range that falls.
+func (r sizeRange) check(doc *strict.Document, path string) {
+	checkSize(doc, path, r.least)
+	if r.most != r.least {
+		checkSize(doc, path, r.most)
+	}
+	if r.least > r.most {
+		doc.Reject(path, fmt.Sprintf("goes from %[1]s down to %[2]s: write %[2]s..%[1]s",
+			quantity.ExactBytes(r.least), quantity.ExactBytes(max(r.most, 0))))
+	}
 }
 
 // checkSize rejects a size that no payload can have.

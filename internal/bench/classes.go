@@ -6,17 +6,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-// classSeries are the series of a workload's classes.
-func classSeries(w *workload.Workload) (all []result.Series) {
-	for _, c := range w.Classes {
-		all = append(all, result.OfClass(result.Publish, c.Name),
-			result.OfClass(result.EndToEnd, c.Name))
-	}
-	return all
-}
 
 // classes returns what became of each class of messages.
 func (r *run) classes(accounts load.Account, e load.Evidence) (all []result.Class) {

@@ -53,7 +53,7 @@ func newRun(s *session) *run {
 	}
 	r := &run{
 		session: s, spacing: spacing{everyNs: int64(cmp.Or(s.job.Interval, intervalLength))},
-		readings: newReadings(s.run.Load, classSeries(s.job.Workload)...),
+		readings: newReadings(s.run.Load, s.job.Workload),
 		course: load.NewCourse(&s.plan, s.job.Clock.Now()+int64(ahead),
 			cmp.Or(min(s.job.Late, drain), drain)),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // readings holds the samples of a run, as intervals and as their sums.
@@ -29,8 +30,9 @@ type readings struct {
 	waited  time.Duration // for the writer
 }
 
-func newReadings(l result.Load, classes ...result.Series) *readings {
-	recorded := slices.Concat(l.Series(), result.Beside, classes)
+func newReadings(l result.Load, w *workload.Workload) *readings {
+	recorded := slices.Concat(l.Series(), result.Beside,
+		load.ClassSeries(w, result.Publish), load.ClassSeries(w, result.EndToEnd))
 	return &readings{
 		recorded: recorded, tables: l.Series(),
 		cells: measure.NewCells(recorded...), totals: measure.NewCells(recorded...),

@@ -26,7 +26,7 @@ func consumerSeries(w *workload.Workload) []result.Series {
 	if !w.Leaves() && len(w.Classes) == 0 {
 		return all[:atCatchUp]
 	}
-	return append(all, classSeries(w, result.EndToEnd)...)
+	return append(all, ClassSeries(w, result.EndToEnd)...)
 }
 
 // subscription holds the consumers of one subscription of one topic.

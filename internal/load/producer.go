@@ -226,11 +226,11 @@ func producerSeries(w *workload.Workload) []result.Series {
 	if w.Load.Closed != nil {
 		series = append(series, result.SendCall)
 	}
-	return append(series, classSeries(w, result.Publish)...)
+	return append(series, ClassSeries(w, result.Publish)...)
 }
 
-// classSeries are the parts of a series that belong to the workload's classes.
-func classSeries(w *workload.Workload, of result.Series) (all []result.Series) {
+// ClassSeries are the parts of a series that belong to the workload's classes.
+func ClassSeries(w *workload.Workload, of result.Series) (all []result.Series) {
 	for _, c := range w.Classes {
 		all = append(all, result.OfClass(of, c.Name))
 	}

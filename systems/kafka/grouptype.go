@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"regexp"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -22,18 +21,27 @@ const (
 
 // newerType is a type of groups that older brokers do not know.
 type newerType struct {
-	since    *regexp.Regexp // the versions that have it ready for use
-	from     string         // the first of them
-	key, max int16          // a request of its members, and the version of it that is ready
-	variant  string
+	major, minor int   // the first version that has it ready for use
+	key, least   int16 // a request of its members, and its least version that is ready
+	variant      string
 }
 
 var newerTypes = map[string]newerType{
-	groupConsumer: {regexp.MustCompile(`^([4-9]\.\d{1,2})\.`), "4.0",
-		kmsg.ConsumerGroupHeartbeat.Int16(), 0, "consumer groups of KIP-848"},
+	groupConsumer: {4, 0, kmsg.ConsumerGroupHeartbeat.Int16(), 0, "consumer groups of KIP-848"},
 	// In 4.1 share groups are a preview, with version 1.
-	groupShare: {regexp.MustCompile(`^(4\.([2-9]|\d\d)|[5-9]\.\d{1,2})\.`), "4.2",
-		kmsg.ShareFetch.Int16(), 2, "share groups"},
+	groupShare: {4, 2, kmsg.ShareFetch.Int16(), 2, "share groups"},
+}
+
+// since returns the first version that has the type.
+func (n newerType) since() string { return fmt.Sprintf("%d.%d", n.major, n.minor) }
+
+// in reports whether a version has the type. A text that is no version is refused elsewhere.
+func (n newerType) in(version string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return true
+	}
+	return major > n.major || major == n.major && minor >= n.minor
 }
 
 // sharesRecords reports whether subscriptions are share groups.
@@ -47,10 +55,9 @@ func groupProblems(c system.Check) (bad strict.Violations) {
 			"exactly_once: take "+groupClassic+" or "+groupConsumer+", or another delivery"))
 	}
 	newer, is := newerTypes[kind]
-	if v := c.Settings.Text(system.SettingVersion); is && c.Nodes > 0 &&
-		!newer.since.MatchString(v) {
+	if v := c.Settings.Text(system.SettingVersion); is && c.Nodes > 0 && !newer.in(v) {
 		bad = append(bad, c.Settings.Wrong(setGroupType, fmt.Sprintf("%s needs Kafka %s or "+
-			"later, and %s is %s", kind, newer.from, system.SettingVersion, v)))
+			"later, and %s is %s", kind, newer.since(), system.SettingVersion, v)))
 	}
 	return bad
 }
@@ -68,9 +75,10 @@ func (c *cluster) checkGroupType(ctx context.Context) error {
 		return c.explain(err)
 	}
 	for _, v := range all.Sorted() {
-		if most, known := v.KeyMaxVersion(newer.key); v.Err == nil && (!known || most < newer.max) {
+		most, known := v.KeyMaxVersion(newer.key)
+		if v.Err == nil && (!known || most < newer.least) {
 			return fmt.Errorf("broker %d does not know groups of %s %s: take %s, or Kafka %s or "+
-				"later", v.NodeID, setGroupType, kind, groupClassic, newer.from)
+				"later", v.NodeID, setGroupType, kind, groupClassic, newer.since())
 		}
 	}
 	return nil

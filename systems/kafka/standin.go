@@ -24,7 +24,8 @@ var standIns = []struct{ begins, name string }{
 // elasticStream is a setting that only brokers of AutoMQ have.
 const elasticStream = "elasticstream.enable"
 
-// readStandIn adds the servers' name if they are not Kafka, or that this client may not ask.
+// readStandIn adds a fact with the servers' name where they are not Kafka, and one where this user
+// may not read the brokers' configuration.
 func (c *cluster) readStandIn(ctx context.Context, r *reading) error {
 	metadata, err := c.admin.BrokerMetadata(ctx)
 	if err != nil {
