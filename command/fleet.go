@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,7 +33,8 @@ type fleetFlags struct {
 	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
 	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers that a file names, one on a line."`
 	Pair          bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
-	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers join: one of this machine that theirs can reach. Port 0: a free one."`
+	Hosts         string `placeholder:"N|local:N" help:"Start the servers on N hosts, which join from their machines (plimsoll host), a node on each; or from N processes of this machine with addresses of their own."`
+	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers and hosts join: one of this machine that theirs can reach. Port 0: a free one."`
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
@@ -45,13 +47,35 @@ func (f *fleetFlags) machines() int {
 	return max(o.Workers, len(o.Names))
 }
 
+// hosts returns the number of hosts that the servers start on; 0: they start here.
+func (f *fleetFlags) hosts() int {
+	n, _, _ := hands("--hosts", f.Hosts) // hired refuses what cannot be read
+	return n
+}
+
+// hands reads a number of processes, and whether they are to be started on this machine.
+func hands(flag, text string) (n int, local bool, err error) {
+	if text == "" {
+		return 0, false, nil
+	}
+	number, local := strings.CutPrefix(text, localPrefix)
+	n, err = strconv.Atoi(number)
+	if err != nil || n < 1 || n > mostWorkers {
+		return 0, false, fmt.Errorf("%s: %q is not a number from 1 to %d, nor local: and one", flag,
+			text, mostWorkers)
+	}
+	return n, local, nil
+}
+
 // crew is the fleet of a command; its zero value is none.
 type crew struct {
 	coordinator *fleet.Coordinator
 	pair        bool
 	workers     int
+	hosts       int
+	dir         string // below which local hosts keep their servers' data
 	local       []*process.Server
-	folder      *leftover.Made // of the join token and the local workers' logs
+	folder      *leftover.Made // of the join token and the local processes' logs
 }
 
 // hired opens the fleet of the flags, waits for its workers, gives the fleet to the jobs, calls
@@ -63,17 +87,23 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	if err != nil {
 		return inputError{err}
 	}
-	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names))}
+	hosts, localHosts, err := hands("--hosts", f.Hosts)
+	if err != nil {
+		return inputError{err}
+	}
+	o.Hosts = hosts
+	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: hosts, dir: "runs"}
 	for _, job := range jobs {
+		c.dir = job.Runs
 		if err := c.take(job); err != nil {
 			return inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
 		}
 	}
-	if c.workers == 0 {
+	if c.workers == 0 && c.hosts == 0 {
 		return do(c)
 	}
 	defer c.end(con)
-	if err := c.gather(ctx, con, o, local); err != nil {
+	if err := c.gather(ctx, con, o, local, localHosts); err != nil {
 		return err
 	}
 	for _, job := range jobs {
@@ -86,9 +116,12 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 
 // take gives a job to the crew, or refuses it.
 func (c *crew) take(job *bench.Job) error {
-	job.Pair = c.pair
-	if c.coordinator != nil {
+	job.Pair, job.OnHosts = c.pair, c.hosts
+	if c.coordinator != nil && c.workers > 0 {
 		job.Crew = c.coordinator
+	}
+	if c.coordinator != nil && c.hosts > 0 {
+		job.Hosts = c.coordinator.Hosts()
 	}
 	if c.workers == 0 {
 		return nil
@@ -97,12 +130,14 @@ func (c *crew) take(job *bench.Job) error {
 }
 
 // gather opens the fleet and waits for its workers.
-func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local bool) (err error) {
+func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local, localHosts bool) (
+	err error,
+) {
 	var saying sync.Mutex
 	o.Joined = func(name, host string) {
 		saying.Lock()
 		defer saying.Unlock()
-		fmt.Fprintf(con.err, "worker %s has joined from %s\n", name, host)
+		fmt.Fprintf(con.err, "%s has joined from %s\n", name, host)
 	}
 	if c.coordinator, err = fleet.Listen(o); err != nil {
 		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
@@ -110,17 +145,19 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local b
 	if c.folder, err = leftover.Dir("", "plimsoll-fleet-"); err != nil {
 		return fmt.Errorf("make the fleet's folder: %w", err)
 	}
-	switch {
-	case local:
+	if local {
 		err = c.start(o.Workers)
-	case o.Identity != nil:
-		_, err = fmt.Fprintf(con.err, "waiting for workers at %s, with the join token of the "+
-			"identity\n", c.coordinator.Address())
-	default:
-		err = c.invite(con)
+	}
+	if localHosts {
+		err = errors.Join(err, c.startHosts(o.Hosts))
 	}
 	if err != nil {
 		return err
+	}
+	if waits := c.awaited(local, localHosts); len(waits) > 0 {
+		if err := c.invite(con, waits, o.Identity != nil); err != nil {
+			return err
+		}
 	}
 	return c.await(ctx, con)
 }
@@ -173,50 +210,97 @@ func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 	if f.Workers == "" {
 		return o, false, nil
 	}
-	number, local := strings.CutPrefix(f.Workers, localPrefix)
-	o.Workers, err = strconv.Atoi(number)
-	if err != nil || o.Workers < 1 || o.Workers > mostWorkers {
-		return o, false, fmt.Errorf("--workers: %q is not a number of workers from 1 to %d, nor "+
-			"local: and one", f.Workers, mostWorkers)
-	}
-	return o, local, nil
+	o.Workers, local, err = hands("--workers", f.Workers)
+	return o, local, err
 }
 
-// invite writes the join token to a file and prints how workers join.
-func (c *crew) invite(con console) error {
+// awaited returns the commands by which processes of other machines join.
+func (c *crew) awaited(local, localHosts bool) (all []string) {
+	if c.hosts > 0 && !localHosts {
+		all = append(all, "host")
+	}
+	if c.workers > 0 && !local {
+		all = append(all, "worker")
+	}
+	return all
+}
+
+// invite says how processes of other machines join: with the token of the coordinator's identity,
+// or with one that it writes to a file.
+func (c *crew) invite(con console, commands []string, known bool) error {
+	who := strings.Join(commands, "s and ") + "s"
+	if known {
+		_, err := fmt.Fprintf(con.err, "waiting for %s at %s, with the join token of the "+
+			"identity\n", who, c.coordinator.Address())
+		return err
+	}
 	path := filepath.Join(c.folder.Path, "join-token")
 	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write the join token: %w", err)
 	}
-	_, err := fmt.Fprintf(con.err, "waiting for workers: copy %s to each load machine, and run "+
-		"there plimsoll worker --join %s --token-file join-token\n", path, c.coordinator.Address())
+	_, err := fmt.Fprintf(con.err, "waiting for %s: copy %s to each machine, and run "+
+		"there plimsoll %s --join %s --token-file join-token\n", who, path,
+		strings.Join(commands, " or "), c.coordinator.Address())
 	return err
 }
 
 // start starts workers on this machine.
 func (c *crew) start(n int) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
 	for i := range n {
-		name := fmt.Sprintf("local-%d", i+1)
-		server, err := process.Start(process.Spec{
-			Name: "worker " + name, Path: program, Dir: c.folder.Path, Env: os.Environ(),
-			Args: []string{"worker", "--join", c.coordinator.Address(), "--name", name,
-				"--token-file", "-"},
-			Log:   filepath.Join(c.folder.Path, name+".log"),
-			Input: []byte(c.coordinator.Token().Text()),
-		})
-		if err != nil {
+		if err := c.startOne("worker", fmt.Sprintf("local-%d", i+1)); err != nil {
 			return err
 		}
-		c.local = append(c.local, server)
 	}
 	return nil
 }
 
-// end ends the fleet. Local workers end by themselves; those that do not are stopped.
+// localHostPort is a port that is free at the addresses of local hosts.
+const localHostPort = 20_000
+
+// startHosts starts hosts on this machine, each with a loopback address of its own.
+func (c *crew) startHosts(n int) error {
+	addresses, err := process.Addresses(n, localHostPort)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(c.dir)
+	if err != nil {
+		return fmt.Errorf("find the folder of the hosts' data: %w", err)
+	}
+	for i, a := range addresses {
+		host, port, err := net.SplitHostPort(a[0])
+		if err != nil || port != strconv.Itoa(localHostPort) {
+			return errors.New("--hosts local: needs a loopback address for each host, and this " +
+				"machine has only one: use Linux, or hosts on other machines")
+		}
+		err = c.startOne("host", fmt.Sprintf("host-%d", i+1), "--address", host, "--dir", dir)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startOne starts a process on this machine that joins the fleet.
+func (c *crew) startOne(command, name string, more ...string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	server, err := process.Start(process.Spec{
+		Name: command + " " + name, Path: program, Dir: c.folder.Path, Env: os.Environ(),
+		Args: append([]string{command, "--join", c.coordinator.Address(), "--name", name,
+			"--token-file", "-"}, more...),
+		Log:   filepath.Join(c.folder.Path, name+".log"),
+		Input: []byte(c.coordinator.Token().Text()),
+	})
+	if err == nil {
+		c.local = append(c.local, server)
+	}
+	return err
+}
+
+// end ends the fleet. Local processes end by themselves; those that do not are stopped.
 func (c *crew) end(con console) {
 	if c.coordinator != nil {
 		_ = c.coordinator.Close()

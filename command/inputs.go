@@ -39,6 +39,7 @@ type inputs struct {
 	MaxCost float64 `name:"max-cost" placeholder:"USD" help:"The most that the requests of each run may cost, where the provider charges for them: a run that is estimated at more is refused, and one that reaches it stops sending."`
 
 	elsewhere int  // machines that share the load; 0: this one has all of it
+	onHosts   int  // machines that servers start on; 0: this one
 	search    bool // the workload is for a search, which finds the rate
 
 	onlyAble bool              // targets that cannot carry the workload are left out
@@ -68,7 +69,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		job, err := uncheckedJob(w, t, runs)
 		why := ""
 		if err == nil {
-			job.Workers = in.elsewhere
+			job.Workers, job.OnHosts = in.elsewhere, in.onHosts
 		}
 		if err == nil && weaker {
 			job.Workload, why = strongest(job)

@@ -39,6 +39,7 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Show all experiments below a folder in a browser: search, open, compare, tag, delete to a trash folder."`
 	Report    reportCommand    `cmd:"" help:"Render run directories: ${report_formats}."`
 	History   historyCommand   `cmd:"" help:"Show one figure of all experiments below a folder over time, with changes marked; csv for Apache Otava."`
+	Host      hostCommand      `cmd:"" help:"Run servers for an experiment on another machine, whose command was given --hosts; it dials in and has no open port of its own."`
 	Worker    workerCommand    `cmd:"" help:"Offer load for an experiment on another machine, whose command was given --workers; it dials in and has no open port."`
 	Fleet     fleetCommand     `cmd:"" help:"Prepare a fleet: the coordinator's identity, the manifest for Kubernetes, and the transfer of results."`
 	Import    importCommand    `cmd:"" help:"Make run directories and targets from files of the OpenMessaging Benchmark, and workloads from rates, keys or messages of a real system."`

@@ -134,7 +134,7 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		}
 		c.Rate = c.Start
 	}
-	c.elsewhere, c.search = c.machines(), true
+	c.elsewhere, c.onHosts, c.search = c.machines(), c.hosts(), true
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 		given = matrixFaults
 	}
 	c.Fault = nil
-	c.elsewhere = c.machines()
+	c.elsewhere, c.onHosts = c.machines(), c.hosts()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

@@ -10,12 +10,14 @@ import (
 // during about a second. A nil pointer is a figure that the kernel does not provide;
 // Observation says why.
 type Resources struct {
-	StartNs   int64        `json:"start_ns"`
-	EndNs     int64        `json:"end_ns"`
-	Phase     PhaseName    `json:"phase"` // at its end
-	Host      HostUse      `json:"host"`
-	Disks     []DiskUse    `json:"disks,omitempty"`
-	Processes []ProcessUse `json:"processes"`
+	StartNs int64     `json:"start_ns"`
+	EndNs   int64     `json:"end_ns"`
+	Phase   PhaseName `json:"phase"` // at its end
+	Host    HostUse   `json:"host"`
+	Disks   []DiskUse `json:"disks,omitempty"`
+	// Hosts is the use of other machines, which run the servers.
+	Hosts     []NamedHostUse `json:"hosts,omitempty"`
+	Processes []ProcessUse   `json:"processes"`
 	// Gauges are the figures of the system's servers, where it has any, as last read.
 	Gauges []Gauge `json:"gauges,omitempty"`
 }
@@ -39,6 +41,12 @@ type HostUse struct {
 	// LoopbackBytes are the bytes that the observed processes received over TCP from this
 	// machine. Each byte counts once.
 	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
+}
+
+// NamedHostUse is the use of a machine of a fleet.
+type NamedHostUse struct {
+	Name string `json:"name"`
+	HostUse
 }
 
 // DiskUse is the use of one disk of the host.
@@ -87,10 +95,11 @@ type Observation struct {
 
 	WindowNs int64 `json:"window_ns"` // observed of the measured window
 	// summed; pressures are means, bytes at the end are the greatest
-	Host      HostUse      `json:"host"`
-	Disks     []DiskUse    `json:"disks,omitempty"`
-	Processes []ProcessUse `json:"processes,omitempty"` // summed; memory is the greatest
-	Gauges    []GaugeUse   `json:"gauges,omitempty"`
+	Host      HostUse        `json:"host"`
+	Hosts     []NamedHostUse `json:"hosts,omitempty"` // that run the servers, where they are others
+	Disks     []DiskUse      `json:"disks,omitempty"`
+	Processes []ProcessUse   `json:"processes,omitempty"` // summed; memory is the greatest
+	Gauges    []GaugeUse     `json:"gauges,omitempty"`
 
 	// MsgsPerCoreSecond is the number of acknowledged messages per second of CPU time of the
 	// servers. 0: not known.
@@ -150,6 +159,13 @@ func (o *Observation) Add(r Resources) {
 	}
 	before, now := float64(o.WindowNs), float64(length)
 	o.Host.add(r.Host, before, now)
+	for _, h := range r.Hosts {
+		at := slices.IndexFunc(o.Hosts, func(have NamedHostUse) bool { return have.Name == h.Name })
+		if at < 0 {
+			at, o.Hosts = len(o.Hosts), append(o.Hosts, NamedHostUse{Name: h.Name})
+		}
+		o.Hosts[at].add(h.HostUse, before, now)
+	}
 	for i := range o.Disks {
 		o.Disks[i].Utilization *= before / (before + now)
 	}

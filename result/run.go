@@ -275,6 +275,7 @@ type System struct {
 	Servers     []string `json:"servers"` // versions, a line each
 	Endpoints   []string `json:"endpoints"`
 	Nodes       []Node   `json:"nodes,omitempty"` // those that plimsoll started
+	Hosts       []Host   `json:"hosts,omitempty"` // on which it started them; none: on its own machine
 	SharesHost  bool     `json:"shares_host"`     // servers and load on one machine
 	Provisioned bool     `json:"provisioned"`
 	// Redelivery says when a message can be delivered again; nil: not known.
@@ -303,6 +304,16 @@ type Redelivery struct {
 	Why     string `json:"why"`                // in the system's own words
 	// DelayNs is how long the system withholds each message from consumers on purpose.
 	DelayNs int64 `json:"delay_ns,omitempty"`
+}
+
+// Host is a machine of a fleet on which plimsoll started servers.
+type Host struct {
+	Name    string `json:"name"` // in the fleet
+	Machine string `json:"machine"`
+	Address string `json:"address"`
+	Cores   int    `json:"cores"`
+	// SameMachine: it is the machine that offers the load.
+	SameMachine bool `json:"same_machine,omitempty"`
 }
 
 // Node is a server that plimsoll started.

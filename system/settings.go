@@ -2,8 +2,10 @@ package system
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -124,6 +126,13 @@ func (s Settings) Applying(external bool, level workload.Level) []target.Setting
 		}
 	}
 	return all
+}
+
+// Asked returns the settings that the target sets, without the defaults, by name.
+func (s Settings) Asked() []target.Setting {
+	return slices.SortedFunc(maps.Values(s.given), func(a, b target.Setting) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 }
 
 // Given reports whether the target gives the setting, even if with the default.

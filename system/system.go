@@ -355,6 +355,10 @@ type Provision struct {
 	// Groups maps the names of nodes to the group ids under which their processes
 	// run. A node without an entry runs under this process's group.
 	Groups map[string]int
+	// Prepare, which may be nil, is called before the folder of a node is made on this machine.
+	Prepare func(ctx context.Context, node string) error
+	// Site has the machines that the servers run on; nil: all on this one.
+	Site Site
 }
 
 // NodeServer is a Provisioner whose nodes are processes of this program.

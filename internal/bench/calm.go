@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -26,18 +25,17 @@ const (
 // deletions and the compilation of hot code, as their use of CPU shows. It returns how long it
 // waited: not at all for servers that it cannot observe.
 func (j *Job) calm(ctx context.Context, bed *testbed.Testbed) (waitedNs int64, err error) {
-	servers := slices.DeleteFunc(serversOf(j, bed),
-		func(p target.Process) bool { return p.PID == os.Getpid() })
-	if len(servers) == 0 {
+	inside := func(p target.Process) bool { return p.PID == os.Getpid() }
+	if slices.ContainsFunc(serversOf(j, bed), inside) {
 		return 0, nil
 	}
-	observer, err := observe.New(servers)
+	observer, err := observerOf(j, bed)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, observer.Close()) }()
 	if len(observer.Servers()) == 0 {
-		return 0, nil // this operating system does not tell
+		return 0, nil // there are none here, or this operating system does not tell
 	}
 	began := j.Clock.Now()
 	last := began

@@ -66,18 +66,23 @@ func (c *Cluster) Close() error {
 
 // startSentence names the servers that are being started.
 func (j *Job) startSentence() string {
-	return fmt.Sprintf("starting %s of %s on this machine",
-		system.NodesOf(j.System.(system.Provisioner), j.provision("")), j.Target.Name)
+	return fmt.Sprintf("starting %s of %s %s",
+		system.NodesOf(j.System.(system.Provisioner), j.provision("")), j.Target.Name, j.where())
 }
 
 // provision describes the cluster to start, with the servers' logs in a directory.
 func (j *Job) provision(logs string) system.Provision {
-	return system.Provision{
+	p := system.Provision{
 		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability,
 		Settings: j.Settings,
-		// Servers in plimsoll's process can neither get faults nor have separate CPUs.
-		Breakable: len(j.Workload.Faults) > 0 || j.Workload.Isolate.CPUs == workload.CPUsSplit,
+		// Servers in plimsoll's process can have neither faults, nor separate CPUs, nor hosts.
+		Breakable: len(j.Workload.Faults) > 0 || j.OnHosts > 0 ||
+			j.Workload.Isolate.CPUs == workload.CPUsSplit,
 	}
+	if j.Hosts != nil {
+		p.Site = j.Hosts
+	}
+	return p
 }
 
 // up starts the job's cluster.
@@ -85,8 +90,12 @@ func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
 	if a := j.separateCPUs(); a != nil && a.Why == "" {
 		defer process.StartOn(a.Servers)()
 	}
+	base := j.dataDir()
+	if j.OnHosts > 0 {
+		base = j.Runs // of what the coordinator keeps
+	}
 	bed, err := testbed.Up(ctx, testbed.Options{
-		Base:        j.dataDir(),
+		Base: base, Hosts: j.Hosts,
 		Provisioner: j.System.(system.Provisioner),
 		Provision:   j.provision(logs),
 		NeedBytes:   j.Estimate().DiskBytes,

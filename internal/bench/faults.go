@@ -83,7 +83,7 @@ func (s *session) readyFaults(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return s.testbed.Sync()
+	return s.testbed.Sync(ctx)
 }
 
 // checkFaults refuses faults of servers that plimsoll did not start.
@@ -91,7 +91,8 @@ func (j *Job) checkFaults() error {
 	if len(j.Workload.Faults) == 0 || j.embedded() {
 		return nil
 	}
-	c := fault.Cluster{System: j.System.Describe().Name, Base: j.dataDir()}
+	c := fault.Cluster{System: j.System.Describe().Name, Base: j.dataDir(),
+		Elsewhere: j.OnHosts > 0}
 	if j.starts() {
 		c.Provisioner, c.Provision = j.System.(system.Provisioner), j.provision("")
 	}

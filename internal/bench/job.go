@@ -37,6 +37,10 @@ type Job struct {
 	Pair bool
 	// Workers is how many processes share the load evenly; 0: this process alone offers it.
 	Workers int
+	// OnHosts is the number of other machines that the servers are started on; 0: they start here.
+	OnHosts int
+	// Hosts are these machines; nil: they have not joined yet.
+	Hosts testbed.Hosts
 	// Interval is the time between two samples; 0: a second.
 	Interval time.Duration
 	// Late is how long after the measured window late messages are still handed over; 0: during
@@ -83,7 +87,7 @@ type Watch interface {
 // Check refuses, before anything is started, a job that the system cannot do.
 func (j *Job) Check() error {
 	for _, check := range []func() error{
-		j.checkSystem, j.checkServers, j.checkWarmUp, j.checkMachine, j.CheckBill,
+		j.checkSystem, j.checkServers, j.checkHosts, j.checkWarmUp, j.checkMachine, j.CheckBill,
 		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns,
 	} {
 		if err := check(); err != nil {
@@ -143,7 +147,7 @@ func (j *Job) CheckLevel() error {
 // FindSoftware returns an error that wraps a *system.Missing when the run would start servers
 // for which this machine lacks software.
 func (j *Job) FindSoftware() error {
-	if !j.starts() {
+	if !j.starts() || j.OnHosts > 0 { // hosts look for it themselves
 		return nil
 	}
 	return system.FindSoftware(j.System, j.Settings)
@@ -212,6 +216,8 @@ func (j *Job) dataDir() string {
 	switch {
 	case !j.starts():
 		return j.DataDir
+	case j.OnHosts > 0:
+		return "" // each host has its own
 	case j.Target.Testbed.Dir != "":
 		return j.Target.Testbed.Dir
 	}

@@ -19,7 +19,7 @@ import (
 // observe starts to observe the resources of the run. Everything is running by then, so the start
 // is not counted.
 func (s *session) observe() (err error) {
-	s.observer, err = observe.New(serversOf(s.job, s.testbed))
+	s.observer, err = observerOf(s.job, s.testbed)
 	if err != nil {
 		return err
 	}
@@ -35,6 +35,9 @@ func (s *session) observe() (err error) {
 	switch dir := s.job.dataDir(); {
 	case dir != "":
 		o.Limits, s.unlimited = observe.Stored(dir)
+	case s.job.OnHosts > 0:
+		s.unlimited = errors.New("the limits of the hosts are left out: plimsoll calibrate on a " +
+			"host shows them")
 	case len(s.job.Target.Processes) > 0:
 		s.unlimited = errors.New(
 			"this machine's limits are left out, because the folder of the servers' data is " +
@@ -55,6 +58,9 @@ func serversOf(j *Job, bed *testbed.Testbed) []target.Process {
 	if bed == nil {
 		return j.Target.Processes
 	}
+	if bed.Hosts() != nil {
+		return nil
+	}
 	for _, n := range bed.Cluster().Nodes() {
 		all = append(all, target.Process{Name: n.Name, PID: n.PID})
 	}
@@ -63,7 +69,8 @@ func serversOf(j *Job, bed *testbed.Testbed) []target.Process {
 
 // dataDirs returns the nodes' data folders, if the run is long enough for their growth to matter.
 func (s *session) dataDirs() (all []dataDir) {
-	if s.testbed == nil || s.job.Workload.Duration < sizedLeast {
+	if s.testbed == nil || s.testbed.Hosts() != nil ||
+		s.job.Workload.Duration < sizedLeast {
 		return nil
 	}
 	for _, n := range s.testbed.Cluster().Nodes() {
@@ -83,7 +90,7 @@ func (s *session) methods() []string {
 		}
 		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target "+
 			"names were observed: %s.", strings.Join(names, ", ")))
-	case len(serversOf(s.job, s.testbed)) == 0:
+	case len(s.observer.Servers()) == 0:
 		all = append(all,
 			"The servers were not observed: if they run on this machine, give their "+
 				"processes in the target, like processes: [{name: n1, pid: 4711}].")

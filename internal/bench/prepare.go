@@ -138,7 +138,7 @@ func (s *session) connectSentence() string {
 // sees its progress and can interrupt it.
 func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	f, fetches := j.System.(system.Fetcher)
-	if !fetches || !j.starts() {
+	if !fetches || !j.starts() || j.OnHosts > 0 {
 		return nil
 	}
 	all, err := j.versions()
@@ -173,13 +173,18 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.run.Startup.ServersNs = s.sinceBegan() - began
 	}
 	cluster := s.testbed.Cluster()
+	s.listen()
 	if err := s.readTrust(cluster); err != nil {
 		return err
 	}
 	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
-	s.run.Environment.DataFS = fileSystem(s.job.dataDir())
-	s.run.System.Endpoints, s.run.System.Provisioned, s.run.System.SharesHost = o.Endpoints, true,
-		true
+	s.run.System.Endpoints, s.run.System.Provisioned = o.Endpoints, true
+	s.run.System.SharesHost = onThisHost(o.Endpoints)
+	if hosts := s.testbed.Hosts(); hosts != nil {
+		s.run.System.Hosts = hosts.Describe()
+	} else {
+		s.run.Environment.DataFS = fileSystem(s.job.dataDir())
+	}
 	for _, n := range cluster.Nodes() {
 		log, err := filepath.Rel(s.writer.Dir(), n.Log)
 		if err != nil {

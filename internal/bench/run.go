@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
-	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -43,7 +42,7 @@ type session struct {
 	stopReason string          // why the run itself ended the load; empty: it did not
 	beganNs    int64           // the run's time 0 on the clock
 
-	observer   *observe.Observer
+	observer   observer
 	observedNs int64 // time of the last reading
 	// toldSeconds is the CPU time of simulated servers at the last reading.
 	toldSeconds float64
@@ -95,7 +94,7 @@ func (s *session) raiseGOMAXPROCS() (undo func()) {
 
 // servesItself reports whether the system's servers are in this process.
 func (s *session) servesItself() bool {
-	return s.job.embedded() || slices.ContainsFunc(s.run.System.Nodes,
+	return s.job.embedded() || s.job.OnHosts == 0 && slices.ContainsFunc(s.run.System.Nodes,
 		func(n result.Node) bool { return n.PID == os.Getpid() })
 }
 

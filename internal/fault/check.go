@@ -17,6 +17,8 @@ import (
 // Cluster describes the cluster that faults are meant for.
 type Cluster struct {
 	System string // its name
+	// Elsewhere: the servers run on hosts, which check for themselves what they can do.
+	Elsewhere bool
 	// Provisioner starts the cluster. It is nil for a cluster that plimsoll does not own,
 	// which takes no faults.
 	Provisioner system.Provisioner
@@ -59,6 +61,9 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 			return fmt.Errorf("fault %s %s: %w", f.Do, f.Target, err)
 		}
 	}
+	if c.Elsewhere {
+		return nil
+	}
 	return checkMachine(ctx, faults, c.Base)
 }
 
@@ -93,11 +98,27 @@ func checkTarget(f workload.Fault, names []string, nodes int) error {
 	return nil
 }
 
+// CheckMachine tries on this machine and as this user what faults need.
+func CheckMachine(ctx context.Context, need testbed.Preparation, base string) error {
+	if need.Disks {
+		if err := disk.Check(ctx, base); err != nil {
+			return err
+		}
+	}
+	if !need.Groups {
+		return nil
+	}
+	if err := firewall.Check(); err != nil {
+		return err
+	}
+	return testbed.CheckGroups()
+}
+
 // checkMachine tries on this machine and as this user what the faults need, each once.
 func checkMachine(ctx context.Context, faults []workload.Fault, base string) error {
 	need := Prepare(faults)
 	if need.Disks {
-		if err := disk.Check(ctx, base); err != nil {
+		if err := CheckMachine(ctx, testbed.Preparation{Disks: true}, base); err != nil {
 			kind := firstWith(faults, func(p testbed.Preparation) bool { return p.Disks })
 			return fmt.Errorf("fault %s: %w (kill needs no root, and loses less)", kind, err)
 		}
@@ -109,11 +130,7 @@ func checkMachine(ctx context.Context, faults []workload.Fault, base string) err
 		}
 	}
 	if need.Groups {
-		err := firewall.Check()
-		if err == nil {
-			err = testbed.CheckGroups()
-		}
-		if err != nil {
+		if err := CheckMachine(ctx, testbed.Preparation{Groups: true}, base); err != nil {
 			kind := firstWith(faults, func(p testbed.Preparation) bool { return p.Groups })
 			return fmt.Errorf("fault %s: %w", kind, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/plimsoll-bench/plimsoll/internal/firewall"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -48,8 +49,7 @@ func (i *Injector) Inject(
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.hit) > 0 {
-		return system.Injected{}, errors.New(
-			"a fault is under way already: heal it before you inject the next")
+		return system.Injected{}, errUnderWay
 	}
 	nodes := i.bed.Cluster().Nodes()
 	chosen, err := choose(nodes, f, leader, i.draw)
@@ -60,7 +60,7 @@ func (i *Injector) Inject(
 		return system.Injected{}, err
 	}
 	i.hit = chosen
-	done, err := i.do(ctx, f, chosen)
+	done, err := i.begin(ctx, f, chosen)
 	injected := system.Injected{Nodes: namesOf(chosen), Sentence: done}
 	if err != nil {
 		return injected, fmt.Errorf("%s %s: %w", f.Do, strings.Join(injected.Nodes, ", "), err)
@@ -68,10 +68,69 @@ func (i *Injector) Inject(
 	return injected, nil
 }
 
+// begin injects a fault, on the machines of the nodes.
+func (i *Injector) begin(ctx context.Context, f workload.Fault, chosen []system.Node) (
+	string, error,
+) {
+	hosts := i.bed.Hosts()
+	if hosts == nil {
+		return i.do(ctx, f, chosen)
+	}
+	b := testbed.Breakage{Fault: f, Nodes: namesOf(chosen)}
+	if f.Do == workload.FaultPartition {
+		sides, err := i.sides(chosen)
+		if err != nil {
+			return "", err
+		}
+		b.Sides = sides
+	}
+	i.undo = append(i.undo, hosts.Mend)
+	return hosts.Break(ctx, b)
+}
+
+// Break injects a fault into nodes of this machine, for the coordinator of several machines. Heal
+// must follow.
+func (i *Injector) Break(ctx context.Context, b testbed.Breakage) (string, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.hit) > 0 {
+		return "", errUnderWay
+	}
+	var mine []system.Node
+	for _, n := range i.bed.Cluster().Nodes() {
+		if slices.Contains(b.Nodes, n.Name) {
+			mine = append(mine, n)
+		}
+	}
+	if len(mine) == 0 && b.Sides == nil {
+		return "", fmt.Errorf("none of the nodes %s is on this machine",
+			strings.Join(b.Nodes, ", "))
+	}
+	nodes := i.bed.Cluster().Nodes()
+	if err := i.check(b.Fault, nodes); err != nil {
+		return "", err
+	}
+	i.hit = nodes
+	if b.Sides != nil {
+		return "", i.raise(func(table string) error { return firewall.Separate(table, b.Sides) })
+	}
+	i.hit = mine
+	return i.do(ctx, b.Fault, mine)
+}
+
+var errUnderWay = errors.New("a fault is under way already: heal it before you inject the next")
+
 // check returns an error when a fault cannot be injected into these servers.
 func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
 	if !known(f.Do) {
 		return unknownKind(f.Do)
+	}
+	if i.bed.Hosts() != nil {
+		if f.Do == workload.FaultCutClients {
+			return errors.New("hosts cannot cut servers off from clients on other machines: use " +
+				"a partition")
+		}
+		return nil // each host checks what it can do
 	}
 	if _, able := i.bed.Cluster().(system.Restarter); !able || nodes[0].PID == os.Getpid() {
 		return errors.New("the servers run in one process and cannot be broken one by one: " +
@@ -137,7 +196,7 @@ func (i *Injector) Heal(ctx context.Context) error {
 		return nil
 	}
 	err := i.revoke(ctx)
-	if err == nil {
+	if err == nil && i.bed.Hosts() == nil { // which revive their own
 		err = i.revive()
 	}
 	if err != nil {

@@ -13,6 +13,15 @@ import (
 // partition cuts the chosen nodes off from the others, and the others from them. When all
 // nodes are chosen, it separates all machines from one another.
 func (i *Injector) partition(chosen []system.Node) error {
+	members, err := i.sides(chosen)
+	if err != nil {
+		return err
+	}
+	return i.raise(func(table string) error { return firewall.Separate(table, members) })
+}
+
+// sides returns the parts into which a partition divides the nodes.
+func (i *Injector) sides(chosen []system.Node) ([][]firewall.Member, error) {
 	nodes := i.bed.Cluster().Nodes()
 	var rest machine
 	for _, n := range nodes {
@@ -25,17 +34,17 @@ func (i *Injector) partition(chosen []system.Node) error {
 		sides = machines(nodes)
 	}
 	if len(sides) < 2 {
-		return errors.New("one node has no other node to be cut off from: start more nodes")
+		return nil, errors.New("one node has no other node to be cut off from: start more nodes")
 	}
 	var members [][]firewall.Member
 	for _, side := range sides {
 		all, err := i.members(side)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		members = append(members, all)
 	}
-	return i.raise(func(table string) error { return firewall.Separate(table, members) })
+	return members, nil
 }
 
 // cutClients lets only the cluster's nodes reach the chosen nodes.

@@ -31,6 +31,7 @@ import (
 type Options struct {
 	Address string   // host:port to listen on; port 0: any
 	Workers int      // how many are expected
+	Hosts   int      // how many hosts are expected beside them
 	Names   []string // of the workers that are expected; empty: any names
 	Version string   // of plimsoll
 	Clock   clock.Clock
@@ -67,7 +68,7 @@ type Coordinator struct {
 	served    chan struct{}
 
 	mu      sync.Mutex
-	joined  map[string]bool // a name was given a certificate
+	joined  map[string]bool // a name was given a certificate; whether it is a host
 	members map[string]*member
 	chrony  *skew.Chrony  // this machine's, when a worker is on another one
 	asked   bool          // for chrony
@@ -104,7 +105,8 @@ func Listen(o Options) (*Coordinator, error) {
 		return nil, err
 	}
 	c.listener = admission.Bound(listener, admission.Bounds{
-		Connections: 4*o.Workers + spareConns, Strangers: o.Workers + spareJoins, Wait: joinLimit,
+		Connections: 4*(o.Workers+o.Hosts) + spareConns,
+		Strangers:   o.Workers + o.Hosts + spareJoins, Wait: joinLimit,
 	})
 	c.server = grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(encrypted)), grpc.ForceServerCodecV2(codec{}),
@@ -193,16 +195,8 @@ func (c *Coordinator) certify(ask *joinAsk) (der []byte, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.joined[h.Name]:
-		return nil, fmt.Errorf("a worker named %s has joined already: give each a name of its own "+
-			"(--name)", h.Name)
-	case len(c.options.Names) > 0 && !slices.Contains(c.options.Names, h.Name):
-		return nil, fmt.Errorf("no worker named %s is expected: its names are %s", h.Name,
-			strings.Join(c.options.Names, ", "))
-	case len(c.joined) >= c.options.Workers:
-		return nil, fmt.Errorf("all %d workers have joined: raise --workers to expect more",
-			c.options.Workers)
+	if err := c.refuse(h); err != nil {
+		return nil, err
 	}
 	public, err := x509.ParsePKIXPublicKey(ask.KeyPKIX)
 	if err != nil {
@@ -212,8 +206,47 @@ func (c *Coordinator) certify(ask *joinAsk) (der []byte, err error) {
 	if err != nil {
 		return nil, errors.New("the worker's public key cannot be certified")
 	}
-	c.joined[h.Name] = true
+	c.joined[h.Name] = h.hosts()
 	return der, nil
+}
+
+// refuse returns an error for a name that is not expected (any more).
+func (c *Coordinator) refuse(h hello) error {
+	count := 0
+	for _, hosts := range c.joined {
+		if hosts == h.hosts() {
+			count++
+		}
+	}
+	_, joined := c.joined[h.Name]
+	switch {
+	case joined:
+		return fmt.Errorf("a worker or host named %s has joined already: give each a name of its "+
+			"own (--name)", h.Name)
+	case h.hosts() && count >= c.options.Hosts:
+		return fmt.Errorf("all %d hosts have joined: raise --hosts to expect more",
+			c.options.Hosts)
+	case h.hosts():
+		return c.refuseAddress(h)
+	case len(c.options.Names) > 0 && !slices.Contains(c.options.Names, h.Name):
+		return fmt.Errorf("no worker named %s is expected: its names are %s", h.Name,
+			strings.Join(c.options.Names, ", "))
+	case count >= c.options.Workers:
+		return fmt.Errorf("all %d workers have joined: raise --workers to expect more",
+			c.options.Workers)
+	}
+	return nil
+}
+
+// refuseAddress returns an error when another host has the address of one.
+func (c *Coordinator) refuseAddress(h hello) error {
+	for _, m := range c.members {
+		if m.hello.Address == h.Address {
+			return fmt.Errorf("host %s has the address %s already: give each host one of its own "+
+				"(--address)", m.hello.Name, h.Address)
+		}
+	}
+	return nil
 }
 
 func checkHello(h hello) error {
@@ -224,6 +257,11 @@ func checkHello(h hello) error {
 	}
 	if h.Name == "" || h.Name == coordinatorCN {
 		return errors.New("the worker needs a name of its own: give it with --name")
+	}
+	if h.hosts() {
+		if err := checkAddress(h.Address); err != nil {
+			return err
+		}
 	}
 	if h.Cores < 0 || h.Cores > coresMost {
 		return fmt.Errorf("the worker reports an impossible number of cores: %d", h.Cores)
@@ -262,7 +300,7 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 		return status.Error(codes.AlreadyExists, "the worker has joined already, or was lost")
 	}
 	if c.options.Joined != nil {
-		c.options.Joined(h.Name, h.Host)
+		c.options.Joined(h.role()+" "+h.Name, h.Host)
 	}
 	err = m.serve(stream)
 	m.lose(err)
@@ -274,7 +312,7 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 func (c *Coordinator) admit(m *member) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.members[m.hello.Name] != nil || !c.joined[m.hello.Name] {
+	if _, joined := c.joined[m.hello.Name]; c.members[m.hello.Name] != nil || !joined {
 		return false // the certificate may be from an earlier coordinator of the same identity
 	}
 	c.members[m.hello.Name] = m
@@ -326,20 +364,20 @@ func (c *Coordinator) Await(ctx context.Context) error {
 		c.mu.Lock()
 		here, arrival := len(c.members), c.arrival
 		c.mu.Unlock()
-		for _, m := range c.team() {
+		for _, m := range append(c.team(), c.hosts()...) {
 			if err := m.err(); err != nil {
 				return err
 			}
 		}
-		if here >= c.options.Workers {
+		if here >= c.options.Workers+c.options.Hosts {
 			c.askChrony(ctx)
 			return nil
 		}
 		select {
 		case <-arrival:
 		case <-ctx.Done():
-			return fmt.Errorf("%s: start plimsoll worker --join %s on each load machine: %w",
-				c.Missing(), c.Address(), ctx.Err())
+			return fmt.Errorf("%s: start plimsoll %s --join %s on each machine: %w",
+				c.Missing(), c.commands(), c.Address(), ctx.Err())
 		}
 	}
 }
@@ -369,15 +407,47 @@ func (c *Coordinator) Missing() string {
 	if len(missing) > 0 {
 		return "these workers have not joined: " + strings.Join(missing, ", ")
 	}
-	return fmt.Sprintf("%d of %d workers have joined", len(c.members), c.options.Workers)
+	hosts := 0
+	for _, m := range c.members {
+		if m.hello.hosts() {
+			hosts++
+		}
+	}
+	var said []string
+	if c.options.Hosts > 0 {
+		said = append(said, fmt.Sprintf("%d of %d hosts", hosts, c.options.Hosts))
+	}
+	if c.options.Workers > 0 {
+		said = append(said, fmt.Sprintf("%d of %d workers", len(c.members)-hosts,
+			c.options.Workers))
+	}
+	return strings.Join(said, " and ") + " have joined"
 }
 
-// team returns the members in the order of their names.
-func (c *Coordinator) team() (all []*member) {
+// commands names the commands by which the expected processes join.
+func (c *Coordinator) commands() string {
+	switch {
+	case c.options.Hosts == 0:
+		return "worker"
+	case c.options.Workers == 0:
+		return "host"
+	}
+	return "worker (or host)"
+}
+
+// team returns the workers in the order of their names.
+func (c *Coordinator) team() []*member { return c.those(false) }
+
+// hosts returns the hosts in the order of their names.
+func (c *Coordinator) hosts() []*member { return c.those(true) }
+
+func (c *Coordinator) those(hosts bool) (all []*member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members {
-		all = append(all, m)
+		if m.hello.hosts() == hosts {
+			all = append(all, m)
+		}
 	}
 	slices.SortFunc(all, func(a, b *member) int {
 		return strings.Compare(a.hello.Name, b.hello.Name)

@@ -33,7 +33,22 @@ const (
 // ErrLost is wrapped by the errors of a worker that is gone for good.
 var ErrLost = errors.New("the worker is lost")
 
-// member is a worker as its coordinator sees it. Its methods may be called from any goroutine.
+// lostError says why a worker or host is gone. It is ErrLost.
+type lostError struct {
+	who hello
+	why error
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("the %s is lost: %s on %s: %v", e.who.role(), e.who.Name, e.who.Host, e.why)
+}
+
+func (e *lostError) Is(target error) bool { return target == ErrLost }
+
+func (e *lostError) Unwrap() error { return e.why }
+
+// member is a worker or host as its coordinator sees it. Its methods may be called from any
+// goroutine.
 type member struct {
 	hello  hello
 	orders chan *order
@@ -82,7 +97,7 @@ func (m *member) lose(why error) {
 		m.mu.Unlock()
 		return
 	}
-	m.lost = fmt.Errorf("%w: %s on %s: %w", ErrLost, m.hello.Name, m.hello.Host, bounded(why))
+	m.lost = &lostError{m.hello, bounded(why)}
 	pending, tell := m.pending, m.tell
 	m.pending = nil
 	close(m.gone)
@@ -257,7 +272,7 @@ func (m *member) take(w *word) error {
 	}
 	if w.Last {
 		if w.Error != "" {
-			c.failed = fmt.Errorf("worker %s on %s: %s", m.hello.Name, m.hello.Host,
+			c.failed = fmt.Errorf("%s %s on %s: %s", m.hello.role(), m.hello.Name, m.hello.Host,
 				document.Clean(w.Error))
 		}
 		delete(m.pending, w.Call)

@@ -2,12 +2,16 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -28,8 +32,10 @@ type joinAnswer struct {
 	Kernel      string
 }
 
-// hello is how a worker introduces itself.
+// hello is how a worker or a host introduces itself.
 type hello struct {
+	// Address is that on which a host's servers listen; empty: it is a worker.
+	Address string
 	Name    string
 	Host    string
 	Version string
@@ -38,6 +44,17 @@ type hello struct {
 	Kernel string
 	// Chrony is what chrony says of the clock of a worker on another machine; nil: nothing.
 	Chrony *skew.Chrony
+}
+
+// hosts reports whether it is a host.
+func (h hello) hosts() bool { return h.Address != "" }
+
+// role is what it is, in a word.
+func (h hello) role() string {
+	if h.hosts() {
+		return "host"
+	}
+	return "worker"
 }
 
 // order asks a worker to do something. An answer has the same Call.
@@ -63,6 +80,99 @@ const (
 	actionFinish  action = "finish"  // disconnect from the target
 	actionCancel  action = "cancel"  // uint64: the call that is no longer waited for
 )
+
+// What a host can be asked to do.
+const (
+	actionPrepare action = "prepare" // testbed.Request: see to what its servers need
+	actionStage   action = "stage"   // staging: begin to start them
+	actionStep    action = "step"    // turn: take a step of the start; answer: started
+	actionAwait   action = "await"   // string: a server; answer: how it ended
+	actionServer  action = "server"  // serverAsk; answer: started
+	actionLog     action = "log"     // logAsk; answer: []byte
+	actionObserve action = "observe" // observe the servers; answer: observing
+	actionRead    action = "read"    // answer: reading
+	actionForget  action = "forget"  // end the observation
+	actionBreak   action = "break"   // testbed.Breakage; answer: string, what was done
+	actionMend    action = "mend"    // undo it
+	actionSync    action = "sync"    // write all data to the disks
+	actionClear   action = "clear"   // kill the servers, remove their data
+)
+
+// staging is what all hosts of a cluster know of its start. It holds secrets.
+type staging struct {
+	Machines  []string // addresses
+	Seed      []byte
+	Authority []byte // PEM
+}
+
+const (
+	seedBytes = 32
+	mostHosts = 100
+)
+
+// check refuses a start in which a host of the address has no part.
+func (s *staging) check(own string) error {
+	if len(s.Seed) != seedBytes || len(s.Machines) > mostHosts ||
+		!slices.Contains(s.Machines, own) {
+		return errors.New("the plan of the start is impossible")
+	}
+	for _, m := range s.Machines {
+		if err := checkAddress(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkAddress refuses what is not an IPv4 address of one machine.
+func checkAddress(text string) error {
+	a, err := netip.ParseAddr(text)
+	if err != nil || !a.Is4() || a.IsUnspecified() || a.IsMulticast() {
+		return fmt.Errorf("%q is not an IPv4 address that servers can listen on", text)
+	}
+	return nil
+}
+
+// started is a server that runs; its PID is 0 when the step started none.
+type started struct {
+	PID  int
+	Quit int // the signal
+}
+
+// serverAsk asks a host to do something with a server.
+type serverAsk struct {
+	Node    string
+	Do      serverAction
+	Grace   time.Duration // of a stop
+	Version string        // of an upgrade
+}
+
+// serverAction is what a host can do with a server.
+type serverAction string
+
+const (
+	serverKill    serverAction = "kill"
+	serverRestart serverAction = "restart"
+	serverStop    serverAction = "stop"
+	serverUpgrade serverAction = "upgrade"
+)
+
+// logAsk asks for a part of a server's log.
+type logAsk struct {
+	Node string
+	From int64
+}
+
+// observing says which servers are observed, and how.
+type observing struct {
+	Servers, Methods []string
+}
+
+// reading is the use of a host since the last reading.
+type reading struct {
+	Use         result.Resources
+	Ended, Back []target.Process
+}
 
 type readyAsk struct {
 	Again []int64

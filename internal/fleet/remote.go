@@ -122,7 +122,7 @@ func (r *remote) Close(limit time.Duration) error {
 }
 
 // order is ask for what takes no time of its own.
-func (r *remote) order(do action, body, answer any) error {
+func (r *member) order(do action, body, answer any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
 	defer cancel()
 	return r.ask(ctx, do, body, answer)

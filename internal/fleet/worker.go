@@ -33,6 +33,8 @@ type WorkerOptions struct {
 	Cores       int
 	Systems     *system.Registry
 	Clock       clock.Clock
+	// Hosting makes it a host, which runs servers, in place of a worker.
+	Hosting *Hosting
 	// elsewhere has a test's worker disregard that it shares the coordinator's clock.
 	elsewhere bool
 	// chronys returns what chrony says, in a test; nil: skew.AskChrony.
@@ -61,6 +63,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	if o.elsewhere {
 		me.Kernel = ""
 	}
+	if o.Hosting != nil {
+		me.Address = o.Hosting.Address
+		w.hosted = &hosted{Hosting: *o.Hosting, systems: o.Systems, say: w.say}
+	}
 	mine, err := w.join(ctx, me)
 	if err != nil {
 		return err
@@ -88,6 +94,9 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	w.say("joined " + o.Coordinator + " as " + o.Name)
 	err = w.serve(ctx, cancel, conn, stream)
+	if w.hosted != nil {
+		err = errors.Join(err, w.hosted.clear())
+	}
 	return errors.Join(err, w.share.finish())
 }
 
@@ -96,6 +105,7 @@ type workerEnd struct {
 	options WorkerOptions
 	words   chan *word
 	share   runShare
+	hosted  *hosted     // nil: it is a worker
 	clock   clock.Clock // the coordinator's time
 	skewed  *skew.Clock // clock, where the worker's own is another one; nil: it is the same
 
@@ -219,11 +229,19 @@ func (w *workerEnd) ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if w.share.idle() {
+	if w.idle() {
 		w.say("the coordinator has ended the fleet")
 		return nil
 	}
+	if w.hosted != nil {
+		return fmt.Errorf("the coordinator is gone, so the servers have been ended: %w", plain(err))
+	}
 	return fmt.Errorf("the coordinator is gone, so the load has ended: %w", plain(err))
+}
+
+// idle reports whether nothing is under way.
+func (w *workerEnd) idle() bool {
+	return w.share.idle() && (w.hosted == nil || w.hosted.idle())
 }
 
 // keepTime exchanges time with the coordinator until ctx ends, or the coordinator is silent.
@@ -387,6 +405,9 @@ func (w *workerEnd) answer(ctx context.Context, to uint64, answer any, err error
 
 // do does an order. within ends with the order, and ctx with the connection.
 func (w *workerEnd) do(within, ctx context.Context, o *order) (answer any, err error) {
+	if w.hosted != nil {
+		return w.hosted.do(within, ctx, o, w.read)
+	}
 	switch o.Do {
 	case actionBegin:
 		var a Assignment

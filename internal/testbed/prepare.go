@@ -49,50 +49,54 @@ type Preparation struct {
 	Groups bool
 }
 
-// prepared holds the disks and groups of nodes by their names.
+// prepared holds the disks and groups of nodes by their names. It is safe for concurrent use.
 type prepared struct {
-	disks  map[string]*disk.Disk
 	groups map[string]int
+
+	mu    sync.Mutex
+	disks map[string]*disk.Disk
 }
 
-// prepare makes the disks and chooses the groups. Also after an error, the folder's removal
-// removes what it made.
-func (o Options) prepare(ctx context.Context, r *folder, p system.Provision) (prepared, error) {
-	made := prepared{disks: map[string]*disk.Disk{}, groups: map[string]int{}}
+// prepare chooses the groups, and has disks made: each before the node's folder, on the machine
+// that has it. The folder's removal removes the disks.
+func (o Options) prepare(r *folder, p *system.Provision) (*prepared, error) {
+	made := &prepared{disks: map[string]*disk.Disk{}, groups: p.Groups}
 	if o.Prepare == (Preparation{}) {
 		return made, nil
 	}
-	names := o.Provisioner.NodeNames(p)
+	names := o.Provisioner.NodeNames(*p)
 	if len(names) == 0 {
 		return made, errors.New("the servers run in one process and cannot be prepared " +
 			"for faults one by one: choose a target whose servers are processes")
 	}
-	if o.Prepare.Groups {
+	if o.Prepare.Groups && p.Groups == nil {
+		made.groups = map[string]int{}
 		first := firstGroup + groupsEach*rand.IntN(groupPlaces)
 		for i, name := range names {
 			made.groups[name] = first + i
 		}
+		p.Groups = made.groups
 	}
-	if !o.Prepare.Disks {
-		return made, nil
-	}
-	all, failed := make([]*disk.Disk, len(names)), make([]error, len(names))
-	var wg sync.WaitGroup
-	for i, name := range names {
-		wg.Go(func() {
-			image := filepath.Join(r.dir, imagesName, name+".img")
-			all[i], failed[i] = disk.Make(ctx, image, filepath.Join(r.data(), name),
-				max(leastDiskBytes, diskMargin*o.NeedBytes))
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(failed...); err != nil {
-		return made, err
-	}
-	for i, name := range names {
-		made.disks[name] = all[i]
+	if o.Prepare.Disks && o.Hosts == nil {
+		size := max(leastDiskBytes, diskMargin*o.NeedBytes)
+		p.Prepare = func(ctx context.Context, node string) error {
+			return made.makeDisk(ctx, r, node, size)
+		}
 	}
 	return made, nil
+}
+
+// makeDisk makes the disk of a node.
+func (p *prepared) makeDisk(ctx context.Context, r *folder, node string, size int64) error {
+	image := filepath.Join(r.dir, imagesName, node+".img")
+	d, err := disk.Make(ctx, image, filepath.Join(r.data(), node), size)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.disks[node] = d
+	return nil
 }
 
 // ErrNoGroups is wrapped by the error of CheckGroups about too few groups.
@@ -129,7 +133,9 @@ func mapsGroups(table string) bool {
 }
 
 // sync syncs all disks.
-func (p prepared) sync() error {
+func (p *prepared) sync() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
 			return fmt.Errorf("write the servers' first data to disk: %w", err)
@@ -140,10 +146,19 @@ func (p prepared) sync() error {
 
 // Sync syncs all data that the nodes have written so far, where they have disks of their
 // own. A later power cut keeps that data.
-func (t *Testbed) Sync() error { return t.prepared.sync() }
+func (t *Testbed) Sync(ctx context.Context) error {
+	if t.hosts != nil {
+		return t.hosts.Sync(ctx)
+	}
+	return t.prepared.sync()
+}
 
-// Disk returns a node's disk, or nil when the testbed was prepared without disks.
-func (t *Testbed) Disk(node string) *disk.Disk { return t.prepared.disks[node] }
+// Disk returns a node's disk, or nil when it has none on this machine.
+func (t *Testbed) Disk(node string) *disk.Disk {
+	t.prepared.mu.Lock()
+	defer t.prepared.mu.Unlock()
+	return t.prepared.disks[node]
+}
 
 // Group returns the group of a node's processes, or 0 when the testbed was prepared without
 // groups.

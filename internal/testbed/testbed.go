@@ -30,14 +30,17 @@ type Options struct {
 	// Prepare lists what the servers need before they start, so that faults can be
 	// injected later.
 	Prepare Preparation
+	// Hosts are the machines that the servers run on; nil: this one.
+	Hosts Hosts
 }
 
-// Testbed is a cluster that runs on this machine, with its data directory. It is safe for
+// Testbed is a cluster that plimsoll started, with its data directory. It is safe for
 // concurrent use.
 type Testbed struct {
 	cluster  system.Provisioned
 	folder   *folder
-	prepared prepared
+	prepared *prepared
+	hosts    Hosts // nil: this machine
 
 	mu     sync.Mutex
 	before []func(context.Context) error
@@ -61,30 +64,46 @@ func Up(ctx context.Context, o Options) (*Testbed, error) {
 
 // startIn starts the cluster with its data in the folder.
 func (o Options) startIn(ctx context.Context, r *folder) (*Testbed, error) {
-	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
-		return nil, err
-	}
-	if f, fetches := o.Provisioner.(system.Fetcher); fetches {
-		if err := f.Fetch(ctx, o.Provision.Settings, o.Progress); err != nil {
-			return nil, err
-		}
-	}
 	p := o.Provision
 	p.DataDir = r.data()
-	made, err := o.prepare(ctx, r, p)
-	if err != nil {
-		return nil, explain(o.Base, err)
+	if p.LogDir == "" {
+		p.LogDir = filepath.Join(r.dir, logsName)
 	}
-	p.Groups = made.groups
+	made, err := o.prepare(r, &p)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.ready(ctx, p); err != nil {
+		return nil, err
+	}
 	cluster, err := o.Provisioner.Provision(ctx, p)
 	if err != nil {
 		return nil, explain(o.Base, err)
 	}
-	bed := &Testbed{cluster: cluster, folder: r, prepared: made}
+	bed := &Testbed{cluster: cluster, folder: r, prepared: made, hosts: o.Hosts}
 	if err := made.sync(); err != nil {
 		return nil, errors.Join(err, cluster.Stop(ctx))
 	}
 	return bed, nil
+}
+
+// ready has the machines of the servers make ready for the start.
+func (o Options) ready(ctx context.Context, p system.Provision) error {
+	if o.Hosts != nil {
+		return o.Hosts.Prepare(ctx, Request{
+			System:     o.Provisioner.(system.System).Describe().Name,
+			Settings:   p.Settings.Asked(),
+			Durability: p.Durability, Nodes: p.Nodes, NeedBytes: o.NeedBytes,
+			Prepare: o.Prepare, Groups: p.Groups,
+		})
+	}
+	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
+		return err
+	}
+	if f, fetches := o.Provisioner.(system.Fetcher); fetches {
+		return f.Fetch(ctx, p.Settings, o.Progress)
+	}
+	return nil
 }
 
 // Cluster returns the running cluster.

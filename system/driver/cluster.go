@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -17,8 +18,11 @@ import (
 type Cluster struct {
 	servers     Servers
 	provision   system.Provision
-	all         []*Node   // in the order in which they were added
-	stages      [][]*Node // in the order in which they were launched
+	starting    context.Context // of the start
+	stage       system.Stage    // nil: all servers run on this machine
+	draws       int             // secrets that were drawn so far
+	all         []*Node         // in the order in which they were added
+	stages      [][]*Node       // in the order in which they were launched
 	credentials system.Credentials
 	authority   *authority.Authority // nil: not encrypted
 	caFile      string
@@ -53,7 +57,7 @@ const (
 // setting's value asks for it.
 func (c *Cluster) Secure(security, user string) error {
 	if security != SecurityNone {
-		c.SetCredentials(system.Credentials{User: user, Password: Secret()})
+		c.SetCredentials(system.Credentials{User: user, Password: c.Secret()})
 	}
 	if security == SecurityTLS {
 		return c.Encrypt()
@@ -67,7 +71,11 @@ func (c *Cluster) RunAs(id, group int) { c.user = user{id, group} }
 
 // Encrypt makes every later Furnish write a certificate.
 func (c *Cluster) Encrypt() (err error) {
-	c.authority, err = authority.New()
+	if c.stage == nil {
+		c.authority, err = authority.New()
+		return err
+	}
+	c.authority, _, err = authority.Load(c.stage.Authority(), time.Now())
 	return err
 }
 
@@ -103,10 +111,13 @@ func (c *Cluster) Members() []*Node {
 	return slices.DeleteFunc(slices.Clone(c.all), func(n *Node) bool { return n.helper })
 }
 
-// Nodes returns the servers that run.
+// Nodes returns the servers that run, on this machine if it is one of several.
 func (c *Cluster) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range c.Members() {
+		if n.process == nil {
+			continue
+		}
 		all = append(all, system.Node{
 			Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log, Quit: n.process.Quit(),
 		})
@@ -116,7 +127,7 @@ func (c *Cluster) Nodes() []system.Node {
 
 func (c *Cluster) named(name string) (*Node, error) {
 	for _, n := range c.Members() {
-		if n.Name == name {
+		if n.Name == name && n.process != nil {
 			return n, nil
 		}
 	}
@@ -147,6 +158,9 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 	if err != nil {
 		return err
 	}
+	if c.coordinates() {
+		return c.stage.Upgrade(ctx, node, version)
+	}
 	if c.versions == nil {
 		return fmt.Errorf("start %s as version %s: plimsoll starts one version of these "+
 			"servers only", n.title, version)
@@ -155,23 +169,28 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 	if err != nil {
 		return err
 	}
-	n.process.Become(c.complete(n, n.title, command))
+	n.process.(*process.Server).Become(c.complete(n, n.title, command))
 	return nil
 }
 
 // Stop ends every server and waits for it. It begins with the stage launched last and
 // ends the servers of a stage together. It kills servers that do not end within the
-// grace or before ctx ends. It is idempotent.
+// grace or before ctx ends. Other machines then remove the servers' folders. It is idempotent.
 func (c *Cluster) Stop(ctx context.Context) error {
 	var failed []error
 	for i := len(c.stages) - 1; i >= 0; i-- {
 		errs := make([]error, len(c.stages[i]))
 		var wg sync.WaitGroup
 		for j, n := range c.stages[i] {
-			wg.Go(func() { errs[j] = n.process.Stop(ctx, c.servers.StopGrace) })
+			if n.process != nil {
+				wg.Go(func() { errs[j] = n.process.Stop(ctx, c.servers.StopGrace) })
+			}
 		}
 		wg.Wait()
 		failed = append(failed, errs...)
+	}
+	if c.coordinates() {
+		failed = append(failed, c.stage.End())
 	}
 	return errors.Join(failed...)
 }

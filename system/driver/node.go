@@ -12,6 +12,7 @@ import (
 
 	"software.sslmate.com/src/go-pkcs12"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
@@ -32,13 +33,14 @@ type Node struct {
 	Dir     string // of its own, below the data directory
 	Log     string
 
-	title   string          // its name in errors
-	helper  bool            // a process that the nodes need, not a node itself
-	process *process.Server // nil: not started
-	raced   int             // starts that failed in a race with another server
+	title   string        // its name in errors
+	helper  bool          // a process that the nodes need, not a node itself
+	made    bool          // Provision.Prepare was called
+	process system.Server // nil: not started, or on another machine than this one
+	raced   int           // starts that failed in a race with another server
 }
 
-// PID returns the id of the node's process.
+// PID returns the id of the node's process on its machine.
 func (n *Node) PID() int { return n.process.PID() }
 
 // Path returns the path of a file in the node's folder.
@@ -54,7 +56,7 @@ func (c *Cluster) Add(name, address string) *Node {
 	return n
 }
 
-// AddHelper adds a process that the servers need. It stops with the cluster and is not
+// AddHelper adds a process that the servers of a machine need. It stops with the cluster and is not
 // among its nodes.
 func (c *Cluster) AddHelper(name string) *Node {
 	n := c.add(name, name)
@@ -75,13 +77,25 @@ func (c *Cluster) add(name, title string) *Node {
 // Furnish writes files, empty folders and, if the cluster is encrypted, a certificate to a node's
 // folder. Only the owner may read them.
 func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) error {
-	if err := c.furnish(n, files, folders); err != nil {
+	_, err := c.step(n, furnishing, func() (system.Server, error) {
+		return nil, c.furnish(n, files, folders)
+	})
+	if err == nil {
+		err = c.keepAuthority(n)
+	}
+	if err != nil {
 		return fmt.Errorf("make the folder of %s: %w", n.Name, err)
 	}
 	return nil
 }
 
 func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) error {
+	if prepare := c.provision.Prepare; prepare != nil && !n.made {
+		if err := prepare(c.starting, n.Name); err != nil {
+			return err
+		}
+		n.made = true
+	}
 	for _, folder := range append(folders, "") {
 		err := os.MkdirAll(n.Path(folder), 0o700)
 		if err == nil {
@@ -110,9 +124,22 @@ func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) er
 	if err != nil {
 		return err
 	}
-	c.caFile = n.Path(CAFile)
 	return errors.Join(write(KeyFile, key), write(CertificateFile, certificate),
 		write(KeyStoreFile, append(key, certificate...)), write(CAFile, c.authority.PEM()))
+}
+
+// keepAuthority notes where the clients find the certificate of the authority. A coordinator of
+// other machines writes it for them.
+func (c *Cluster) keepAuthority(n *Node) error {
+	if c.authority == nil {
+		return nil
+	}
+	if !c.coordinates() {
+		c.caFile = n.Path(CAFile)
+		return nil
+	}
+	c.caFile = filepath.Join(c.provision.DataDir, CAFile)
+	return os.WriteFile(c.caFile, c.authority.PEM(), 0o600)
 }
 
 // own gives a file or folder to the user of RunAs.
@@ -125,10 +152,10 @@ func (c *Cluster) own(path string) error {
 
 // Launch starts the servers of a stage, each by its command. A server runs in its folder,
 // writes to its log, and belongs to the group that Provision.Groups has for its node.
-func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err error) {
+func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) error {
 	c.stages = append(c.stages, stage)
 	for _, n := range stage {
-		if n.process, err = c.start(n, n.title, command(n)); err != nil {
+		if err := c.launch(n, command); err != nil {
 			return err
 		}
 	}
@@ -138,7 +165,7 @@ func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) (err e
 // LaunchInTurn is Launch for servers that must not start at the same time. It starts each server
 // when ready returns nil for the previous one, and does not wait for the last.
 func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
-	command func(*Node) process.Spec, ready func(ctx context.Context, n *Node) error) (err error) {
+	command func(*Node) process.Spec, ready func(ctx context.Context, n *Node) error) error {
 	c.stages = append(c.stages, stage)
 	for i, n := range stage {
 		if i > 0 {
@@ -146,11 +173,23 @@ func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
 				return err
 			}
 		}
-		if n.process, err = c.start(n, n.title, command(n)); err != nil {
+		if err := c.launch(n, command); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// launch starts a server.
+func (c *Cluster) launch(n *Node, command func(*Node) process.Spec) (err error) {
+	n.process, err = c.step(n, launching, func() (system.Server, error) {
+		p, err := c.start(n, n.title, command(n))
+		if err != nil {
+			return nil, err // a nil process.Server is no nil Server
+		}
+		return p, nil
+	})
+	return err
 }
 
 func (c *Cluster) start(n *Node, name string, command process.Spec) (*process.Server, error) {
@@ -168,6 +207,13 @@ func (c *Cluster) complete(n *Node, name string, command process.Spec) process.S
 // Run runs a program to its end in a node's folder. Errors say what the program does and
 // quote the node's log.
 func (c *Cluster) Run(ctx context.Context, n *Node, what string, command process.Spec) error {
+	_, err := c.step(n, running, func() (system.Server, error) {
+		return nil, c.run(ctx, n, what, command)
+	})
+	return err
+}
+
+func (c *Cluster) run(ctx context.Context, n *Node, what string, command process.Spec) error {
 	p, err := c.start(n, what, command)
 	if err != nil {
 		return err

@@ -3,12 +3,9 @@ package driver
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"net"
 	"os"
 	"strconv"
-
-	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 // Numbered returns n names: the prefix with the numbers 1 to n.
@@ -20,31 +17,17 @@ func Numbered(prefix string, n int) []string {
 	return all
 }
 
-// Secret returns 128 random bits as text that needs no quoting.
+// Secret returns 128 random bits as text that needs no quoting. Servers that processes run take
+// Cluster.Secret instead.
 func Secret() string {
-	var b [16]byte
+	var b [secretBytes]byte
 	rand.Read(b[:]) // never fails: it ends the program instead
-	return "s" + hex.EncodeToString(b[:])
+	return secretText(b[:])
 }
 
-// Hosts finds n loopback addresses on which all the ports are free. It is for servers with fixed
-// ports, which need separate addresses.
-func Hosts(n int, ports ...int) ([]string, error) {
-	addresses, err := process.Addresses(n, ports...)
-	if err != nil {
-		return nil, err
-	}
-	var hosts []string
-	for _, a := range addresses {
-		host, port, err := net.SplitHostPort(a[0])
-		if err != nil || port != strconv.Itoa(ports[0]) {
-			return nil, errors.New("each server needs a loopback address of its own, and this " +
-				"machine has only one: start the cluster on Linux, or give endpoints")
-		}
-		hosts = append(hosts, host)
-	}
-	return hosts, nil
-}
+const secretBytes = 16
+
+func secretText(b []byte) string { return "s" + hex.EncodeToString(b) }
 
 // At returns the address of a host and a port.
 func At(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }

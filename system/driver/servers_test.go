@@ -334,7 +334,7 @@ func TestJava(t *testing.T) {
 }
 
 func TestHosts(t *testing.T) {
-	hosts, err := Hosts(3, 47310, 47311)
+	hosts, err := new(Cluster).Hosts(3, 47310, 47311)
 	if err != nil && strings.Contains(err.Error(), "loopback address of its own") {
 		t.Skipf("%s: %v", t.Name(), err)
 	}

@@ -42,6 +42,8 @@ type Servers struct {
 	// Races are words in a log that mean that a server failed in a race with another. Await starts
 	// it again.
 	Races []string
+	// Apart: each machine of a Site can have a part of the servers.
+	Apart bool
 }
 
 // Build describes a cluster and starts it. It returns when clients can connect.
@@ -70,7 +72,10 @@ func (s Servers) Start(
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.StartWithin)
 	defer cancel()
-	c := &Cluster{servers: s, provision: p}
+	c := &Cluster{servers: s, provision: p, starting: ctx}
+	if err := c.enter(ctx); err != nil {
+		return nil, err
+	}
 	started, err := build(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, c.remove())
@@ -94,8 +99,11 @@ func Folders(p system.Provision) (system.Provision, error) {
 // remove kills every server and removes their folders.
 func (c *Cluster) remove() error {
 	var failed []error
+	if c.coordinates() {
+		failed = append(failed, c.stage.End())
+	}
 	for _, n := range c.all {
-		if n.process != nil {
+		if n.process != nil && !c.coordinates() {
 			failed = append(failed, n.process.Kill())
 		}
 	}

@@ -74,6 +74,22 @@ func oneHost(nodes, ports int) ([][]string, error) {
 	return all, nil
 }
 
+// AreFree returns an error when a process listens on one of the ports of a host of this machine.
+func AreFree(host string, ports ...int) error {
+	for _, port := range ports {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("port %d of %s is taken: end what listens there (ss -tlnp)", port,
+				host)
+		}
+		if err != nil {
+			return fmt.Errorf("find a free address: %w", err)
+		}
+		l.Close()
+	}
+	return nil
+}
+
 // FreePorts finds n free ports of a host; when host is empty, ports that are free on every address
 // of this machine. They are all held until all are found, so that they differ.
 func FreePorts(host string, n int) ([]int, error) {

@@ -130,7 +130,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	if s.Settings.Text(setSecurity) == driver.SecurityTLS {
 		port = amqpTLSPort
 	}
-	hosts, err := driver.Hosts(len(names)+1, port, jolokiaPort, zookeeper.Port)
+	hosts, err := c.Hosts(len(names)+1, port, jolokiaPort, zookeeper.Port)
 	if err != nil {
 		return nil, err
 	}
@@ -237,10 +237,10 @@ func (s starter) configure(c *driver.Cluster, brokers int) (brokerConfig, error)
 	config := brokerConfig{Settings: s.Settings, level: s.Durability, brokers: brokers}
 	err := c.Secure(s.Settings.Text(setSecurity), benchUser)
 	if config.login = c.Credentials(); config.login.User != "" {
-		config.token = driver.Secret()
+		config.token = c.Secret()
 	}
 	if c.TLS() != nil {
-		config.keyStore = driver.Secret()
+		config.keyStore = c.Secret()
 	}
 	return config, err
 }

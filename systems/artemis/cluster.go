@@ -117,7 +117,7 @@ type starter struct {
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := process.Addresses(2, clientPort, corePort)
+	addresses, err := c.Addresses(2, clientPort, corePort)
 	if err == nil {
 		err = s.buildAt(ctx, c, addresses)
 	}
@@ -136,7 +136,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 		return err
 	}
 	if config.password = c.Credentials().Password; config.password != "" {
-		config.peerPassword = driver.Secret()
+		config.peerPassword = c.Secret()
 	}
 	names := artemisSystem{}.NodeNames(s.Provision)
 	nodes := []*driver.Node{c.Add(names[0], addresses[0][0])}
@@ -144,7 +144,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 		nodes = append(nodes, c.Add(names[1], addresses[1][0]))
 	}
 	if s.how == zooKeeper {
-		hosts, err := process.Addresses(1, zookeeper.Port)
+		hosts, err := c.Addresses(1, zookeeper.Port)
 		if err != nil {
 			return err
 		}

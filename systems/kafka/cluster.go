@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"encoding/base64"
 	"errors"
@@ -35,7 +34,7 @@ const (
 var servers = driver.Servers{
 	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
-	LastComplaint: maven.LastComplaint,
+	LastComplaint: maven.LastComplaint, Apart: true,
 }
 
 // sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
@@ -97,7 +96,7 @@ func newStarter(ctx context.Context, p system.Provision) (starter, error) {
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := process.Addresses(len(s.names), clientPort, quorumPort)
+	addresses, err := c.Addresses(len(s.names), clientPort, quorumPort)
 	if err == nil {
 		err = s.buildAt(ctx, c, addresses)
 	}
@@ -124,7 +123,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	if err := awaitAnswers(ctx, c, mechanismPlain); err != nil {
 		return err
 	}
-	return enrol(ctx, c, s.config.Text(setSASL))
+	return c.Once(func() error { return enrol(ctx, c, s.config.Text(setSASL)) })
 }
 
 // command returns the command of a server.
@@ -136,7 +135,7 @@ func (s starter) command(n *driver.Node) process.Spec {
 func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Node, error) {
 	var u users
 	if s.config.Text(setSecurity) != plaintext {
-		u = users{bench: driver.Secret(), broker: driver.Secret()}
+		u = users{bench: c.Secret(), broker: c.Secret()}
 		c.SetCredentials(system.Credentials{User: benchUser, Password: u.bench})
 	}
 	if s.config.Text(setSecurity) == saslSSL {
@@ -165,7 +164,7 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 // format gives every data folder its identity, which Kafka requires before the first start. Each
 // takes a Java process, so they run in parallel.
 func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.Node) error {
-	id := clusterID()
+	id := clusterID(c)
 	// Without the optimising compiler: the process runs for only a second.
 	options := []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 	return system.Each(ctx, len(nodes), len(nodes), nil, func(ctx context.Context, i int) error {
@@ -176,9 +175,9 @@ func (s starter) format(ctx context.Context, c *driver.Cluster, nodes []*driver.
 }
 
 // clusterID returns a random identity in Kafka's form.
-func clusterID() string {
+func clusterID(c *driver.Cluster) string {
 	var b [16]byte
-	rand.Read(b[:])
+	c.Random(b[:])
 	b[0] &= 0x7f // no leading dash, which would look like an option
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -197,7 +197,7 @@ func (mongoSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 // addNodes adds the nodes of a provision, and encrypts the cluster if the settings ask for it.
 func addNodes(c *driver.Cluster, p system.Provision) error {
 	names := mongoSystem{}.NodeNames(p)
-	addresses, err := process.Addresses(len(names), clientPort)
+	addresses, err := c.Addresses(len(names), clientPort)
 	if err != nil {
 		return err
 	}

@@ -168,7 +168,7 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 	for _, port := range ports {
 		routes = append(routes, driver.At(loopback, port))
 	}
-	e := &embedded{shared: newClusterConfig(routes), stopped: make(chan struct{})}
+	e := &embedded{shared: newClusterConfig(routes, driver.Secret), stopped: make(chan struct{})}
 	err = e.startNodes(p, cfg)
 	if err == nil {
 		err = e.awaitReady(ctx)

@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // clusterConfig is the shared configuration of one cluster's nodes.
@@ -19,12 +18,12 @@ type clusterConfig struct {
 	credentials system.Credentials
 }
 
-func newClusterConfig(routes []string) clusterConfig {
+func newClusterConfig(routes []string, secret func() string) clusterConfig {
 	return clusterConfig{
-		name: "plimsoll-" + driver.Secret()[:8], secret: driver.Secret(), routes: routes,
+		name: "plimsoll-" + secret()[:8], secret: secret(), routes: routes,
 		credentials: system.Credentials{
-			User: "bench", Password: driver.Secret(),
-			AdminUser: "admin", AdminPassword: driver.Secret(),
+			User: "bench", Password: secret(),
+			AdminUser: "admin", AdminPassword: secret(),
 		},
 	}
 }

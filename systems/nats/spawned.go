@@ -29,7 +29,7 @@ const (
 // leaderships and closes its files.
 var servers = driver.Servers{
 	StartWithin: readyWithin, StopGrace: 15 * time.Second, AskEvery: 20 * time.Millisecond,
-	LastComplaint: driver.LastLineWith(" ["+kindFatal+"] ", " ["+kindError+"] "),
+	LastComplaint: driver.LastLineWith(" ["+kindFatal+"] ", " ["+kindError+"] "), Apart: true,
 }
 
 // spawned is a cluster of child processes. Each is this program with NodeCommand.
@@ -45,7 +45,7 @@ type spawning struct {
 }
 
 func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := process.Addresses(s.provision.Nodes, clientPort, routePort)
+	addresses, err := c.Addresses(s.provision.Nodes, clientPort, routePort)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s spawning) buildAt(
 			return nil, err
 		}
 	}
-	started := &spawned{c, newClusterConfig(routes)}
+	started := &spawned{c, newClusterConfig(routes, c.Secret)}
 	c.SetCredentials(started.shared.credentials)
 	nodes := c.Members()
 	always := s.provision.Durability.Synced()

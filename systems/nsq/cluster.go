@@ -40,7 +40,7 @@ type starter struct{ system.Provision }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	web := int(s.Settings.Count(setHTTP))
-	hosts, err := driver.Hosts(s.Nodes, clientPort, web)
+	hosts, err := c.Hosts(s.Nodes, clientPort, web)
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ type starter struct {
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := process.Addresses(s.Nodes, clientPort)
+	addresses, err := c.Addresses(s.Nodes, clientPort)
 	if err == nil {
 		c.RunAs(s.user, s.group)
 		err = s.buildAt(ctx, c, addresses)

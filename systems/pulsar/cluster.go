@@ -3,7 +3,6 @@ package pulsar
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -47,7 +46,7 @@ const (
 var servers = driver.Servers{
 	StartWithin: 8 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: askLimit,
-	LastComplaint: maven.LastComplaint,
+	LastComplaint: maven.LastComplaint, Apart: true,
 }
 
 // sums are the checksums of the files that Maven brings; TestPinned writes them with -update.
@@ -121,7 +120,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 	case standalone:
 		n, bookies, brokers = 1, 1, 1
 	}
-	hosts, err := driver.Hosts(n, servicePort, serviceTLSPort, webPort, webTLSPort,
+	hosts, err := c.Hosts(n, servicePort, serviceTLSPort, webPort, webTLSPort,
 		bookiePort, bookieHTTPPort, zooKeeperPort)
 	if err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 		},
 	}
 	if p.Settings.Text(setSecurity) != plaintext {
-		s.config.secret = newSecret()
+		s.config.secret = newSecret(c)
 		s.config.broker = signToken(s.config.secret, brokerRole)
 		own := signToken(s.config.secret, benchRole)
 		c.SetCredentials(system.Credentials{User: benchRole, Password: own})
@@ -283,9 +282,9 @@ const (
 )
 
 // newSecret returns a key to sign a cluster's tokens.
-func newSecret() []byte {
+func newSecret(c *driver.Cluster) []byte {
 	key := make([]byte, 32)
-	rand.Read(key) // it never fails: it ends the program instead
+	c.Random(key)
 	return key
 }
 

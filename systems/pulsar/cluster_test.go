@@ -167,7 +167,7 @@ func readAddress(t *testing.T, text string) string {
 // their owner may read.
 func TestSecretsStayInTheirFiles(t *testing.T) {
 	c := sharedCluster(t)
-	for _, token := range []string{"", signToken(newSecret(), benchRole)} {
+	for _, token := range []string{"", signToken(newSecret(new(driver.Cluster)), benchRole)} {
 		a := newAdmin(adminOf(c.Endpoints(), auto, false), nil, token)
 		err := a.get(soon(t), "/admin/v2/clusters", nil)
 		if !driver.HasStatus(err, http.StatusUnauthorized) {

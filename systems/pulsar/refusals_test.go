@@ -23,7 +23,7 @@ func connect(t testing.TB, o system.Options) *cluster {
 
 func TestWrongToken(t *testing.T) {
 	o := optionsOf(t, sharedCluster(t), workload.SyncAsync)
-	o.Credentials.Password = signToken(newSecret(), benchRole)
+	o.Credentials.Password = signToken(newSecret(new(driver.Cluster)), benchRole)
 	began, err := systemtest.TryConnect(t, pulsarSystem{}, o)
 	systemtest.Refused(t, began, err, "refuses the token",
 		"check the password of the target's credentials")

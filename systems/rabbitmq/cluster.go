@@ -30,7 +30,7 @@ const (
 // seconds to start. Servers that stop close their files.
 var servers = driver.Servers{
 	StartWithin: 4 * time.Minute, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
-	LastComplaint: lastComplaint,
+	LastComplaint: lastComplaint, Apart: true,
 	AddressTaken: []string{
 		"eaddrinuse", "is in use by another node", "could not bind to distribution port",
 	},
@@ -154,14 +154,14 @@ type starter struct {
 // that are free at every address.
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	config := serverConfig{
-		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: driver.Secret(),
+		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: c.Secret(),
 		looks: looksOf(s.programs.server),
 	}
-	hosts, err := driver.Hosts(s.provision.Nodes, config.ports()...)
+	hosts, err := c.Hosts(s.provision.Nodes, config.ports()...)
 	if err != nil {
 		return nil, err
 	}
-	free, err := process.FreePorts("", len(hosts)+1)
+	free, err := c.FreePorts(len(hosts) + 1)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,8 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 		return process.Spec{
 			Path: s.programs.epmd, Env: []string{"PATH=" + searchPath},
 			Args: []string{
-				"-port", strconv.Itoa(config.epmdPort), "-address", strings.Join(hosts, ","),
+				"-port", strconv.Itoa(config.epmdPort),
+				"-address", strings.Join(c.ServedHosts(hosts), ","),
 			},
 		}
 	})
@@ -203,7 +204,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 
 // furnish fills the servers' folders, and epmd's folder with the servers' shared secret.
 func (s starter) furnish(c *driver.Cluster, epmd *driver.Node, config serverConfig) error {
-	if err := c.Furnish(epmd, map[string]string{cookieFile: driver.Secret()}); err != nil {
+	if err := c.Furnish(epmd, map[string]string{cookieFile: c.Secret()}); err != nil {
 		return err
 	}
 	for _, n := range config.nodes {

@@ -88,7 +88,7 @@ type starter struct {
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := process.Addresses(s.Nodes, clientPort)
+	addresses, err := c.Addresses(s.Nodes, clientPort)
 	if err == nil {
 		err = s.buildAt(ctx, c, addresses)
 	}

@@ -97,7 +97,7 @@ func (sqsSystem) Provision(ctx context.Context, p system.Provision) (system.Prov
 
 // start starts the server of a cluster.
 func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Settings) error {
-	addresses, err := process.Addresses(1, clientPort)
+	addresses, err := c.Addresses(1, clientPort)
 	if err != nil {
 		return err
 	}

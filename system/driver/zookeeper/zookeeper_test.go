@@ -31,7 +31,7 @@ func TestServer(t *testing.T) {
 	_, err = servers.Provision(t.Context(), place,
 		func(ctx context.Context, made *driver.Cluster) (system.Provisioned, error) {
 			c = made
-			hosts, err := driver.Hosts(1, Port)
+			hosts, err := made.Hosts(1, Port)
 			if err != nil {
 				return nil, err
 			}

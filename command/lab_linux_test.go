@@ -1,0 +1,398 @@
+package command
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/systems"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+const (
+	labHosts   = 3
+	labWorkers = 2
+	labGateway = "10.9.0.1" // the coordinator's address
+	// labVariable is set in a test process that is the coordinator, in a network of its own.
+	labVariable = "PLIMSOLL_TEST_LAB"
+	// labEndLimit is how long what a killed process left may last.
+	labEndLimit = 10 * time.Second
+)
+
+// links numbers the links that were made, whose names end with their namespaces, some time later.
+var links atomic.Int32
+
+// labs numbers the labs of which this process is the coordinator.
+var labs atomic.Int32
+
+// onHosts names the systems that TestConformanceOnHosts tries.
+var onHosts = flag.String("on-hosts", "nats", "the systems that TestConformanceOnHosts tries")
+
+// needLab skips a test where processes cannot have networks of their own.
+func needLab(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"ip", "nsenter"} {
+		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
+			t.Skip("needs root, ip and nsenter, to give processes networks of their own")
+		}
+	}
+}
+
+// lab is a coordinator, hosts and workers, each in a network namespace of its own. They are
+// connected by a bridge of the coordinator's.
+type lab struct {
+	dir         string
+	coordinator *apart // nil: this process
+	hosts       []*apart
+	workers     []*apart
+	before      int // hosts of other labs on the same bridge
+	port, token string
+}
+
+// newLab starts a command with hosts and workers.
+func newLab(t *testing.T, files map[string]string, args ...string) *lab {
+	t.Helper()
+	l := &lab{dir: inDir(t, files)}
+	if err := os.Mkdir(filepath.Join(l.dir, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.coordinator = setApart(t, l.dir, append(args, "--hosts", fmt.Sprint(labHosts), "--workers",
+		fmt.Sprint(labWorkers), "--fleet-listen", "0.0.0.0:0")...)
+	invitation := regexp.MustCompile(`copy (\S+) to .* --join (\S+) `).FindStringSubmatch(
+		l.coordinator.awaitLine("waiting for hosts"))
+	if invitation == nil {
+		t.Fatalf("it does not say how hosts join:\n%s", l.coordinator.words())
+	}
+	_, port, err := net.SplitHostPort(invitation[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.token, l.port = invitation[1], port
+	l.coordinator.inside(t, bridge()...)
+	for range labHosts {
+		l.addHost(t)
+	}
+	for i := range labWorkers {
+		w := setApart(t, l.dir, "worker", "--join", labGateway+":"+port, "--token-file", l.token,
+			"--name", fmt.Sprintf("w%d", i+1))
+		l.workers = append(l.workers, w)
+		l.connect(t, w, fmt.Sprintf("w%d", i+1), fmt.Sprintf("10.9.0.%d", 20+i))
+	}
+	return l
+}
+
+// bridge returns the commands of ip that make the bridge.
+func bridge() []string {
+	return []string{"link set lo up", "link add br0 type bridge",
+		"addr add " + labGateway + "/24 dev br0", "link set br0 up"}
+}
+
+// addHost starts the next host.
+func (l *lab) addHost(t *testing.T) {
+	t.Helper()
+	n := l.before + len(l.hosts) + 1
+	name, address := fmt.Sprintf("h%d", n), fmt.Sprintf("10.9.0.%d", 10+n)
+	h := setApart(t, l.dir, "host", "--join", labGateway+":"+l.port, "--token-file", l.token,
+		"--name", name, "--dir", name, "--address", address)
+	l.hosts = append(l.hosts, h)
+	l.connect(t, h, name, address)
+}
+
+// connect gives a process an address and a link to the bridge.
+func (l *lab) connect(t *testing.T, p *apart, name, address string) {
+	t.Helper()
+	owner := os.Getpid()
+	if l.coordinator != nil {
+		owner = l.coordinator.Process.Pid
+	}
+	name = fmt.Sprintf("%s-%d", name, links.Add(1))
+	execute(t, "ip", "link", "add", name, "netns", fmt.Sprint(owner), "type", "veth", "peer", "name",
+		"eth0", "netns", fmt.Sprint(p.Process.Pid))
+	up := []string{"link set " + name + " master br0", "link set " + name + " up"}
+	if l.coordinator != nil {
+		l.coordinator.inside(t, up...)
+	} else {
+		ip(t, up...)
+	}
+	p.inside(t, "link set lo up", "addr add "+address+"/24 dev eth0", "link set eth0 up")
+}
+
+func execute(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// ip runs commands of ip in the namespace of this process.
+func ip(t *testing.T, commands ...string) {
+	t.Helper()
+	for _, c := range commands {
+		execute(t, "ip", strings.Fields(c)...)
+	}
+}
+
+// all returns the processes of the lab.
+func (l *lab) all() []*apart {
+	all := append(append([]*apart{}, l.hosts...), l.workers...)
+	if l.coordinator != nil {
+		all = append(all, l.coordinator)
+	}
+	return all
+}
+
+// tell logs what all processes said, when the test has failed.
+func (l *lab) tell(t *testing.T) {
+	if !t.Failed() {
+		return
+	}
+	for _, p := range l.all() {
+		t.Logf("%s:\n%s", strings.Join(p.Args, " "), p.words())
+	}
+}
+
+// checkNothingLeft holds that within a time no process is in the lab's namespaces, nothing is
+// mounted below its folder, and hosts have no data.
+func (l *lab) checkNothingLeft(t *testing.T, within time.Duration) {
+	t.Helper()
+	var left []string
+	for until := time.Now().Add(within); ; time.Sleep(100 * time.Millisecond) {
+		if left = l.left(t); len(left) == 0 {
+			return
+		}
+		if time.Now().After(until) {
+			t.Errorf("left behind after %s: %v", within, left)
+			return
+		}
+	}
+}
+
+// left returns what is left of the lab.
+func (l *lab) left(t *testing.T) (all []string) {
+	t.Helper()
+	spaces, err := filepath.Glob("/proc/[0-9]*/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range l.all() {
+		ours, err := p.space.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range spaces {
+			if space, err := os.Stat(path); err == nil && os.SameFile(ours, space) {
+				all = append(all, path)
+			}
+		}
+	}
+	data, _ := filepath.Glob(filepath.Join(l.dir, "h*", ".testbed", "p*"))
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil || strings.Contains(string(mounts), l.dir) {
+		all = append(all, "a mount")
+	}
+	return append(all, data...)
+}
+
+// A run on hosts and workers: every machine has its own network, the servers run on the hosts
+// only, and nothing is left.
+func TestRunOnHosts(t *testing.T) {
+	needLab(t)
+	t.Parallel()
+	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
+		"load: {rate: 500/s}\nwarmup: 1s\nduration: 4s\ndurability: 1\n"},
+		"run", "-t", "nats", "-w", "w.yaml", "--warm", "0s")
+	defer l.tell(t)
+	<-l.coordinator.ended
+	if code := l.coordinator.ProcessState.ExitCode(); code != exitDone {
+		t.Fatalf("exit code %d", code)
+	}
+	r := &savedRun(t, l.dir).Run
+	if total := r.Ledger.Total(); r.State != result.Complete || total.Lost != 0 ||
+		r.Counters.Acked == 0 || r.Durability.Level != 1 || r.System.SharesHost {
+		t.Errorf("%s, %+v, level %d, shares its host: %t", r.State, total, r.Durability.Level,
+			r.System.SharesHost)
+	}
+	for i, n := range r.System.Nodes {
+		if want := fmt.Sprintf("10.9.0.%d:4222", 11+i); n.Address != want {
+			t.Errorf("%s is at %s, want %s", n.Name, n.Address, want)
+		}
+		log, err := os.ReadFile(filepath.Join(l.dir, "runs", result.LatestLink, n.Log))
+		if err != nil || !strings.Contains(string(log), "Server is ready") {
+			t.Errorf("the log of %s was not copied: %v", n.Name, err)
+		}
+	}
+	observed := map[string]bool{}
+	for _, p := range r.Observation.Processes {
+		observed[p.Name] = p.CPUSeconds > 0
+		if strings.HasPrefix(p.Name, "n") && (p.Syncs == nil || *p.Syncs == 0) {
+			t.Errorf("syncs of %s: %v", p.Name, p.Syncs)
+		}
+	}
+	for _, name := range []string{"n1", "n2", "n3", "plimsoll host h1"} {
+		if !observed[name] {
+			t.Errorf("the use of %s is missing", name)
+		}
+	}
+	if len(r.Workers) != labWorkers {
+		t.Errorf("workers %+v", r.Workers)
+	}
+	l.checkNothingLeft(t, labEndLimit)
+}
+
+// Each system passes the conformance suite with its servers on hosts.
+func TestConformanceOnHosts(t *testing.T) {
+	needLab(t)
+	if os.Getenv(labVariable) == "" {
+		t.Parallel()
+		inNetwork(t)
+		return
+	}
+	ip(t, bridge()...)
+	for name := range strings.SplitSeq(*onHosts, ",") {
+		t.Run(name, func(t *testing.T) { conformOnHosts(t, name) })
+	}
+}
+
+// inNetwork runs the test by itself in a process with a network of its own.
+func inNetwork(t *testing.T) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "-test.v", "-test.run=^"+t.Name()+"$", "-on-hosts="+*onHosts)
+	cmd.Env = append(os.Environ(), labVariable+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET,
+		Pdeathsig: syscall.SIGTERM}
+	out, err := cmd.CombinedOutput()
+	if t.Logf("%s", out); err != nil {
+		t.Error(err)
+	}
+}
+
+// labSystem says how the conformance suite tries a system on hosts.
+type labSystem struct {
+	given  []target.Setting
+	levels []workload.Level // that its topics can have; nil: all
+	// cluster is the level at which the servers of a level are started.
+	cluster func(workload.Level) workload.Level
+}
+
+func labSystemOf(name string) labSystem {
+	one := func(workload.Level) workload.Level { return workload.SyncAsync }
+	switch name {
+	case "nats":
+		return labSystem{cluster: func(l workload.Level) workload.Level { return l }}
+	case "pulsar":
+		return labSystem{cluster: func(l workload.Level) workload.Level {
+			if l.Synced() {
+				return workload.SyncSync
+			}
+			return workload.SyncAsync
+		}}
+	case "rabbitmq":
+		return labSystem{given: []target.Setting{{Name: "queue_type", Value: "quorum"}},
+			levels:  []workload.Level{workload.SyncSync},
+			cluster: func(workload.Level) workload.Level { return workload.SyncSync }}
+	}
+	return labSystem{cluster: one}
+}
+
+// conformOnHosts starts the servers of a system on hosts, and runs the suite.
+func conformOnHosts(t *testing.T, name string) {
+	of, err := systems.Registry().Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tries := labSystemOf(name)
+	settings, err := system.Resolve(of.Describe().Settings, tries.given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := system.FindSoftware(of, settings); err != nil {
+		t.Skip(err)
+	}
+	up := map[workload.Level]system.Provisioned{}
+	systemtest.Run(t, systemtest.Harness{System: of, Levels: tries.levels,
+		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
+			at := tries.cluster(level)
+			if up[at] == nil {
+				up[at] = startOnHosts(t, of, settings, at)
+			}
+			c := up[at]
+			return system.Options{Endpoints: c.Endpoints(), Credentials: c.Credentials(),
+				TLS: c.TLS(), Settings: settings, Durability: level}, c.Nodes()
+		}})
+}
+
+// startOnHosts starts servers on hosts of their own.
+func startOnHosts(t *testing.T, of system.System, s system.Settings, level workload.Level,
+) system.Provisioned {
+	t.Helper()
+	hosts, dir := joinHosts(t), t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	bed, err := testbed.Up(ctx, testbed.Options{Base: dir, Hosts: hosts,
+		Provisioner: of.(system.Provisioner),
+		Provision: system.Provision{Nodes: labHosts, Durability: level, Settings: s,
+			Breakable: true, Site: hosts, LogDir: filepath.Join(dir, "logs")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := bed.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return bed.Cluster()
+}
+
+// joinHosts returns hosts of which this process is the coordinator.
+func joinHosts(t *testing.T) *fleet.Hosts {
+	t.Helper()
+	coordinator, err := fleet.Listen(fleet.Options{Address: labGateway + ":0", Hosts: labHosts,
+		Version: build().Version, Clock: clock.Precise()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{dir: t.TempDir(), before: labHosts * int(labs.Add(1))}
+	l.token = filepath.Join(l.dir, "token")
+	if err := os.WriteFile(l.token, []byte(coordinator.Token().Text()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, l.port, err = net.SplitHostPort(coordinator.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range labHosts {
+		l.addHost(t)
+	}
+	t.Cleanup(func() {
+		_ = coordinator.Close()
+		l.checkNothingLeft(t, labEndLimit)
+		l.tell(t)
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := coordinator.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return coordinator.Hosts()
+}

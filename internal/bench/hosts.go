@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/plimsoll-bench/plimsoll/internal/load"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// checkHosts refuses a job whose servers cannot be started on other machines.
+func (j *Job) checkHosts() error {
+	if j.OnHosts == 0 {
+		return nil
+	}
+	name := j.System.Describe().Name
+	switch {
+	case !j.starts():
+		return fmt.Errorf("hosts are for servers that plimsoll starts, and those of %s run "+
+			"already or are part of plimsoll: leave out --hosts", name)
+	case j.Target.Testbed.Dir != "":
+		return errors.New("testbed.dir names a folder of this machine, and the servers start on " +
+			"hosts: leave it out, and give each host its --dir")
+	case j.Workload.Isolate.CPUs == workload.CPUsSplit, j.Workload.Isolate.DropPageCache:
+		return errors.New("isolate is for servers on this machine: leave it out, or leave out " +
+			"--hosts")
+	case len(j.System.(system.Provisioner).NodeNames(j.provision(""))) == 0:
+		return fmt.Errorf("the servers of %s run in plimsoll's own process: choose a target whose "+
+			"servers are processes, or leave out --hosts", name)
+	}
+	return nil
+}
+
+// observer reads the resources of a run once an interval.
+type observer interface {
+	testbed.Observer
+	ServersHave(cpus []int)
+}
+
+// observerOf observes the servers of a job, or of its testbed, and this process.
+func observerOf(j *Job, bed *testbed.Testbed) (observer, error) {
+	own, err := observe.New(serversOf(j, bed))
+	if err != nil || bed == nil || bed.Hosts() == nil {
+		return own, err
+	}
+	away, err := bed.Hosts().Observe()
+	if err != nil {
+		return nil, errors.Join(err, own.Close())
+	}
+	return &apart{own, away}, nil
+}
+
+// apart observes this process here and the servers on their hosts.
+type apart struct {
+	*observe.Observer
+	away testbed.Observer
+}
+
+// Read returns the use of both.
+func (a *apart) Read() (r result.Resources, ended, back []target.Process) {
+	r, _, _ = a.Observer.Read()
+	there, ended, back := a.away.Read()
+	r.Processes = slices.Concat(there.Processes, r.Processes)
+	r.Disks, r.Hosts = append(r.Disks, there.Disks...), there.Hosts
+	return r, ended, back
+}
+
+// Servers returns the names of the servers.
+func (a *apart) Servers() []string { return a.away.Servers() }
+
+// Methods says how both were measured.
+func (a *apart) Methods() []string {
+	all := a.Observer.Methods()
+	for _, one := range a.away.Methods() {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	return append(all, "The disks, and the use of the servers, are those of their hosts.")
+}
+
+// Close ends both.
+func (a *apart) Close() error { return errors.Join(a.Observer.Close(), a.away.Close()) }
+
+// listen ends the run when a host is lost.
+func (s *session) listen() {
+	if hosts := s.testbed.Hosts(); hosts != nil {
+		hosts.Listen(func(sentence string) {
+			s.hear(load.Event{Kind: load.Failure, Sentence: sentence})
+		})
+	}
+}
+
+// where says where the servers of a job start.
+func (j *Job) where() string {
+	if j.OnHosts == 0 {
+		return "on this machine"
+	}
+	return cmp.Or(map[int]string{1: "on one host"}[j.OnHosts],
+		fmt.Sprintf("on %d hosts", j.OnHosts))
+}

@@ -1,0 +1,194 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// Hosting makes a member of a fleet one that runs servers.
+type Hosting struct {
+	Address string // IPv4, that the servers listen on
+	Base    string // the folder below which their data is
+}
+
+const (
+	logPart  = 32 << 10         // bytes of a log in an answer
+	endLimit = 45 * time.Second // of the end of a host's servers
+)
+
+// hosted is the cluster of which a host runs a part, and its part of it. There is at most one.
+type hosted struct {
+	Hosting
+	systems *system.Registry
+	say     func(sentence string)
+
+	mu      sync.Mutex
+	request *testbed.Request // of the last prepare; nil: there was none
+	stage   *hostStage       // nil: no cluster
+}
+
+// prepare checks what the coordinator asks for as the input that it is, and downloads software.
+func (h *hosted) prepare(ctx context.Context, r testbed.Request) error {
+	of, settings, err := h.read(r)
+	if err != nil {
+		return err
+	}
+	if err := system.FindSoftware(of, settings); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.Base, 0o700); err != nil {
+		return fmt.Errorf("make the folder of the servers' data: %w", err)
+	}
+	if err := testbed.CheckDisk(h.Base, r.NeedBytes/int64(max(1, r.Nodes))); err != nil {
+		return err
+	}
+	if err := fault.CheckMachine(ctx, r.Prepare, h.Base); err != nil {
+		return err
+	}
+	if f, fetches := of.(system.Fetcher); fetches {
+		if err := f.Fetch(ctx, settings, h.say); err != nil {
+			return err
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.request = &r
+	return nil
+}
+
+// read returns the system that a request names, and the settings, if this host starts such servers.
+func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, err error) {
+	if of, err = h.systems.Get(r.System); err != nil {
+		return nil, s, err
+	}
+	if _, starts := of.(system.Provisioner); !starts {
+		return nil, s, fmt.Errorf("plimsoll starts no servers of %s", r.System)
+	}
+	if s, err = system.Resolve(of.Describe().Settings, r.Settings); err != nil {
+		return nil, s, err
+	}
+	if s.Given(driver.SetPrograms) {
+		return nil, s, fmt.Errorf("%s names a folder, and a host takes programs only from where "+
+			"packages put them: leave it out", driver.SetPrograms)
+	}
+	return of, s, system.Refuse(of, system.Check{Settings: s, Durability: r.Durability,
+		Delivery: workload.AtLeastOnce, Nodes: r.Nodes})
+}
+
+// begin begins a start of the prepared cluster, in the place of the last one.
+func (h *hosted) begin(ctx context.Context, given staging) error {
+	if err := h.clear(); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.request == nil {
+		return errors.New("the host was not asked to prepare for a cluster")
+	}
+	if err := given.check(h.Address); err != nil {
+		return err
+	}
+	of, settings, err := h.read(*h.request)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s := &hostStage{staging: given, own: h.Address, cancel: cancel, ended: make(chan struct{}),
+		turns: make(map[turn]chan chan<- error), servers: make(map[string]system.Server)}
+	h.stage = s
+	r := h.request
+	h.say(fmt.Sprintf("starting servers of %s at %s", r.System, h.Address))
+	go func() {
+		defer close(s.ended)
+		s.bed, s.err = testbed.Up(ctx, testbed.Options{
+			Base: h.Base, Provisioner: of.(system.Provisioner), Prepare: r.Prepare,
+			NeedBytes: r.NeedBytes / int64(max(1, r.Nodes)),
+			Provision: system.Provision{Nodes: r.Nodes, Durability: r.Durability,
+				Settings: settings, Breakable: true, Groups: r.Groups, Site: s},
+		})
+		if s.err == nil {
+			s.injector = fault.New(s.bed, 0)
+		}
+	}()
+	return nil
+}
+
+// present returns the cluster that runs or starts.
+func (h *hosted) present() (*hostStage, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stage == nil {
+		return nil, errors.New("the host runs no servers")
+	}
+	return h.stage, nil
+}
+
+// clear heals faults, kills the servers and removes their data. It can be repeated.
+func (h *hosted) clear() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.stage
+	if s == nil {
+		return nil
+	}
+	s.cancel()
+	<-s.ended
+	err := s.forget()
+	if s.bed != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), endLimit)
+		defer cancel()
+		for _, server := range s.servers { // which the coordinator has stopped, if it could
+			err = errors.Join(err, server.Kill())
+		}
+		err = errors.Join(err, s.bed.Close(ctx))
+	}
+	if err == nil {
+		h.stage = nil
+	}
+	return err
+}
+
+// do does an order.
+func (h *hosted) do(ctx, whole context.Context, o *order, read func(cbor.RawMessage, any) error) (
+	answer any, err error,
+) {
+	var request testbed.Request
+	var given staging
+	bodies := map[action]any{actionPrepare: &request, actionStage: &given}
+	if body := bodies[o.Do]; body != nil {
+		if err := read(o.Body, body); err != nil {
+			return nil, err
+		}
+	}
+	switch o.Do {
+	case actionPrepare:
+		return nil, h.prepare(ctx, request)
+	case actionStage:
+		return nil, h.begin(whole, given)
+	case actionClear:
+		return nil, h.clear()
+	}
+	s, err := h.present()
+	if err != nil {
+		return nil, err
+	}
+	return s.do(ctx, o, read)
+}
+
+// idle reports whether no servers run.
+func (h *hosted) idle() bool {
+	_, err := h.present()
+	return err != nil
+}

@@ -1,0 +1,334 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
+	"github.com/plimsoll-bench/plimsoll/internal/observe"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/target"
+)
+
+// hostStage is a host's own part of a start, and then of the cluster. The driver's goroutine waits
+// in Step for the coordinator's orders.
+type hostStage struct {
+	staging
+	own    string
+	cancel context.CancelFunc
+	ended  chan struct{} // the start has ended
+
+	// Set before ended is closed.
+	bed      *testbed.Testbed
+	err      error
+	injector *fault.Injector
+
+	mu       sync.Mutex
+	starting context.Context // of the driver's start; nil: it has not begun
+	logs     string          // the folder of the logs
+	turns    map[turn]chan chan<- error
+	servers  map[string]system.Server
+	observer *observe.Observer
+}
+
+// turn is a step for which a coordinator or a driver waits.
+type turn struct{ Node, What string }
+
+var _ interface {
+	system.Site
+	system.Stage
+} = (*hostStage)(nil)
+
+// Begin implements system.Site.
+func (s *hostStage) Begin(ctx context.Context, p system.Provision) (system.Stage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.starting != nil {
+		return nil, errors.New("the coordinator decides about another attempt")
+	}
+	s.starting, s.logs = ctx, p.LogDir
+	return s, nil
+}
+
+// Machines implements system.Stage.
+func (s *hostStage) Machines() []string { return s.staging.Machines }
+
+// Own implements system.Stage.
+func (s *hostStage) Own() string { return s.own }
+
+// Seed implements system.Stage.
+func (s *hostStage) Seed() []byte { return s.staging.Seed }
+
+// Authority implements system.Stage.
+func (s *hostStage) Authority() []byte { return s.staging.Authority }
+
+// Upgrade implements system.Stage.
+func (s *hostStage) Upgrade(context.Context, string, string) error { return errors.ErrUnsupported }
+
+// End implements system.Stage.
+func (s *hostStage) End() error { return errors.ErrUnsupported }
+
+// waiting returns the channel on which a step's two sides meet.
+func (s *hostStage) waiting(t turn) chan chan<- error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turns[t] == nil {
+		s.turns[t] = make(chan chan<- error)
+	}
+	return s.turns[t]
+}
+
+// Step implements system.Stage: it does a step of this host when the coordinator asks for it.
+func (s *hostStage) Step(step system.Step, do func() (system.Server, error)) (
+	system.Server, error,
+) {
+	if step.Host != "" && step.Host != s.own {
+		return nil, nil
+	}
+	var answer chan<- error
+	select {
+	case answer = <-s.waiting(turn{step.Node, step.What}):
+	case <-s.starting.Done():
+		return nil, s.starting.Err()
+	}
+	server, err := do()
+	if server != nil {
+		s.mu.Lock()
+		s.servers[step.Node] = server
+		s.mu.Unlock()
+	}
+	answer <- err
+	return server, err
+}
+
+// take has the driver take a step, and returns when it is done.
+func (s *hostStage) take(ctx context.Context, t turn) error {
+	answer := make(chan error, 1)
+	select {
+	case s.waiting(t) <- answer:
+	case <-s.ended:
+		return s.why(t)
+	case <-ctx.Done():
+		return fmt.Errorf("%s %s: %w", t.What, t.Node, ctx.Err())
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done(): // the driver goes on, until the stage is cleared
+		return fmt.Errorf("%s %s: %w", t.What, t.Node, ctx.Err())
+	}
+}
+
+// why says why an ended start takes no step.
+func (s *hostStage) why(t turn) error {
+	if s.err != nil {
+		return s.err
+	}
+	return fmt.Errorf("the driver has no step %s of %s", t.What, t.Node)
+}
+
+// server returns a server that was started here.
+func (s *hostStage) server(node string) (system.Server, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found := s.servers[node]; found != nil {
+		return found, nil
+	}
+	return nil, fmt.Errorf("there is no server %q on this host", node)
+}
+
+// state is what the coordinator knows of a server.
+func (s *hostStage) state(node string) (started, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	server := s.servers[node]
+	if server == nil {
+		return started{}, nil
+	}
+	return started{PID: server.PID(), Quit: int(server.Quit())}, nil
+}
+
+// command does with a server what the coordinator asks.
+func (s *hostStage) command(ctx context.Context, c serverAsk) (now started, err error) {
+	server, err := s.server(c.Node)
+	if err != nil {
+		return now, err
+	}
+	switch c.Do {
+	case serverKill:
+		err = server.Kill()
+	case serverRestart:
+		err = server.Restart()
+	case serverStop:
+		err = server.Stop(ctx, c.Grace)
+	case serverUpgrade:
+		err = s.upgrade(ctx, c)
+	default:
+		err = fmt.Errorf("there is no order %q to a server", c.Do)
+	}
+	if err != nil {
+		return now, err
+	}
+	return s.state(c.Node)
+}
+
+func (s *hostStage) upgrade(ctx context.Context, c serverAsk) error {
+	if err := s.up(ctx); err != nil {
+		return err
+	}
+	return s.bed.Cluster().(system.Restarter).Upgrade(ctx, c.Node, c.Version)
+}
+
+// up returns when the start has ended, and its error.
+func (s *hostStage) up(ctx context.Context) error {
+	select {
+	case <-s.ended:
+		return s.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// await returns how the present life of a server ended.
+func (s *hostStage) await(ctx context.Context, node string) (string, error) {
+	server, err := s.server(node)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-server.Exited():
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	return wordsOf(server.Err()), nil
+}
+
+// wordsOf returns an error's words; "": there is none.
+func wordsOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// log returns a part of a server's log.
+func (s *hostStage) log(a logAsk) ([]byte, error) {
+	if _, err := s.server(a.Node); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(filepath.Join(s.logs, a.Node+".log"))
+	if err != nil {
+		return nil, fmt.Errorf("read the log of %s: %w", a.Node, err)
+	}
+	defer f.Close()
+	b := make([]byte, logPart)
+	n, _ := f.ReadAt(b, a.From)
+	return b[:n], nil
+}
+
+// observe begins to observe the servers of this host.
+func (s *hostStage) observe(ctx context.Context) (now observing, err error) {
+	if err := s.up(ctx); err != nil {
+		return now, err
+	}
+	if err := s.forget(); err != nil {
+		return now, err
+	}
+	var all []target.Process
+	for _, n := range s.bed.Cluster().Nodes() {
+		all = append(all, target.Process{Name: n.Name, PID: n.PID})
+	}
+	o, err := observe.New(all)
+	if err != nil {
+		return now, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observer = o
+	return observing{Servers: o.Servers(), Methods: o.Methods()}, nil
+}
+
+// read reads the use since the last reading.
+func (s *hostStage) read() (r reading, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.observer == nil {
+		return r, errors.New("the servers are not observed")
+	}
+	r.Use, r.Ended, r.Back = s.observer.Read()
+	for i := range r.Use.Processes {
+		if r.Use.Processes[i].Name == result.Self {
+			r.Use.Processes[i].Name = hostProcess
+		}
+	}
+	return r, nil
+}
+
+// forget ends the observation.
+func (s *hostStage) forget() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.observer == nil {
+		return nil
+	}
+	o := s.observer
+	s.observer = nil
+	return o.Close()
+}
+
+// do does an order about the cluster.
+func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage, any) error) (
+	answer any, err error,
+) {
+	var t turn
+	var node string
+	var server serverAsk
+	var log logAsk
+	var broken testbed.Breakage
+	bodies := map[action]any{actionStep: &t, actionAwait: &node, actionServer: &server,
+		actionLog: &log, actionBreak: &broken}
+	if body := bodies[o.Do]; body != nil {
+		if err := read(o.Body, body); err != nil {
+			return nil, err
+		}
+	}
+	switch o.Do {
+	case actionStep:
+		if err := s.take(ctx, t); err != nil {
+			return nil, err
+		}
+		return s.state(t.Node)
+	case actionAwait:
+		return s.await(ctx, node)
+	case actionServer:
+		return s.command(ctx, server)
+	case actionLog:
+		return s.log(log)
+	case actionObserve:
+		return s.observe(ctx)
+	case actionRead:
+		return s.read()
+	case actionForget:
+		return nil, s.forget()
+	}
+	if err := s.up(ctx); err != nil {
+		return nil, err
+	}
+	switch o.Do {
+	case actionBreak:
+		return s.injector.Break(ctx, broken)
+	case actionMend:
+		return nil, s.injector.Heal(ctx)
+	case actionSync:
+		return nil, s.bed.Sync(ctx)
+	}
+	return nil, fmt.Errorf("there is no order %q to a host", o.Do)
+}

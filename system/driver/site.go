@@ -1,0 +1,166 @@
+package driver
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"strconv"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
+)
+
+// enter begins the start of a cluster on several machines, if the request has any.
+func (c *Cluster) enter(ctx context.Context) (err error) {
+	if c.provision.Site == nil {
+		return nil
+	}
+	if !c.servers.Apart {
+		return errors.New("these servers can be started on one machine only: leave out the " +
+			"hosts, or start the servers there by yourself and give their endpoints")
+	}
+	c.stage, err = c.provision.Site.Begin(ctx, c.provision)
+	return err
+}
+
+// coordinates reports whether all servers run on other machines.
+func (c *Cluster) coordinates() bool { return c.stage != nil && c.stage.Own() == "" }
+
+// asks reports whether this process asks the servers as their client.
+func (c *Cluster) asks() bool { return c.stage == nil || c.stage.Own() == "" }
+
+// oneKernel reports whether the machines are one: they have addresses of the loopback interface.
+func (c *Cluster) oneKernel() bool {
+	return net.ParseIP(c.stage.Machines()[0]).IsLoopback()
+}
+
+// Words for the steps of a node's start.
+const (
+	furnishing = "furnish"
+	running    = "run"
+	launching  = "launch"
+)
+
+// step takes a step of a node's start, on the node's machine.
+func (c *Cluster) step(n *Node, what string, do func() (system.Server, error)) (
+	system.Server, error,
+) {
+	if c.stage == nil {
+		return do()
+	}
+	step := system.Step{Node: n.Name, Host: n.Host, What: what}
+	if n.helper && what == launching && c.oneKernel() {
+		step.Host = c.stage.Machines()[0] // it serves all
+	}
+	return c.stage.Step(step, do)
+}
+
+// ServedHosts returns those of the servers' hosts that a helper of this machine serves.
+func (c *Cluster) ServedHosts(hosts []string) []string {
+	if c.stage == nil || c.stage.Own() == "" || c.oneKernel() {
+		return hosts
+	}
+	return []string{c.stage.Own()}
+}
+
+// Once does what a client of the new servers has to do once, such as making a user. Where the
+// servers are on several machines, only the coordinator does it.
+func (c *Cluster) Once(do func() error) error {
+	if !c.asks() {
+		return nil
+	}
+	return do()
+}
+
+// Addresses finds free addresses (host:port) for servers: for each node, one for each of the ports,
+// on this machine's loopback interface (process.Addresses) or on a machine of its own.
+func (c *Cluster) Addresses(nodes int, ports ...int) ([][]string, error) {
+	if c.stage == nil {
+		return process.Addresses(nodes, ports...)
+	}
+	machines := c.stage.Machines()
+	if nodes > len(machines) {
+		return nil, fmt.Errorf("these servers need %d machines, and there are %d hosts: start "+
+			"more hosts, or fewer servers (--nodes)", nodes, len(machines))
+	}
+	all := make([][]string, nodes)
+	for i := range all {
+		host := machines[i]
+		step := system.Step{Node: host, Host: host, What: "ports"}
+		_, err := c.stage.Step(step, func() (system.Server, error) {
+			return nil, process.AreFree(host, ports...)
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, port := range ports {
+			all[i] = append(all[i], At(host, port))
+		}
+	}
+	return all, nil
+}
+
+// Hosts finds n hosts on which all the ports are free. It is for servers with fixed ports, which
+// need separate addresses.
+func (c *Cluster) Hosts(n int, ports ...int) ([]string, error) {
+	addresses, err := c.Addresses(n, ports...)
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for _, a := range addresses {
+		host, port, err := net.SplitHostPort(a[0])
+		if err != nil || port != strconv.Itoa(ports[0]) {
+			return nil, errors.New("each server needs a loopback address of its own, and this " +
+				"machine has only one: start the cluster on Linux, or give endpoints")
+		}
+		hosts = append(hosts, host)
+	}
+	return hosts, nil
+}
+
+// Ports from which FreePorts draws for machines of a Site: below those that Linux gives to clients.
+const firstDrawn, drawnPorts = 20_000, 10_000
+
+// FreePorts finds n ports that are free at every address of the machines. For a Site they are only
+// likely to be free: a server that finds one taken makes the start be tried again.
+func (c *Cluster) FreePorts(n int) ([]int, error) {
+	if c.stage == nil {
+		return process.FreePorts("", n)
+	}
+	var b [8]byte
+	c.Random(b[:])
+	first := new(big.Int).SetBytes(b[:])
+	first.Mod(first, big.NewInt(int64(drawnPorts-n)))
+	var all []int
+	for i := range n {
+		all = append(all, firstDrawn+int(first.Int64())+i)
+	}
+	return all, nil
+}
+
+// Random fills b with random bytes. All machines of a Site draw the same ones.
+func (c *Cluster) Random(b []byte) {
+	if c.stage == nil {
+		rand.Read(b) // never fails: it ends the program instead
+		return
+	}
+	c.draws++
+	drawn, err := hkdf.Key(sha256.New, c.stage.Seed(), nil, strconv.Itoa(c.draws), len(b))
+	if err != nil {
+		panic(err) // only for more bytes than anyone draws
+	}
+	copy(b, drawn)
+}
+
+// Secret returns 128 random bits as text that needs no quoting.
+func (c *Cluster) Secret() string {
+	var b [secretBytes]byte
+	c.Random(b[:])
+	return secretText(b[:])
+}
