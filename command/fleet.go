@@ -123,6 +123,9 @@ func (c *crew) take(job *bench.Job) error {
 	if c.coordinator != nil && c.hosts > 0 {
 		job.Hosts = c.coordinator.Hosts()
 	}
+	if err := job.CheckHosts(); err != nil {
+		return err
+	}
 	if c.workers == 0 {
 		return nil
 	}

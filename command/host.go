@@ -42,7 +42,7 @@ func (c *hostCommand) Run(con console) error {
 	if c.Serve {
 		return c.serve(con)
 	}
-	token, err := (&workerCommand{TokenFile: c.TokenFile}).token(os.Stdin)
+	token, err := joinToken("host", c.TokenFile, os.Stdin)
 	if err != nil {
 		return inputError{err}
 	}

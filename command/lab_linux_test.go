@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -44,6 +46,8 @@ var labs atomic.Int32
 
 // onHosts names the systems that TestConformanceOnHosts tries.
 var onHosts = flag.String("on-hosts", "nats", "the systems that TestConformanceOnHosts tries")
+
+var labKills = flag.Int("lab-kills", 3, "how often TestLabIsKilled kills a process")
 
 // needLab skips a test where processes cannot have networks of their own.
 func needLab(t *testing.T) {
@@ -254,6 +258,90 @@ func TestRunOnHosts(t *testing.T) {
 		t.Errorf("workers %+v", r.Workers)
 	}
 	l.checkNothingLeft(t, labEndLimit)
+}
+
+// Faults hit servers on hosts as they hit servers here. One host each has the partition, the power
+// cut and the kill.
+func TestFaultsOnHosts(t *testing.T) {
+	needLab(t)
+	t.Parallel()
+	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
+		"load: {rate: 500/s}\nwarmup: 1s\nduration: 20s\ndurability: 1\n"},
+		"run", "-t", "nats", "-w", "w.yaml", "--warm", "0s", "--fault", "partition n1 at 1s for 3s",
+		"--fault", "power-cut n2 at 7s for 3s", "--fault", "kill n3 at 13s for 2s")
+	defer l.tell(t)
+	<-l.coordinator.ended
+	r := &savedRun(t, l.dir).Run
+	if total := r.Ledger.Total(); r.State != result.Complete || total.Lost != 0 ||
+		len(r.Faults) != 3 {
+		t.Fatalf("%s (%s), %+v, %d faults", r.State, r.StateReason, total, len(r.Faults))
+	}
+	for i, want := range []string{"cut n1 off from the other nodes", "cut the power of n2",
+		"killed n3"} {
+		if f := r.Faults[i]; f.HealedNs <= f.StartNs || !strings.Contains(f.Sentence, want) {
+			t.Errorf("%s: %+v", want, f)
+		}
+	}
+	l.checkNothingLeft(t, labEndLimit)
+}
+
+// Whatever is killed at whatever moment: ten seconds later no server, no mount and no data is left,
+// and the run is readable and marked.
+func TestLabIsKilled(t *testing.T) {
+	needLab(t)
+	victims := []func(l *lab) *apart{
+		func(l *lab) *apart { return l.coordinator },
+		func(l *lab) *apart { return l.hosts[rand.IntN(labHosts)] },
+		func(l *lab) *apart { return l.workers[rand.IntN(labWorkers)] },
+	}
+	for i := range *labKills {
+		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
+				"load: {rate: 200/s}\nwarmup: 1s\nduration: 6s\ndurability: 1\n"},
+				"run", "-t", "nats", "-w", "w.yaml", "--warm", "0s",
+				"--fault", "partition n1 at 1s for 3s", "--fault", "power-cut n2 at 5s for 1s")
+			defer l.tell(t)
+			if l.coordinator.awaitLine("connect: ") == "" {
+				t.Fatal("the run did not begin")
+			}
+			time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Second))))
+			words := l.coordinator.words()
+			victim := victims[i%len(victims)](l)
+			pid := victim.Process.Pid
+			if children := process.Family(pid); len(children) > 1 && rand.IntN(2) == 0 {
+				pid = children[1] // the host's second process, or a server's owner
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			killedAt := time.Now()
+			t.Logf("killed %s (%d) after %q", victim.Args[1], pid,
+				words[strings.LastIndex(words, "\n")+1:])
+			if victim != l.coordinator {
+				if !l.coordinator.endsWithin(killedAt.Add(cutRunLimit)) {
+					t.Fatal("the command goes on")
+				}
+			}
+			l.checkNothingLeft(t, labEndLimit)
+			checkMarked(t, l)
+		})
+	}
+}
+
+// checkMarked holds that what a killed run left can be read, and is not taken for a whole one.
+func checkMarked(t *testing.T, l *lab) {
+	t.Helper()
+	dirs, _ := filepath.Glob(filepath.Join(l.dir, "runs", "2*"))
+	for _, dir := range dirs {
+		saved, err := result.Read(dir)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		words := l.coordinator.words()
+		if saved.Run.State == result.Complete && strings.Contains(words, "is lost") {
+			t.Errorf("a run that lost a machine is complete:\n%s", words)
+		}
+	}
 }
 
 // Each system passes the conformance suite with its servers on hosts.

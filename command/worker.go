@@ -16,7 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
-// joinTokenEnv holds the token with which a worker joins a fleet.
+// joinTokenEnv holds the token with which a worker or host joins a fleet.
 const joinTokenEnv = "PLIMSOLL_JOIN_TOKEN"
 
 // workerCommand makes this process one of the workers of an experiment.
@@ -30,7 +30,7 @@ type workerCommand struct {
 
 // Run offers load on the coordinator's orders, until the experiment ends.
 func (c *workerCommand) Run(con console) error {
-	token, err := c.token(os.Stdin)
+	token, err := joinToken("worker", c.TokenFile, os.Stdin)
 	if err != nil {
 		return inputError{err}
 	}
@@ -58,14 +58,14 @@ func (c *workerCommand) Run(con console) error {
 	return err
 }
 
-// token reads the join token.
-func (c *workerCommand) token(stdin io.Reader) (t fleet.Token, err error) {
+// joinToken reads the join token of a worker or host.
+func joinToken(who, file string, stdin io.Reader) (t fleet.Token, err error) {
 	text := os.Getenv(joinTokenEnv)
-	switch c.TokenFile {
+	switch file {
 	case "":
 		if text == "" {
-			return t, errors.New("a worker needs the fleet's join token: give --token-file, or " +
-				"set " + joinTokenEnv)
+			return t, errors.New("a " + who + " needs the fleet's join token: give --token-file, " +
+				"or set " + joinTokenEnv)
 		}
 	case "-":
 		const most = 1 << 10
@@ -75,7 +75,7 @@ func (c *workerCommand) token(stdin io.Reader) (t fleet.Token, err error) {
 		}
 		text = string(raw)
 	default:
-		raw, err := strict.ReadFile(c.TokenFile)
+		raw, err := strict.ReadFile(file)
 		if err != nil {
 			return t, fmt.Errorf("--token-file: %w", err)
 		}

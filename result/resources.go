@@ -43,6 +43,9 @@ type HostUse struct {
 	LoopbackBytes *int64 `json:"loopback_bytes,omitempty"`
 }
 
+// HostProcess names plimsoll's own process on a host.
+func HostProcess(host string) string { return "plimsoll host " + host }
+
 // NamedHostUse is the use of a machine of a fleet.
 type NamedHostUse struct {
 	Name string `json:"name"`
@@ -143,7 +146,9 @@ type Share struct {
 const (
 	ResourceCPU = "cpu" // of all cores, by everything on the machine
 	// ResourceServers is the servers' separate CPUs.
-	ResourceServers  = "servers' cores"
+	ResourceServers = "servers' cores"
+	// ResourceHost, with the host's name, is the CPU of a machine that only ran servers.
+	ResourceHost     = "cpu of host "
 	ResourceDisk     = "disk"     // writing to the disk that holds the data
 	ResourceLoopback = "loopback" // TCP within the machine, by what was observed
 

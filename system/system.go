@@ -38,7 +38,9 @@ type Description struct {
 	Settings []Setting
 	// Clients says what the driver sets for each word of a workload's key clients.
 	Clients map[workload.Clients]Aim
-	Waits   []Wait // that settings cause, in the order of a message's way
+	// Apart: the servers that plimsoll starts can be on machines of their own (Site).
+	Apart bool
+	Waits []Wait // that settings cause, in the order of a message's way
 	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
 	Periods []Period
 	// Copies names the settings with the number of copies of each message, which may be left to

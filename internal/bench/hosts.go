@@ -15,16 +15,20 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// checkHosts refuses a job whose servers cannot be started on other machines.
-func (j *Job) checkHosts() error {
+// CheckHosts refuses a job whose servers cannot be started on other machines.
+func (j *Job) CheckHosts() error {
 	if j.OnHosts == 0 {
 		return nil
 	}
-	name := j.System.Describe().Name
+	d := j.System.Describe()
+	name := d.Name
 	switch {
 	case !j.starts():
 		return fmt.Errorf("hosts are for servers that plimsoll starts, and those of %s run "+
 			"already or are part of plimsoll: leave out --hosts", name)
+	case !d.Apart:
+		return fmt.Errorf("plimsoll starts the servers of %s on one machine only: leave out --hosts, "+
+			"or start servers by yourself and give the target their endpoints", name)
 	case j.Target.Testbed.Dir != "":
 		return errors.New("testbed.dir names a folder of this machine, and the servers start on " +
 			"hosts: leave it out, and give each host its --dir")

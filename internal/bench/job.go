@@ -87,7 +87,7 @@ type Watch interface {
 // Check refuses, before anything is started, a job that the system cannot do.
 func (j *Job) Check() error {
 	for _, check := range []func() error{
-		j.checkSystem, j.checkServers, j.checkHosts, j.checkWarmUp, j.checkMachine, j.CheckBill,
+		j.checkSystem, j.checkServers, j.CheckHosts, j.checkWarmUp, j.checkMachine, j.CheckBill,
 		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns,
 	} {
 		if err := check(); err != nil {

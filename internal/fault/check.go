@@ -57,7 +57,11 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 			"one by one: choose a target whose servers are processes", c.System)
 	}
 	for _, f := range faults {
-		if err := checkTarget(f, names, c.Provision.Nodes); err != nil {
+		err := checkTarget(f, names, c.Provision.Nodes)
+		if err == nil && c.Elsewhere && f.Do == workload.FaultCutClients {
+			err = errNoCut
+		}
+		if err != nil {
 			return fmt.Errorf("fault %s %s: %w", f.Do, f.Target, err)
 		}
 	}

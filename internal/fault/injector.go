@@ -118,6 +118,10 @@ func (i *Injector) Break(ctx context.Context, b testbed.Breakage) (string, error
 	return i.do(ctx, b.Fault, mine)
 }
 
+// errNoCut refuses to cut servers on hosts off from their clients.
+var errNoCut = errors.New("hosts cannot cut servers off from clients on other machines: use a " +
+	"partition")
+
 var errUnderWay = errors.New("a fault is under way already: heal it before you inject the next")
 
 // check returns an error when a fault cannot be injected into these servers.
@@ -127,8 +131,7 @@ func (i *Injector) check(f workload.Fault, nodes []system.Node) error {
 	}
 	if i.bed.Hosts() != nil {
 		if f.Do == workload.FaultCutClients {
-			return errors.New("hosts cannot cut servers off from clients on other machines: use " +
-				"a partition")
+			return errNoCut
 		}
 		return nil // each host checks what it can do
 	}

@@ -73,8 +73,8 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 	if of, err = h.systems.Get(r.System); err != nil {
 		return nil, s, err
 	}
-	if _, starts := of.(system.Provisioner); !starts {
-		return nil, s, fmt.Errorf("plimsoll starts no servers of %s", r.System)
+	if _, starts := of.(system.Provisioner); !starts || !of.Describe().Apart {
+		return nil, s, fmt.Errorf("plimsoll starts no servers of %s on hosts", r.System)
 	}
 	if s, err = system.Resolve(of.Describe().Settings, r.Settings); err != nil {
 		return nil, s, err

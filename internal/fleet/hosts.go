@@ -25,8 +25,6 @@ const (
 	logPoll  = time.Second // between looks at a server's log
 	logMost  = 64 << 20    // bytes of a log that are fetched
 	readMost = 3 * time.Second
-	// hostProcess is what a host's own process is called in its readings.
-	hostProcess = "plimsoll host"
 )
 
 // Hosts are the machines of a fleet that run servers. Its methods may be called from any goroutine.
@@ -432,8 +430,8 @@ func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process
 		name := m.hello.Name
 		ended, back = append(ended, all[i].Ended...), append(back, all[i].Back...)
 		for _, p := range all[i].Use.Processes {
-			if p.Name == hostProcess {
-				p.Name += " " + name
+			if p.Name == result.Self {
+				p.Name = result.HostProcess(name)
 			}
 			r.Processes = append(r.Processes, p)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
@@ -264,11 +263,6 @@ func (s *hostStage) read() (r reading, err error) {
 		return r, errors.New("the servers are not observed")
 	}
 	r.Use, r.Ended, r.Back = s.observer.Read()
-	for i := range r.Use.Processes {
-		if r.Use.Processes[i].Name == result.Self {
-			r.Use.Processes[i].Name = hostProcess
-		}
-	}
 	return r, nil
 }
 

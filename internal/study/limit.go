@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
@@ -68,7 +69,8 @@ func (m Measured) behindWorkload() string {
 
 // cores reports whether a limit is one of cores.
 func cores(limit string) bool {
-	return limit == result.ResourceCPU || limit == result.ResourceServers
+	return limit == result.ResourceCPU || limit == result.ResourceServers ||
+		strings.HasPrefix(limit, result.ResourceHost)
 }
 
 // ofLoad reports whether a limit is one of the load: the figure does not show what the system

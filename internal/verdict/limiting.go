@@ -124,6 +124,13 @@ func Shares(r *result.Run) []result.Share {
 		out = append(out, result.Share{Resource: result.ResourceCPU, Used: used, Limit: cores,
 			Unit: result.UnitCores, Share: used / cores})
 	}
+	for _, h := range hostsOf(r) {
+		if share, ok := h.share(r, h.CPUSeconds); ok {
+			out = append(out, result.Share{Resource: result.ResourceHost + h.Name,
+				Used: h.CPUSeconds / seconds, Limit: float64(h.cores), Unit: result.UnitCores,
+				Share: share})
+		}
+	}
 	slices.SortStableFunc(out, func(a, b result.Share) int { return cmp.Compare(b.Share, a.Share) })
 	return out
 }
@@ -177,8 +184,13 @@ const mostOfMachine = 1.1
 // false when too little was observed, when it is more than there was, where the operating system
 // tells nothing, or on virtual time.
 func HostShare(r *result.Run, cpuSeconds float64) (float64, bool) {
+	return cpuShare(r, r.Environment.Cores, cpuSeconds)
+}
+
+// cpuShare is HostShare of a machine with a number of cores.
+func cpuShare(r *result.Run, cores int, cpuSeconds float64) (float64, bool) {
 	window := r.Observation.WindowNs
-	whole := float64(window) / 1e9 * float64(r.Environment.Cores)
+	whole := float64(window) / 1e9 * float64(cores)
 	if whole <= 0 || window < leastObservedNs || elsewhere(r) != "" ||
 		r.Environment.Clock == clock.VirtualName {
 		return 0, false

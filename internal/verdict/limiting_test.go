@@ -77,6 +77,8 @@ var limits = map[string]struct {
 		r.Observation.Servers, r.System.SharesHost, r.Observation.Host.CPUSeconds = nil, false,
 			39
 	}, "cpu", "on the machine that offered the load"},
+	"a host": {func(r *result.Run) { r.Observation.Shares = nil; onHosts(r, 36, 36, 0) },
+		"cpu of host h1", "90% of its limit (3.6 of 4 cores) was used"},
 	"an idle machine": {
 		func(r *result.Run) {
 			r.Observation.Shares, r.Observation.Host.CPUSeconds = nil, 0
@@ -109,6 +111,26 @@ func codes(r *result.Run, events ...result.Event) string {
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// onHosts moves the servers of a run to a host of four cores, which was busy for so many seconds of
+// its 40, the servers' among them.
+func onHosts(r *result.Run, busy, servers, stolen float64) {
+	o := &r.Observation
+	r.System.SharesHost = false
+	r.System.Hosts = []result.Host{{Name: "h1", Address: "10.0.0.1", Cores: 4}}
+	o.Hosts = []result.NamedHostUse{{Name: "h1",
+		HostUse: result.HostUse{CPUSeconds: busy, StealSeconds: stolen}}}
+	r.System.Nodes, o.Host.CPUSeconds = nil, 0
+	for i := range o.Processes {
+		p := &o.Processes[i]
+		if p.Name == result.Self {
+			o.Host.CPUSeconds = p.CPUSeconds
+			continue
+		}
+		r.System.Nodes = append(r.System.Nodes, result.Node{Name: p.Name, Address: "10.0.0.1:1"})
+		p.CPUSeconds = servers / float64(len(o.Processes)-1)
+	}
 }
 
 func TestTheMachineIsWarnedOf(t *testing.T) {
@@ -158,6 +180,11 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 		"page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
 		"cores not on record": {
 			func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},
+		"a full host":        {func(r *result.Run) { onHosts(r, 38, 38, 0) }, "machine_full"},
+		"a host with others": {func(r *result.Run) { onHosts(r, 20, 15, 0) }, "noisy_machine"},
+		"a host that was stolen from": {func(r *result.Run) { onHosts(r, 20, 20, 3) },
+			"noisy_machine"},
+		"quiet hosts":          {func(r *result.Run) { onHosts(r, 20, 19, 0) }, ""},
 		"nothing was observed": {func(r *result.Run) { r.Observation = result.Observation{} }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,6 +31,7 @@ const (
 
 // machine warns of influences of the machine on the figures.
 func machine(all *list, r *result.Run) {
+	machines(all, r)
 	host := r.Observation.Host
 	if busy, ok := HostShare(r, host.CPUSeconds); ok && busy >= fullBound {
 		if own, _ := r.Environment.OwnCPUs(); own > 0 {
@@ -75,7 +76,9 @@ func others(r *result.Run) (float64, bool) {
 	used := o.Host.CPUSeconds
 	seen := 0
 	for _, p := range o.Processes {
-		used -= p.CPUSeconds
+		if len(o.Hosts) == 0 || p.Name == result.Self { // other processes are on hosts
+			used -= p.CPUSeconds
+		}
 		if slices.Contains(o.Servers, p.Name) {
 			seen++
 		}

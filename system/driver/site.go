@@ -20,10 +20,6 @@ func (c *Cluster) enter(ctx context.Context) (err error) {
 	if c.provision.Site == nil {
 		return nil
 	}
-	if !c.servers.Apart {
-		return errors.New("these servers can be started on one machine only: leave out the " +
-			"hosts, or start the servers there by yourself and give their endpoints")
-	}
 	c.stage, err = c.provision.Site.Begin(ctx, c.provision)
 	return err
 }

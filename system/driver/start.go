@@ -42,8 +42,6 @@ type Servers struct {
 	// Races are words in a log that mean that a server failed in a race with another. Await starts
 	// it again.
 	Races []string
-	// Apart: each machine of a Site can have a part of the servers.
-	Apart bool
 }
 
 // Build describes a cluster and starts it. It returns when clients can connect.

@@ -34,7 +34,7 @@ const (
 var servers = driver.Servers{
 	StartWithin: 4 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 50 * time.Millisecond, AskWithin: 2 * time.Second,
-	LastComplaint: maven.LastComplaint, Apart: true,
+	LastComplaint: maven.LastComplaint,
 }
 
 // sums are the checksums of the files that Maven brings; TestPinned writes them with -update.

@@ -29,7 +29,7 @@ const (
 // leaderships and closes its files.
 var servers = driver.Servers{
 	StartWithin: readyWithin, StopGrace: 15 * time.Second, AskEvery: 20 * time.Millisecond,
-	LastComplaint: driver.LastLineWith(" ["+kindFatal+"] ", " ["+kindError+"] "), Apart: true,
+	LastComplaint: driver.LastLineWith(" ["+kindFatal+"] ", " ["+kindError+"] "),
 }
 
 // spawned is a cluster of child processes. Each is this program with NodeCommand.

@@ -46,7 +46,7 @@ const (
 var servers = driver.Servers{
 	StartWithin: 8 * time.Minute, StopGrace: 15 * time.Second,
 	AskEvery: 100 * time.Millisecond, AskWithin: askLimit,
-	LastComplaint: maven.LastComplaint, Apart: true,
+	LastComplaint: maven.LastComplaint,
 }
 
 // sums are the checksums of the files that Maven brings; TestPinned writes them with -update.

@@ -30,7 +30,7 @@ const (
 // seconds to start. Servers that stop close their files.
 var servers = driver.Servers{
 	StartWithin: 4 * time.Minute, StopGrace: 20 * time.Second, AskEvery: 100 * time.Millisecond,
-	LastComplaint: lastComplaint, Apart: true,
+	LastComplaint: lastComplaint,
 	AddressTaken: []string{
 		"eaddrinuse", "is in use by another node", "could not bind to distribution port",
 	},

@@ -1,0 +1,367 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/process"
+	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// toy is a system whose servers are loops of the shell, which write their secret into their logs.
+type toy struct {
+	system.System
+	more bool // its driver takes a step more than the coordinator's
+}
+
+func newToy() *toy { return &toy{System: sim.New(clock.Precise(), nil)} }
+
+const toyPort = 20_123
+
+func (s *toy) Describe() system.Description {
+	d := s.System.Describe()
+	d.Name, d.Apart = "toy", true
+	d.Settings = slices.Concat(d.Settings, system.MustSettings(driver.DeclarePrograms))
+	return d
+}
+
+func (*toy) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
+
+var toyServers = driver.Servers{StartWithin: 10 * time.Second, StopGrace: time.Second,
+	AskEvery: time.Millisecond, LastComplaint: driver.LastLineWith("bad")}
+
+func (s *toy) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	return toyServers.Provision(ctx, p, func(ctx context.Context, c *driver.Cluster) (
+		system.Provisioned, error,
+	) {
+		hosts, err := c.Hosts(p.Nodes, toyPort)
+		if err != nil {
+			return nil, err
+		}
+		secret := c.Secret()
+		for i, name := range s.NodeNames(p) {
+			n := c.Add(name, driver.At(hosts[i], toyPort))
+			if s.more {
+				if err := c.Run(ctx, n, "nothing", shell("true")); err != nil {
+					return nil, err
+				}
+			}
+			if err := c.Furnish(n, map[string]string{"secret": secret + "\n"}); err != nil {
+				return nil, err
+			}
+		}
+		err = c.Launch(c.Members(), func(n *driver.Node) process.Spec {
+			return shell("cat " + n.Path("secret") + "; while :; do sleep 0.01; done")
+		})
+		if err != nil {
+			return nil, err
+		}
+		return c, c.AwaitEach(ctx, c.Members(), func(_ context.Context, n *driver.Node) error {
+			if len(process.Tail(n.Log)) == 0 {
+				return errors.New("it has not said its secret")
+			}
+			return nil
+		})
+	})
+}
+
+func shell(script string) process.Spec {
+	return process.Spec{Path: "/bin/sh", Args: []string{"-c", script},
+		Env: []string{"PATH=" + os.Getenv("PATH")}}
+}
+
+// toyLab is a coordinator and hosts in this process.
+type toyLab struct {
+	coordinator *Coordinator
+	hosts       []*hired
+	dirs        []string
+}
+
+// newToyLab starts hosts of a system at loopback addresses.
+func newToyLab(t *testing.T, n int, of system.System) *toyLab {
+	t.Helper()
+	c, err := Listen(Options{Address: "127.0.0.1:0", Hosts: n, Version: version,
+		Clock: clock.Precise()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	l := &toyLab{coordinator: c}
+	addresses, err := process.Addresses(n, toyPort)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range addresses {
+		host, _, err := net.SplitHostPort(a[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		l.dirs = append(l.dirs, dir)
+		l.hosts = append(l.hosts, hireWith(t, WorkerOptions{Coordinator: c.Address(),
+			Token: c.Token(), Name: fmt.Sprintf("h%d", i+1), Host: "here", Version: version,
+			Cores: 1, Systems: system.NewRegistry(of), Clock: clock.Precise(),
+			Hosting: &Hosting{Address: host, Base: dir}}))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := c.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// up starts servers on the hosts.
+func (l *toyLab) up(t *testing.T, nodes int, given ...target.Setting) (*testbed.Testbed, error) {
+	t.Helper()
+	dir, of, hosts := t.TempDir(), newToy(), l.coordinator.Hosts()
+	settings, err := system.Resolve(of.Describe().Settings, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testbed.Up(t.Context(), testbed.Options{Base: dir, Provisioner: of, Hosts: hosts,
+		Provision: system.Provision{Nodes: nodes, Durability: workload.SyncSync, Breakable: true,
+			Settings: settings, LogDir: filepath.Join(dir, "logs"), Site: hosts}})
+}
+
+// left returns what is left of servers in the hosts' folders.
+func (l *toyLab) left() (all []string) {
+	for _, dir := range l.dirs {
+		found, _ := filepath.Glob(filepath.Join(dir, ".testbed", "p*"))
+		all = append(all, found...)
+	}
+	return all
+}
+
+// The servers of a cluster start on their hosts with one secret, their logs come to the
+// coordinator, each can be killed and started again, and nothing is left of them.
+func TestServersOnHosts(t *testing.T) {
+	t.Parallel()
+	l := newToyLab(t, 3, newToy())
+	bed, err := l.up(t, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]bool{}
+	for i, n := range bed.Cluster().Nodes() {
+		secrets[string(process.Tail(n.Log))] = true
+		made, _ := filepath.Glob(filepath.Join(l.dirs[i], ".testbed", "p*", "data", "*"))
+		if len(made) != 1 || filepath.Base(made[0]) != n.Name {
+			t.Errorf("host %d has %v, want the folder of %s only", i+1, made, n.Name)
+		}
+	}
+	if len(secrets) != 1 {
+		t.Errorf("%d secrets, want one: %v", len(secrets), secrets)
+	}
+	nodes := bed.Cluster().(system.Restarter)
+	before := bed.Cluster().Nodes()[1].PID
+	if err := nodes.Restart("n2"); err == nil || !strings.Contains(err.Error(), "still runs") {
+		t.Errorf("a server that runs was started again: %v", err)
+	}
+	if err := errors.Join(nodes.Kill("n2"), nodes.Restart("n2")); err != nil {
+		t.Fatal(err)
+	}
+	after := bed.Cluster().Nodes()[1].PID
+	if after == before || syscall.Kill(after, 0) != nil || syscall.Kill(before, 0) == nil {
+		t.Errorf("n2 was process %d and is %d", before, after)
+	}
+	if err := nodes.Kill("n9"); err == nil {
+		t.Error("a node that is not there was killed")
+	}
+	all := bed.Cluster().Nodes()
+	if err := bed.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range all {
+		if syscall.Kill(n.PID, 0) == nil {
+			t.Errorf("%s still runs", n.Name)
+		}
+	}
+	if left := l.left(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	again, err := l.up(t, 2)
+	if err != nil {
+		t.Fatalf("the hosts start nothing after they were cleared: %v", err)
+	}
+	if err := again.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host whose coordinator ends, without a word to its servers, kills them and removes their data.
+func TestHostsWithoutCoordinator(t *testing.T) {
+	t.Parallel()
+	l := newToyLab(t, 2, newToy())
+	bed, err := l.up(t, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := bed.Cluster().Nodes()
+	if err := l.coordinator.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range l.hosts {
+		err := <-h.ended
+		if err == nil || !strings.Contains(err.Error(), "so the servers have been ended") {
+			t.Errorf("host %d ended with %v", i+1, err)
+		}
+	}
+	for _, n := range all {
+		if syscall.Kill(n.PID, 0) == nil {
+			t.Errorf("%s still runs", n.Name)
+		}
+	}
+	if left := l.left(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	_ = bed.Close(t.Context()) // its hosts are lost
+}
+
+// What a host refuses is one sentence with its name, and starts nothing.
+func TestHostsRefuse(t *testing.T) {
+	t.Parallel()
+	l := newToyLab(t, 2, newToy())
+	taken, err := net.Listen("tcp", net.JoinHostPort(
+		l.coordinator.Hosts().team[1].hello.Address, fmt.Sprint(toyPort)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := target.Setting{Name: driver.SetPrograms, Value: "/usr/local/bin"}
+	for want, start := range map[string]func() error{
+		"need 3 machines, and there are 2 hosts": func() error { _, err := l.up(t, 3); return err },
+		"host h2 on here: port 20123 of 127.":    func() error { _, err := l.up(t, 2); return err },
+		"programs names a folder": func() error {
+			_, err := l.up(t, 2, folder)
+			return err
+		},
+	} {
+		if err := start(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if left := l.left(); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", want, left)
+		}
+	}
+	_ = taken.Close()
+	bed, err := l.up(t, 2)
+	if err != nil {
+		t.Fatalf("after all refusals: %v", err)
+	}
+	if err := bed.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host whose driver takes other steps than the coordinator's fails the start by the step's name.
+func TestDriversOfOtherSteps(t *testing.T) {
+	t.Parallel()
+	other := newToy()
+	other.more = true
+	l := newToyLab(t, 1, other)
+	const soon = 2 * time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	hosts := l.coordinator.Hosts()
+	settings, err := system.Resolve(other.Describe().Settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = testbed.Up(ctx, testbed.Options{Base: t.TempDir(), Provisioner: newToy(), Hosts: hosts,
+		Provision: system.Provision{Nodes: 1, Durability: workload.SyncSync, Breakable: true,
+			Settings: settings, LogDir: t.TempDir(), Site: hosts}})
+	if err == nil || !strings.Contains(err.Error(), "furnish n1") {
+		t.Errorf("got %v", err)
+	}
+	if left := l.left(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Hosts of one address, of no address, and of another version do not join.
+func TestHostsThatDoNotJoin(t *testing.T) {
+	t.Parallel()
+	c, err := Listen(Options{Address: "127.0.0.1:0", Hosts: 2, Version: version,
+		Clock: clock.Precise()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	join := func(name, address, of string) *hired {
+		return hireWith(t, WorkerOptions{Coordinator: c.Address(), Token: c.Token(), Name: name,
+			Host: "here", Version: of, Cores: 1, Systems: system.NewRegistry(newToy()),
+			Clock: clock.Precise(), Hosting: &Hosting{Address: address, Base: t.TempDir()}})
+	}
+	for want, h := range map[string]*hired{
+		"is not an IPv4 address": join("h8", "::1", version),
+		"install one version":    join("h9", "127.0.0.1", "v0"),
+	} {
+		if err := <-h.ended; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	join("h1", "127.1.1.1", version)
+	for len(c.hosts()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	want := "host h1 has the address 127.1.1.1 already"
+	if err := <-join("h2", "127.1.1.1", version).ended; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	worker := hire(t, c, newToy(), "w1")
+	if err := <-worker.ended; err == nil || !strings.Contains(err.Error(), "all 0 workers") {
+		t.Errorf("a worker that nobody expects: %v", err)
+	}
+}
+
+// Whatever a coordinator orders, a host answers it, and runs nothing that its driver does not.
+func FuzzHostOrders(f *testing.F) {
+	for do, body := range map[action]any{
+		actionPrepare: testbed.Request{System: "toy", Nodes: 1, Durability: workload.SyncSync},
+		actionStage:   staging{Machines: []string{"127.9.9.9"}, Seed: make([]byte, seedBytes)},
+		actionStep:    turn{"n1", "launch"},
+		actionAwait:   "n1",
+		actionServer:  serverAsk{Node: "n1", Do: serverUpgrade, Version: "../../x"},
+		actionLog:     logAsk{Node: "../../../etc/passwd"},
+		actionObserve: nil, actionRead: nil, actionForget: nil,
+		actionBreak: testbed.Breakage{Nodes: []string{"n1"}},
+		actionMend:  nil, actionSync: nil, actionClear: nil,
+	} {
+		raw, err := encoding.Marshal(body)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(do), raw)
+	}
+	w := &workerEnd{}
+	f.Fuzz(func(t *testing.T, do string, body []byte) {
+		h := &hosted{Hosting: Hosting{Address: "127.9.9.9", Base: t.TempDir()},
+			systems: system.NewRegistry(newToy()), say: func(string) {}}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		request := testbed.Request{System: "toy", Nodes: 1, Durability: workload.SyncSync}
+		if err := h.prepare(ctx, request); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = h.do(ctx, ctx, &order{Do: action(do), Body: body}, w.read)
+		if err := h.clear(); err != nil {
+			t.Error(err)
+		}
+	})
+}
