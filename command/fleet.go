@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/fleet"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/process"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -28,14 +30,19 @@ const (
 	leaveLimit  = 15 * time.Second // until local workers have ended
 )
 
-// fleetFlags are the flags of commands whose load can be offered by other processes.
-type fleetFlags struct {
-	Workers       string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
-	WorkersFrom   string `type:"path" placeholder:"FILE" help:"Offer the load from the workers that a file names, one on a line."`
-	Pair          bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
+// hostFlags are the flags of commands whose servers can be started by hosts.
+type hostFlags struct {
 	Hosts         string `placeholder:"N|local:N" help:"Start the servers on N hosts, which join from their machines (plimsoll host), a node on each; or from N processes of this machine with addresses of their own."`
 	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers and hosts join: one of this machine that theirs can reach. Port 0: a free one."`
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
+}
+
+// fleetFlags are the flags of commands whose load can be offered by other processes.
+type fleetFlags struct {
+	Workers     string `placeholder:"N|local:N" help:"Offer the load from N workers, which join from their machines (plimsoll worker), or from N processes of this machine."`
+	WorkersFrom string `type:"path" placeholder:"FILE" help:"Offer the load from the workers that a file names, one on a line."`
+	Pair        bool   `help:"Keep the producers and the consumers of each topic on one worker, so that end-to-end latency is on one clock."`
+	hostFlags
 }
 
 // machines returns the number of other machines that share the load; 0: none.
@@ -87,12 +94,8 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	if err != nil {
 		return inputError{err}
 	}
-	hosts, localHosts, err := hands("--hosts", f.Hosts)
-	if err != nil {
-		return inputError{err}
-	}
-	o.Hosts = hosts
-	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: hosts, dir: "runs"}
+	_, localHosts, _ := hands("--hosts", f.Hosts)
+	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: o.Hosts, dir: "runs"}
 	for _, job := range jobs {
 		c.dir = job.Runs
 		if err := c.take(job); err != nil {
@@ -188,13 +191,55 @@ func (c *crew) await(ctx context.Context, con console) error {
 	}
 }
 
-// read reads the flags.
-func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
+// options returns what the flags say of the fleet's coordinator, and whether its hosts are started on
+// this machine.
+func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
 	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
 	if f.FleetIdentity != "" {
 		if o.Identity, err = readIdentity(f.FleetIdentity); err != nil {
 			return o, false, fmt.Errorf("--fleet-identity: %w", err)
 		}
+	}
+	o.Hosts, local, err = hands("--hosts", f.Hosts)
+	return o, local, err
+}
+
+// joining returns what waits for the hosts of a testbed, in the process that owns it; nil: it has
+// none.
+func (f *hostFlags) joining() func(context.Context, func(string)) (testbed.Hosts, func(), error) {
+	if f.Hosts == "" {
+		return nil
+	}
+	return func(ctx context.Context, progress func(string)) (testbed.Hosts, func(), error) {
+		con := console{out: io.Discard, err: sentences(progress)}
+		o, local, err := f.options()
+		if err != nil {
+			return nil, nil, err
+		}
+		c := &crew{hosts: o.Hosts, dir: "runs"}
+		end := func() { c.end(con) }
+		if err := c.gather(ctx, con, o, false, local); err != nil {
+			end()
+			return nil, nil, err
+		}
+		return c.coordinator.Hosts(), end, nil
+	}
+}
+
+// sentences is a writer that passes each line on.
+type sentences func(sentence string)
+
+func (s sentences) Write(b []byte) (int, error) {
+	for line := range strings.Lines(string(b)) {
+		s(strings.TrimSpace(line))
+	}
+	return len(b), nil
+}
+
+// read reads the flags.
+func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
+	if o, _, err = f.options(); err != nil {
+		return o, false, err
 	}
 	if f.Workers != "" && f.WorkersFrom != "" {
 		return o, false, errors.New("--workers and --workers-from exclude one another: give one")

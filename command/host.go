@@ -27,6 +27,7 @@ type hostCommand struct {
 	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
 	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
 	Name      string        `placeholder:"NAME" help:"The host's name, unique in the fleet. Default: the machine's name."`
+	Machine   string        `placeholder:"NAME" help:"The name of the machine in results. Default: the machine's own."`
 	Address   string        `placeholder:"IP" help:"The IPv4 address that the servers listen on. Default: the one from which this machine reaches the coordinator."`
 	Dir       string        `type:"path" default:"plimsoll-host" placeholder:"DIR" help:"The folder below which the servers' data is, on the disk to measure. The data is deleted when the servers end."`
 	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
@@ -52,8 +53,8 @@ func (c *hostCommand) Run(con console) error {
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
-	args := []string{"host", "--serve", "--join", c.Join, "--name", c.Name, "--address", c.Address,
-		"--dir", c.Dir, "--wait", c.Wait.String()}
+	args := []string{"host", "--serve", "--join", c.Join, "--name", c.Name, "--machine", c.Machine,
+		"--address", c.Address, "--dir", c.Dir, "--wait", c.Wait.String()}
 	second := exec.CommandContext(ctx, program, args...)
 	second.Stderr = con.err
 	// A terminal's interrupt reaches the first process only.
@@ -115,7 +116,8 @@ func (c *hostCommand) serve(con console) error {
 	}
 	var saying sync.Mutex
 	err = fleet.Work(ctx, fleet.WorkerOptions{
-		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, machine), Host: machine,
+		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, machine),
+		Host: cmp.Or(c.Machine, machine),
 		Wait: c.Wait, Version: build().Version, Cores: runtime.NumCPU(),
 		Systems: systems.Registry(), Clock: clock.Precise(),
 		Hosting: &fleet.Hosting{Address: address, Base: c.Dir},

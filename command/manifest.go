@@ -25,8 +25,13 @@ import (
 // manifestCommand prints a manifest for Kubernetes.
 type manifestCommand struct {
 	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload, or a YAML file."`
-	Target   []string `short:"t" sep:"none" required:"" placeholder:"NAME|FILE" help:"The target of the load: a YAML file with endpoints that pods reach; repeat it to measure one after the other."`
+	Target   []string `short:"t" sep:"none" required:"" placeholder:"NAME|FILE" help:"The target of the load: a YAML file with endpoints that pods reach, or with --hosts a system whose servers they start; repeat it to measure one after the other."`
 	Workers  int      `required:"" placeholder:"N" help:"The number of workers, each a pod."`
+
+	Hosts       int    `placeholder:"N" help:"The number of hosts, each a pod that runs servers of its own."`
+	HostCPU     string `name:"host-cpu" default:"2" help:"The CPU of each host."`
+	HostMemory  string `default:"4Gi" help:"The memory of each host."`
+	HostStorage string `default:"20Gi" help:"The size of the volume of each host, which is deleted with it."`
 
 	Name            string `default:"plimsoll" help:"The prefix of all objects' names."`
 	Namespace       string `placeholder:"NAME" help:"The namespace of the objects. Default: kubectl's."`
@@ -71,6 +76,8 @@ func (c *manifestCommand) manifest() (*kubernetes.Manifest, error) {
 		Name: c.Name, Namespace: c.Namespace, CreateNamespace: c.CreateNamespace, Image: c.Image,
 		Workers: c.Workers, Worker: kubernetes.Resources{CPU: c.CPU, Memory: c.Memory},
 		Coordinator: kubernetes.Resources{CPU: c.CoordinatorCPU, Memory: c.CoordinatorMemory},
+		Hosts:       c.Hosts, Host: kubernetes.Resources{CPU: c.HostCPU, Memory: c.HostMemory},
+		HostStorage: c.HostStorage,
 		Storage:     c.Storage, StorageClass: c.StorageClass, Secret: c.Secret,
 		PageToken: rand.Text(),
 	}
@@ -133,6 +140,9 @@ func (c *manifestCommand) files(m *kubernetes.Manifest) (args []string, err erro
 			}
 		}
 	}
+	if c.Hosts > 0 {
+		args = append(args, "--hosts", strconv.Itoa(c.Hosts))
+	}
 	return append(args,
 		"--workers-from", path.Join(kubernetes.FilesFolder, kubernetes.NamesFile),
 		"--fleet-listen", net.JoinHostPort("0.0.0.0", strconv.Itoa(kubernetes.JoinPort)),
@@ -145,9 +155,9 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 	if err != nil {
 		return err
 	}
-	if system.Starts(s, t) {
-		return errors.New("plimsoll starts no servers in a cluster: give the target the " +
-			"endpoints of servers that pods reach")
+	if system.Starts(s, t) && c.Hosts == 0 {
+		return errors.New("without --hosts plimsoll starts no servers in a cluster: give it, or " +
+			"give the target the endpoints of servers that pods reach")
 	}
 	if len(t.Processes) > 0 {
 		return errors.New("processes belong to one machine: remove them")
@@ -167,7 +177,8 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 				"under a key, and write %s/KEY", file, kubernetes.SecretFolder)
 		}
 	}
-	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Clock: clock.Precise()}
+	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Clock: clock.Precise(),
+		OnHosts: c.Hosts}
 	return job.Check()
 }
 

@@ -43,6 +43,7 @@ type testbedUpCommand struct {
 	Warm       string `default:"0s" placeholder:"auto|LENGTH" help:"Put the servers under load before the cluster is up, on topics that are then deleted: auto, until they have levelled off, at most 5 minutes, or auto 1m; or for a length; 0s: not at all."`
 	Breakable  bool   `help:"Give each server its own disk and group, so that testbed break can inject every fault (needs root)."`
 	Runs       string `default:"runs" type:"path" placeholder:"DIR" help:"The folder of runs in which the cluster keeps its data."`
+	hostFlags
 }
 
 // Run starts a cluster and prints how to use it.
@@ -74,7 +75,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	ctx, stop := untilTold()
 	defer stop()
 	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
-		Breakable: c.Breakable, Warm: c.Warm}, t, c.Runs,
+		Breakable: c.Breakable, Warm: c.Warm, hostFlags: c.hostFlags}, t, c.Runs,
 		func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	if ctx.Err() != nil {
 		fmt.Fprintln(con.err, "stopped before the cluster was up; all of its data is removed")
@@ -107,6 +108,7 @@ type testbedRequest struct {
 	NeedBytes  int64  `json:"need_bytes"`
 	Breakable  bool   `json:"breakable"`
 	Warm       string `json:"warm,omitempty"` // as bench.ParseWarmUp reads it; empty: not at all
+	hostFlags
 }
 
 // bringUp starts a cluster in its own process, which outlives this one.
@@ -116,7 +118,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	// starts.
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
-		err = breakable(ctx, o, baseOf(t, runs))
+		err = breakable(ctx, o, baseOf(t, runs), r.Hosts != "")
 	}
 	var longer time.Duration
 	if err == nil && r.Warm != "" {
@@ -163,6 +165,7 @@ func (r testbedRequest) order() (testbed.Order, error) {
 	}
 	if err == nil {
 		o.Warm = r.warming(t)
+		o.Hosts = r.joining()
 	}
 	return o, err
 }
@@ -188,14 +191,23 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	if err := system.Refuse(s, c); err != nil {
 		return testbed.Order{}, err
 	}
-	if err := system.FindSoftware(s, settings); err != nil {
+	hosts, _, err := hands("--hosts", r.Hosts)
+	switch {
+	case err != nil:
+		return testbed.Order{}, err
+	case hosts == 0:
+		err = system.FindSoftware(s, settings)
+	case !d.Apart:
+		err = bench.OnOneMachine(d.Name)
+	}
+	if err != nil {
 		return testbed.Order{}, err
 	}
 	return testbed.Order{
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
 		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
-			Breakable: r.Breakable},
+			Breakable: r.Breakable || hosts > 0},
 	}, nil
 }
 

@@ -101,11 +101,11 @@ func findTestbed(con console, runs, name string) (testbed.State, error) {
 
 // breakable returns the reason why the servers of an order cannot be prepared for all faults. A
 // slow disk that this machine cannot have is reported when that fault is requested.
-func breakable(ctx context.Context, o testbed.Order, base string) error {
+func breakable(ctx context.Context, o testbed.Order, base string, elsewhere bool) error {
 	faults := []workload.Fault{{Do: workload.FaultPowerCut, Target: workload.TargetOne},
 		{Do: workload.FaultPartition, Target: workload.TargetOne}}
 	c := fault.Cluster{System: o.System, Provisioner: o.Provisioner, Provision: o.Provision,
-		Base: base}
+		Base: base, Elsewhere: elsewhere}
 	if err := fault.Check(ctx, faults, c); err != nil {
 		return fmt.Errorf("--breakable: %w", err)
 	}

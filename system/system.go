@@ -405,7 +405,8 @@ type Restarter interface {
 type Node struct {
 	Name    string
 	Address string
-	PID     int // this process's when the node runs in it
+	PID     int // on its machine; this process's when the node runs in it
+	Ended   bool
 	Log     string
 	// Quit is the signal that makes the node end cleanly. 0 means SIGTERM.
 	Quit syscall.Signal

@@ -27,8 +27,7 @@ func (j *Job) CheckHosts() error {
 		return fmt.Errorf("hosts are for servers that plimsoll starts, and those of %s run "+
 			"already or are part of plimsoll: leave out --hosts", name)
 	case !d.Apart:
-		return fmt.Errorf("plimsoll starts the servers of %s on one machine only: leave out --hosts, "+
-			"or start servers by yourself and give the target their endpoints", name)
+		return OnOneMachine(name)
 	case j.Target.Testbed.Dir != "":
 		return errors.New("testbed.dir names a folder of this machine, and the servers start on " +
 			"hosts: leave it out, and give each host its --dir")
@@ -40,6 +39,12 @@ func (j *Job) CheckHosts() error {
 			"servers are processes, or leave out --hosts", name)
 	}
 	return nil
+}
+
+// OnOneMachine is the error of a system whose servers cannot be on machines of their own.
+func OnOneMachine(name string) error {
+	return fmt.Errorf("plimsoll starts the servers of %s on one machine only: leave out --hosts, "+
+		"or start servers by yourself and give the target their endpoints", name)
 }
 
 // observer reads the resources of a run once an interval.

@@ -19,6 +19,7 @@ const (
 	IdentityFile = "/etc/plimsoll/identity/identity"
 	TokenFile    = "/etc/plimsoll/join/token"
 	RunsFolder   = "/runs"
+	DataFolder   = "/data"   // of a host
 	NamesFile    = "workers" // in FilesFolder: the names of the workers
 	JoinPort     = 7433
 	PagePort     = 8080
@@ -26,6 +27,9 @@ const (
 
 // MostWorkers bounds the workers of a manifest.
 const MostWorkers = 1000
+
+// MostHosts bounds its hosts.
+const MostHosts = 100
 
 // Manifest is an experiment on a fleet.
 type Manifest struct {
@@ -36,6 +40,9 @@ type Manifest struct {
 	Workers         int
 	Worker          Resources // of each
 	Coordinator     Resources
+	Hosts           int // that run servers; 0: none
+	Host            Resources
+	HostStorage     string // of the volume of each
 	Storage         string // of the volume with the results
 	StorageClass    string // empty: the cluster's default
 	Args            []string
@@ -86,6 +93,9 @@ func (*Manifest) TokenFile() string { return TokenFile }
 
 // RunsFolder is RunsFolder.
 func (*Manifest) RunsFolder() string { return RunsFolder }
+
+// DataFolder is DataFolder.
+func (*Manifest) DataFolder() string { return DataFolder }
 
 // JoinPort is JoinPort.
 func (*Manifest) JoinPort() int { return JoinPort }
@@ -141,7 +151,14 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("%q is not a valid name of an image: write it like registry/plimsoll:1.2",
 			m.Image)
 	}
-	for _, r := range []Resources{m.Worker, m.Coordinator} {
+	if m.Hosts < 0 || m.Hosts > MostHosts {
+		return fmt.Errorf("%d hosts: give a number from 1 to %d", m.Hosts, MostHosts)
+	}
+	pods, volumes := []Resources{m.Worker, m.Coordinator}, []string{m.Storage}
+	if m.Hosts > 0 {
+		pods, volumes = append(pods, m.Host), append(volumes, m.HostStorage)
+	}
+	for _, r := range pods {
 		if !cpu.MatchString(r.CPU) {
 			return fmt.Errorf("%q is not an amount of CPU: write cores like 2, or thousandths "+
 				"like 500m", r.CPU)
@@ -150,8 +167,10 @@ func (m *Manifest) check() error {
 			return fmt.Errorf("%q is not an amount of memory: write it like 2Gi", r.Memory)
 		}
 	}
-	if !size.MatchString(m.Storage) {
-		return fmt.Errorf("%q is not the size of a volume: write it like 10Gi", m.Storage)
+	for _, v := range volumes {
+		if !size.MatchString(v) {
+			return fmt.Errorf("%q is not the size of a volume: write it like 10Gi", v)
+		}
 	}
 	return m.checkContents()
 }

@@ -35,9 +35,12 @@ func example() *Manifest {
 func TestManifest(t *testing.T) {
 	full := example()
 	full.Name, full.Namespace, full.CreateNamespace, full.StorageClass = "peak-1", "load", true, "fast"
+	hosts := example()
+	hosts.Hosts, hosts.Host, hosts.HostStorage = 3, Resources{"2", "4Gi"}, "20Gi"
 	bare := example()
 	bare.Secret, bare.Variables, bare.Files = "", nil, nil
-	for name, m := range map[string]*Manifest{"plain": example(), "full": full, "bare": bare} {
+	for name, m := range map[string]*Manifest{"plain": example(), "full": full,
+		"bare": bare, "hosts": hosts} {
 		t.Run(name, func(t *testing.T) {
 			text, err := m.YAML()
 			if err != nil {

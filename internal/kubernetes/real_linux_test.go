@@ -58,6 +58,7 @@ func TestRealKubernetes(t *testing.T) {
 	t.Run("a run, unattended", f.unattended)
 	t.Run("a worker's pod is deleted", f.deleted)
 	t.Run("a limit of CPU", f.throttled)
+	t.Run("servers on hosts", f.hosted)
 }
 
 // build builds plimsoll as the Dockerfile does.
@@ -138,10 +139,15 @@ type fleet struct {
 // apply applies the manifest of a fleet of two workers, and returns it.
 func (f *fleet) apply(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
+	return f.applyTarget(t, name, fmt.Sprintf(target, f.broker), args...)
+}
+
+func (f *fleet) applyTarget(t *testing.T, name, target string, args ...string) []byte {
+	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "w.yaml"), workload)
-	write(t, filepath.Join(dir, "t.yaml"), fmt.Sprintf(target, f.broker))
-	f.volume(t, name)
+	write(t, filepath.Join(dir, "t.yaml"), target)
+	f.volume(t, name, name)
 	cmd := exec.Command(f.plimsoll, append([]string{"fleet", "manifest", "-w",
 		filepath.Join(dir, "w.yaml"), "-t", filepath.Join(dir, "t.yaml"), "--workers", "2",
 		"--name", name, "--image", imageName, "--storage", "1Gi", "--storage-class", name, "--secret", "broker",
@@ -158,18 +164,18 @@ func (f *fleet) apply(t *testing.T, name string, args ...string) []byte {
 }
 
 // volume makes a volume on the first node, as a cluster's own storage would do.
-func (f *fleet) volume(t *testing.T, class string) {
+func (f *fleet) volume(t *testing.T, name, class string) {
 	t.Helper()
-	folder := filepath.Join(f.run, "disk-"+class)
+	folder := filepath.Join(f.run, "disk-"+name)
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	f.kubectl(t, fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "PersistentVolume",
-		"metadata": {"name": %q}, "spec": {"storageClassName": %[1]q, "capacity": {"storage": "1Gi"},
+		"metadata": {"name": %q}, "spec": {"storageClassName": %q, "capacity": {"storage": "1Gi"},
 		"accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
 		"local": {"path": %q}, "nodeAffinity": {"required": {"nodeSelectorTerms": [
 		{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",
-		"values": ["node1"]}]}]}}}}`, class, folder), "apply", "-f", "-")
+		"values": ["node1"]}]}]}}}}`, name, class, folder), "apply", "-f", "-")
 }
 
 // fetch brings the results home, and returns the only run and its report.
@@ -292,4 +298,31 @@ func (f *fleet) throttled(t *testing.T) {
 		t.Errorf("the verdicts are %+v", run.Verdicts)
 	}
 	f.end(t, "tight", manifest)
+}
+
+// hosted has the servers in pods of their own, with volumes of their own.
+func (f *fleet) hosted(t *testing.T) {
+	for i := range 3 {
+		f.volume(t, fmt.Sprintf("lab-data-%d", i), "lab")
+	}
+	began := time.Now()
+	manifest := f.applyTarget(t, "lab", "system: nats\n", "--hosts", "3", "--host-cpu", "400m",
+		"--host-memory", "256Mi", "--host-storage", "1Gi", "--", "run", "--warm", "0s",
+		"--rate", "200/s")
+	f.ends(t, "Complete", "lab-coordinator", "lab-worker", "lab-host")
+	t.Logf("complete after %s", time.Since(began).Round(100*time.Millisecond))
+	run, _ := f.fetch(t, "lab")
+	if l := run.Ledger; run.State != result.Complete || !l.Accounted || l.Subscriptions[0].Lost != 0 ||
+		run.Counters.Acked == 0 || len(run.Workers) != 2 {
+		t.Errorf("the run is %s: %+v", run.State, l)
+	}
+	pods := map[string]bool{}
+	for _, n := range run.System.Nodes {
+		host, _, _ := net.SplitHostPort(n.Address)
+		pods[host] = strings.HasPrefix(host, "10.244.")
+	}
+	if len(pods) != 3 || len(run.System.Hosts) != 3 {
+		t.Errorf("the servers were at %v, on %+v", run.System.Nodes, run.System.Hosts)
+	}
+	f.end(t, "lab", manifest)
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -156,6 +155,8 @@ type controller struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
+
+	mu sync.Mutex // held while the state is changed
 }
 
 // control starts to serve requests.
@@ -225,6 +226,8 @@ func (c *controller) obey(r request, answer *reply) error {
 		return fmt.Errorf("this testbed does not know the request %s: "+
 			"use the plimsoll that started it", r.Verb)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return errors.Join(err, c.notice(r.Node, &answer.Node))
 }
 
@@ -233,7 +236,7 @@ func (c *controller) notice(node string, now *Node) error {
 	var running []system.Node
 	for i, n := range c.cluster.Nodes() {
 		at := &c.state.Nodes[i]
-		at.PID, at.Alive = n.PID, syscall.Kill(n.PID, 0) == nil
+		at.PID, at.Alive = n.PID, !n.Ended
 		if at.Alive {
 			running = append(running, n)
 		}
@@ -241,7 +244,26 @@ func (c *controller) notice(node string, now *Node) error {
 			*now = *at
 		}
 	}
-	return errors.Join(c.folder.save(*c.state), c.folder.retarget(c.state.Name, running))
+	err := c.folder.save(*c.state)
+	if c.state.Hosted {
+		return err // the target names no processes
+	}
+	return errors.Join(err, c.folder.retarget(c.state.Name, running))
+}
+
+// look notes the ends of servers on hosts, which readers of the state cannot see.
+func (c *controller) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.state.Hosted {
+		return
+	}
+	for i, n := range c.cluster.Nodes() {
+		if c.state.Nodes[i].Alive == n.Ended {
+			_ = c.notice("", new(Node)) // the next look tries again
+			return
+		}
+	}
 }
 
 // retarget replaces the processes in the target by those of the running servers.

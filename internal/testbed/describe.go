@@ -13,10 +13,13 @@ import (
 // describe writes the target with which plimsoll run reaches the cluster. Each secret is in
 // a file that only its owner may read. All paths are absolute, so that the target works from
 // any directory.
-func (r *folder) describe(name string, o Order, cluster system.Provisioned) error {
+func (r *folder) describe(name string, o Order, bed *Testbed) error {
+	cluster := bed.cluster
 	t := &target.Target{
 		Name: name, System: o.System, Endpoints: cluster.Endpoints(), Settings: o.Settings,
-		Processes: processesOf(name, cluster.Nodes()),
+	}
+	if bed.hosts == nil {
+		t.Processes = processesOf(name, cluster.Nodes())
 	}
 	secrets := filepath.Join(r.dir, secretsName)
 	if err := os.Mkdir(secrets, 0o700); err != nil {

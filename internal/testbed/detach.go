@@ -249,6 +249,9 @@ type Order struct {
 	// Injector returns the injector for Break and Heal. With nil the testbed takes no
 	// faults.
 	Injector func(*Testbed) system.Injector
+	// Hosts, if not nil, returns the machines that the servers start on, when they are there, and
+	// what ends them. It calls progress with what they need.
+	Hosts func(ctx context.Context, progress func(sentence string)) (Hosts, func(), error)
 	// Warm, if not nil, puts the running cluster under load before it is announced, and calls
 	// progress before each long step. Its error ends the testbed.
 	Warm func(ctx context.Context, bed *Testbed, progress func(sentence string)) (
@@ -349,9 +352,18 @@ func (k *keeper) keep(
 	if err := k.folder.save(state); err != nil {
 		return errors.Join(err, k.folder.remove())
 	}
-	k.say(answer{Progress: fmt.Sprintf("starting %s of %d nodes on this machine",
-		told.Name, o.Provision.Nodes)})
-	bed, err := k.start(ctx, o)
+	where, hosts := "this machine", Hosts(nil)
+	if o.Hosts != nil {
+		found, end, err := o.Hosts(ctx, k.progress)
+		if err != nil {
+			return errors.Join(err, k.folder.remove())
+		}
+		defer end()
+		where, hosts, state.Hosted = "hosts", found, true
+	}
+	k.say(answer{Progress: fmt.Sprintf("starting %s of %d nodes on %s",
+		told.Name, o.Provision.Nodes, where)})
+	bed, err := k.start(ctx, o, hosts)
 	if err != nil {
 		return errors.Join(err, k.folder.remove())
 	}
@@ -369,12 +381,15 @@ func (k *keeper) keep(
 }
 
 // start starts the cluster in the folder.
-func (k *keeper) start(ctx context.Context, o Order) (*Testbed, error) {
+func (k *keeper) start(ctx context.Context, o Order, hosts Hosts) (*Testbed, error) {
 	o.Provision.LogDir = filepath.Join(k.folder.dir, logsName)
+	if hosts != nil {
+		o.Provision.Site = hosts
+	}
 	return Options{
 		Base: filepath.Dir(filepath.Dir(k.folder.dir)), Provisioner: o.Provisioner,
 		Provision: o.Provision, NeedBytes: o.NeedBytes, Prepare: o.Prepare,
-		Progress: k.progress,
+		Progress: k.progress, Hosts: hosts,
 	}.startIn(ctx, k.folder)
 }
 
@@ -388,7 +403,7 @@ func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) 
 		})
 	}
 	state.Phase = PhaseUp
-	if err := k.folder.describe(state.Name, o, bed.cluster); err != nil {
+	if err := k.folder.describe(state.Name, o, bed); err != nil {
 		return err
 	}
 	if err := k.folder.save(state); err != nil {
@@ -403,7 +418,7 @@ func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) 
 		return err
 	}
 	k.say(answer{Ready: true})
-	k.await(ctx)
+	k.await(ctx, control.look)
 	control.close()
 	state.Phase = PhaseStopping
 	// An error does not matter: the directory is removed next.
@@ -411,8 +426,8 @@ func (k *keeper) serve(ctx context.Context, bed *Testbed, o Order, state State) 
 	return nil
 }
 
-// await returns when the testbed must end.
-func (k *keeper) await(ctx context.Context) {
+// await returns when the testbed must end. Meanwhile it looks at the servers.
+func (k *keeper) await(ctx context.Context, look func()) {
 	released := k.released
 	ticker := time.NewTicker(vanishPoll)
 	defer ticker.Stop()
@@ -431,6 +446,7 @@ func (k *keeper) await(ctx context.Context) {
 			if errors.Is(err, os.ErrNotExist) {
 				return
 			}
+			look()
 		}
 	}
 }

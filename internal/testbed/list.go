@@ -75,6 +75,9 @@ func clean(ctx context.Context, base string) (root string, removed []string, err
 
 // look updates the state's Alive and RSSBytes of all nodes.
 func (s *State) look() {
+	if s.Hosted {
+		return
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		n.Alive = belongs(n.PID, s.PID)

@@ -36,6 +36,8 @@ type State struct {
 	Nodes      []Node    `json:"nodes"`
 	// Warmed says how the servers were warmed up before the testbed was up; nil: they were not.
 	Warmed *result.Warming `json:"warmed,omitempty"`
+	// Hosted: the nodes run on other machines, and Alive is what the owner knows.
+	Hosted bool `json:"hosted,omitempty"`
 	// Target is the path of the target that plimsoll run reads.
 	Target string `json:"target"`
 	// Dir is the testbed's directory.
@@ -48,7 +50,7 @@ type Node struct {
 	Address string `json:"address"`
 	PID     int    `json:"pid"`
 	Log     string `json:"log"`
-	// Alive and RSSBytes are filled in by each reader of the state.
+	// Alive and RSSBytes are filled in by each reader of the state, unless it is hosted.
 	Alive    bool  `json:"alive"`
 	RSSBytes int64 `json:"rss_bytes,omitempty"` // 0: unknown
 }

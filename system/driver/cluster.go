@@ -120,6 +120,7 @@ func (c *Cluster) Nodes() []system.Node {
 		}
 		all = append(all, system.Node{
 			Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log, Quit: n.process.Quit(),
+			Ended: n.ended(),
 		})
 	}
 	return all

@@ -43,6 +43,16 @@ type Node struct {
 // PID returns the id of the node's process on its machine.
 func (n *Node) PID() int { return n.process.PID() }
 
+// ended reports whether the node's process has ended.
+func (n *Node) ended() bool {
+	select {
+	case <-n.process.Exited():
+		return true
+	default:
+		return false
+	}
+}
+
 // Path returns the path of a file in the node's folder.
 func (n *Node) Path(elements ...string) string {
 	return filepath.Join(append([]string{n.Dir}, elements...)...)
