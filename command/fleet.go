@@ -24,6 +24,7 @@ import (
 
 const (
 	mostWorkers = 1000
+	mostHosts   = 100
 	localPrefix = "local:"
 	hireLimit   = 10 * time.Minute // until all workers have joined
 	remindAfter = 30 * time.Second // of waiting for workers
@@ -56,20 +57,20 @@ func (f *fleetFlags) machines() int {
 
 // hosts returns the number of hosts that the servers start on; 0: they start here.
 func (f *fleetFlags) hosts() int {
-	n, _, _ := hands("--hosts", f.Hosts) // hired refuses what cannot be read
+	n, _, _ := hands("--hosts", f.Hosts, mostHosts) // hired refuses what cannot be read
 	return n
 }
 
 // hands reads a number of processes, and whether they are to be started on this machine.
-func hands(flag, text string) (n int, local bool, err error) {
+func hands(flag, text string, most int) (n int, local bool, err error) {
 	if text == "" {
 		return 0, false, nil
 	}
 	number, local := strings.CutPrefix(text, localPrefix)
 	n, err = strconv.Atoi(number)
-	if err != nil || n < 1 || n > mostWorkers {
+	if err != nil || n < 1 || n > most {
 		return 0, false, fmt.Errorf("%s: %q is not a number from 1 to %d, nor local: and one", flag,
-			text, mostWorkers)
+			text, most)
 	}
 	return n, local, nil
 }
@@ -94,7 +95,7 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	if err != nil {
 		return inputError{err}
 	}
-	_, localHosts, _ := hands("--hosts", f.Hosts)
+	_, localHosts, _ := hands("--hosts", f.Hosts, mostHosts)
 	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: o.Hosts, dir: "runs"}
 	for _, job := range jobs {
 		c.dir = job.Runs
@@ -200,7 +201,7 @@ func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
 			return o, false, fmt.Errorf("--fleet-identity: %w", err)
 		}
 	}
-	o.Hosts, local, err = hands("--hosts", f.Hosts)
+	o.Hosts, local, err = hands("--hosts", f.Hosts, mostHosts)
 	return o, local, err
 }
 
@@ -258,7 +259,7 @@ func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
 	if f.Workers == "" {
 		return o, false, nil
 	}
-	o.Workers, local, err = hands("--workers", f.Workers)
+	o.Workers, local, err = hands("--workers", f.Workers, mostWorkers)
 	return o, local, err
 }
 

@@ -57,7 +57,7 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 	if err != nil {
 		return nil, err
 	}
-	there, err := newJob(job.Workload, t, job.Runs)
+	there, err := newJob(job.Workload, t, job.Runs, 0)
 	if err != nil {
 		return nil, err
 	}

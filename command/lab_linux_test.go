@@ -221,7 +221,7 @@ func TestRunOnHosts(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
 		"load: {rate: 500/s}\nwarmup: 1s\nduration: 4s\ndurability: 1\n"},
-		"run", "-t", "nats", "-w", "w.yaml", "--warm", "0s")
+		"run", "-t", "nats", "-w", "w.yaml", "--warm", "1s")
 	defer l.tell(t)
 	<-l.coordinator.ended
 	if code := l.coordinator.ProcessState.ExitCode(); code != exitDone {
@@ -299,7 +299,7 @@ func TestLabIsKilled(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
 				"load: {rate: 200/s}\nwarmup: 1s\nduration: 6s\ndurability: 1\n"},
-				"run", "-t", "nats", "-w", "w.yaml", "--warm", "0s",
+				"run", "-t", "nats", "-w", "w.yaml", "--warm", fmt.Sprintf("%ds", i%2),
 				"--fault", "partition n1 at 1s for 3s", "--fault", "power-cut n2 at 5s for 1s")
 			defer l.tell(t)
 			if l.coordinator.awaitLine("connect: ") == "" {
@@ -319,6 +319,10 @@ func TestLabIsKilled(t *testing.T) {
 			if victim != l.coordinator {
 				if !l.coordinator.endsWithin(killedAt.Add(cutRunLimit)) {
 					t.Fatal("the command goes on")
+				}
+				early := !strings.Contains(words, "drain: ")
+				if code := l.coordinator.ProcessState.ExitCode(); early && code != exitFailed {
+					t.Errorf("exit code %d", code)
 				}
 			}
 			l.checkNothingLeft(t, labEndLimit)
@@ -453,7 +457,7 @@ func startOnHosts(t *testing.T, of system.System, s system.Settings, level workl
 }
 
 // joinHosts returns hosts of which this process is the coordinator.
-func joinHosts(t *testing.T) *fleet.Hosts {
+func joinHosts(t *testing.T) testbed.Hosts {
 	t.Helper()
 	coordinator, err := fleet.Listen(fleet.Options{Address: labGateway + ":0", Hosts: labHosts,
 		Version: build().Version, Clock: clock.Precise()})

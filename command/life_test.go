@@ -261,7 +261,7 @@ func witness(t *testing.T, dir string) *bench.Job {
 	}
 	load := workload.Default()
 	load.Durability = workload.SyncSync
-	job, err := newJob(load, to, dir)
+	job, err := newJob(load, to, dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

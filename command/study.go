@@ -51,6 +51,8 @@ type studyInputs struct {
 	Target []string `short:"t" sep:"none" placeholder:"NAME=FILE" help:"Measure a running cluster of yours in the place of the study's target NAME: FILE is a target with endpoints, as for plimsoll run; repeat it for several."`
 	Only   []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems, targets or values of axes; with --resume, what the folder has of others stays."`
 	Runs   string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
+
+	onHosts int // machines that servers start on; 0: this one
 }
 
 // wanted returns the study, the plan for the flags, and an estimate of its cost.
@@ -75,7 +77,7 @@ func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, erro
 		return nil, p, study.Estimate{}, inputError{err}
 	}
 	p.Asked.Command, p.Plimsoll = os.Args, build()
-	e, err := study.Prepare(s, p, jobMaker(nil), in.Runs)
+	e, err := study.Prepare(s, p, jobMaker(nil, in.onHosts), in.Runs)
 	if err != nil {
 		return nil, p, e, inputError{err}
 	}
@@ -128,10 +130,11 @@ func (in *studyInputs) again() string {
 	return words
 }
 
-// jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one.
-func jobMaker(crew *crew) study.NewJob {
+// jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one. Their servers
+// start on so many hosts; 0: on this machine.
+func jobMaker(crew *crew, onHosts int) study.NewJob {
 	return func(w *workload.Workload, t *target.Target, runs string) (*bench.Job, error) {
-		job, err := newJob(w, t, runs)
+		job, err := newJob(w, t, runs, onHosts)
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +178,7 @@ type runStudy struct {
 
 // Run measures every cell and shows the figures beside the published ones.
 func (c *runStudy) Run(con console) error {
+	c.onHosts = c.hosts()
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		s, folder, err := c.folder(con)
 		if err != nil {
@@ -192,7 +196,7 @@ func (c *runStudy) Run(con console) error {
 func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 	folder *study.Folder, crew *crew) error {
 	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
-	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(crew),
+	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(crew, c.onHosts),
 		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
 	measured, err := c.show(con, s, folder)
@@ -234,7 +238,7 @@ func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
 	if err := study.GoOn(folder, p); err != nil {
 		return nil, nil, inputError{errors.Join(err, folder.Close())}
 	}
-	if e, err = study.Prepare(s, folder.Saved, jobMaker(nil), dir); err == nil {
+	if e, err = study.Prepare(s, folder.Saved, jobMaker(nil, c.onHosts), dir); err == nil {
 		err = showFacts(con.err, studyCost(folder.Saved, e))
 	}
 	if err != nil {

@@ -272,7 +272,7 @@ func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) 
 		if err != nil {
 			return nil, err
 		}
-		job, err := newJob(w, t, runs)
+		job, err := newJob(w, t, runs, c.hosts())
 		if err == nil {
 			err = job.FindSoftware()
 		}

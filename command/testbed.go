@@ -191,13 +191,13 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	if err := system.Refuse(s, c); err != nil {
 		return testbed.Order{}, err
 	}
-	hosts, _, err := hands("--hosts", r.Hosts)
+	hosts, _, err := hands("--hosts", r.Hosts, mostHosts)
 	switch {
 	case err != nil:
 		return testbed.Order{}, err
 	case hosts == 0:
 		err = system.FindSoftware(s, settings)
-	case !d.Apart:
+	case !d.Spreads:
 		err = bench.OnOneMachine(d.Name)
 	}
 	if err != nil {

@@ -22,7 +22,11 @@ func (r testbedRequest) warmJob(t *target.Target, runs string) (*bench.Job, erro
 	}
 	w := workload.Default()
 	w.Durability = workload.Level(r.Durability)
-	job, err := newJob(w, t, runs)
+	onHosts, _, err := hands("--hosts", r.Hosts, mostHosts)
+	if err != nil {
+		return nil, err
+	}
+	job, err := newJob(w, t, runs, onHosts)
 	if err != nil {
 		return nil, err
 	}

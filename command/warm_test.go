@@ -21,7 +21,7 @@ func TestJobsOnTheSameEndpointsAreWarmedOnce(t *testing.T) {
 		{Name: "d", System: "nats", Testbed: target.Testbed{Nodes: 3}},
 		{Name: "e", System: "sim"},
 	} {
-		job, err := newJob(workload.Default(), to, t.TempDir())
+		job, err := newJob(workload.Default(), to, t.TempDir(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,17 +13,22 @@ import (
 // server is taken by that server's machine alone, when the coordinator has come to it. So no
 // command, path or file passes between machines: what a machine runs is what its own driver says.
 type Site interface {
-	// Begin begins a start of the cluster that the request describes. ctx bounds its steps.
+	// Coordinates reports whether this process is the coordinator, which runs no server.
+	Coordinates() bool
+	// Begin begins a start of the cluster that the request describes. ctx bounds its steps. The
+	// coordinator's Stage is a Lead.
 	Begin(ctx context.Context, p Provision) (Stage, error)
 }
+
+// Away reports whether this process is the coordinator of machines that have all servers.
+func (p Provision) Away() bool { return p.Site != nil && p.Site.Coordinates() }
 
 // Stage is a cluster on a Site while it starts, and then while it runs. It is safe for concurrent
 // use.
 type Stage interface {
 	// Machines returns the IPv4 addresses of the machines, each once.
 	Machines() []string
-	// Own returns the address of this process's machine; "": it is the coordinator, which runs no
-	// server.
+	// Own returns the address of this process's machine; "": it is the coordinator.
 	Own() string
 	// Seed is what the secrets of the cluster are derived from. It is a secret.
 	Seed() []byte
@@ -34,10 +39,17 @@ type Stage interface {
 	// returns what controls the server from there. Elsewhere it does nothing. do returns nil unless
 	// the step starts the server.
 	Step(s Step, do func() (Server, error)) (Server, error)
-	// Upgrade makes Restart start a server of another machine in another version.
+}
+
+// Lead is the coordinator's Stage.
+type Lead interface {
+	Stage
+	// Upgrade makes Restart start a server in another version.
 	Upgrade(ctx context.Context, node, version string) error
+	// CopyLogs brings the servers' logs on this machine up to date, as far as ctx allows.
+	CopyLogs(ctx context.Context)
 	// End ends the servers at once, and removes their folders. It can be repeated.
-	End() error
+	End(ctx context.Context) error
 }
 
 // Step is a step in the start of a server.

@@ -38,9 +38,9 @@ type Description struct {
 	Settings []Setting
 	// Clients says what the driver sets for each word of a workload's key clients.
 	Clients map[workload.Clients]Aim
-	// Apart: the servers that plimsoll starts can be on machines of their own (Site).
-	Apart bool
-	Waits []Wait // that settings cause, in the order of a message's way
+	// Spreads: the servers that plimsoll starts can be on machines of their own (Site).
+	Spreads bool
+	Waits   []Wait // that settings cause, in the order of a message's way
 	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
 	Periods []Period
 	// Copies names the settings with the number of copies of each message, which may be left to
@@ -357,8 +357,6 @@ type Provision struct {
 	// Groups maps the names of nodes to the group ids under which their processes
 	// run. A node without an entry runs under this process's group.
 	Groups map[string]int
-	// Prepare, which may be nil, is called before the folder of a node is made on this machine.
-	Prepare func(ctx context.Context, node string) error
 	// Site has the machines that the servers run on; nil: all on this one.
 	Site Site
 }

@@ -90,19 +90,29 @@ func (j *Job) up(ctx context.Context, logs string) (*testbed.Testbed, error) {
 	if a := j.separateCPUs(); a != nil && a.Why == "" {
 		defer process.StartOn(a.Servers)()
 	}
-	base := j.dataDir()
-	if j.OnHosts > 0 {
-		base = j.Runs // of what the coordinator keeps
-	}
-	bed, err := testbed.Up(ctx, testbed.Options{
-		Base: base, Hosts: j.Hosts,
-		Provisioner: j.System.(system.Provisioner),
-		Provision:   j.provision(logs),
-		NeedBytes:   j.Estimate().DiskBytes,
-		Prepare:     fault.Prepare(j.Workload.Faults),
-	})
+	bed, err := testbed.Up(ctx, j.options(logs))
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", j.Target.Name, err)
 	}
 	return bed, nil
+}
+
+// options describes the testbed of the job's cluster, with the servers' logs in a directory.
+func (j *Job) options(logs string) testbed.Options {
+	o := testbed.Options{
+		Base: j.dataDir(), Hosts: j.Hosts,
+		Provisioner: j.System.(system.Provisioner),
+		Provision:   j.provision(logs),
+		NeedBytes:   j.Estimate().DiskBytes,
+		Prepare:     fault.Prepare(j.Workload.Faults),
+	}
+	if j.OnHosts > 0 {
+		o.Base = j.Runs // of what the coordinator keeps
+	}
+	for _, f := range j.Workload.Faults {
+		if f.ToVersion != "" {
+			o.Versions = append(o.Versions, f.ToVersion)
+		}
+	}
+	return o
 }

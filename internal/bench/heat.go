@@ -120,12 +120,7 @@ type heat struct {
 func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left time.Duration) error {
 	within, end := context.WithCancel(ctx)
 	defer end()
-	w := *job.Workload
-	w.Duration = left
-	if h.compiles && h.rate > 0 {
-		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
-		w.SetRate(h.rate)
-	}
+	w := h.passLoad(job.Workload, left)
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)
 	if err = cmp.Or(ctx.Err(), h.conclude(bed, run), err); err != nil {
@@ -134,6 +129,17 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	h.ns += max(run.Run.Summary.WindowNs, int64(warmEvery))
 	h.sent += run.Run.Counters.Acked
 	return nil
+}
+
+// passLoad returns the load of the next pass of a warm-up.
+func (h *heat) passLoad(of *workload.Workload, left time.Duration) workload.Workload {
+	w := *of
+	w.Duration = left
+	if h.compiles && h.rate > 0 {
+		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
+		w.SetRate(h.rate)
+	}
+	return w
 }
 
 // Interval takes a reading of the load.

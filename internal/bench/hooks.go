@@ -74,9 +74,7 @@ func (h *hooks) start(when, command string) (all []*hook) {
 		if err == nil {
 			one.child, err = process.Start(process.Spec{
 				Name: "the hook " + when, Path: "/bin/sh", Args: []string{"-c", command}, Dir: dir,
-				Log: filepath.Join(dir, when+".log"), Env: append(os.Environ(),
-					"PLIMSOLL_HOOK="+when, "PLIMSOLL_NODE="+n.Name,
-					"PLIMSOLL_ADDRESS="+n.Address, fmt.Sprintf("PLIMSOLL_PID=%d", n.PID)),
+				Log: filepath.Join(dir, when+".log"), Env: h.environment(when, n),
 			})
 		}
 		if err != nil {
@@ -165,4 +163,14 @@ func (h *hooks) end() error {
 		h.run.note(strings.ReplaceAll(sentence, "\n", "; "))
 	}
 	return nil
+}
+
+// environment returns the variables of a hook. A server on a host has no process here.
+func (h *hooks) environment(when string, n result.Node) []string {
+	all := append(os.Environ(), "PLIMSOLL_HOOK="+when, "PLIMSOLL_NODE="+n.Name,
+		"PLIMSOLL_ADDRESS="+n.Address)
+	if h.run.job.OnHosts > 0 {
+		return all
+	}
+	return append(all, fmt.Sprintf("PLIMSOLL_PID=%d", n.PID))
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -26,7 +26,7 @@ func (j *Job) CheckHosts() error {
 	case !j.starts():
 		return fmt.Errorf("hosts are for servers that plimsoll starts, and those of %s run "+
 			"already or are part of plimsoll: leave out --hosts", name)
-	case !d.Apart:
+	case !d.Spreads:
 		return OnOneMachine(name)
 	case j.Target.Testbed.Dir != "":
 		return errors.New("testbed.dir names a folder of this machine, and the servers start on " +
@@ -63,17 +63,17 @@ func observerOf(j *Job, bed *testbed.Testbed) (observer, error) {
 	if err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
-	return &apart{own, away}, nil
+	return &pair{own, away}, nil
 }
 
-// apart observes this process here and the servers on their hosts.
-type apart struct {
+// pair observes this process here and the servers on their hosts.
+type pair struct {
 	*observe.Observer
 	away testbed.Observer
 }
 
 // Read returns the use of both.
-func (a *apart) Read() (r result.Resources, ended, back []target.Process) {
+func (a *pair) Read() (r result.Resources, ended, back []target.Process) {
 	r, _, _ = a.Observer.Read()
 	there, ended, back := a.away.Read()
 	r.Processes = slices.Concat(there.Processes, r.Processes)
@@ -82,10 +82,10 @@ func (a *apart) Read() (r result.Resources, ended, back []target.Process) {
 }
 
 // Servers returns the names of the servers.
-func (a *apart) Servers() []string { return a.away.Servers() }
+func (a *pair) Servers() []string { return a.away.Servers() }
 
 // Methods says how both were measured.
-func (a *apart) Methods() []string {
+func (a *pair) Methods() []string {
 	all := a.Observer.Methods()
 	for _, one := range a.away.Methods() {
 		if !slices.Contains(all, one) {
@@ -96,14 +96,25 @@ func (a *apart) Methods() []string {
 }
 
 // Close ends both.
-func (a *apart) Close() error { return errors.Join(a.Observer.Close(), a.away.Close()) }
+func (a *pair) Close() error { return errors.Join(a.Observer.Close(), a.away.Close()) }
 
-// listen ends the run when a host is lost.
+// listen ends the run when a host is lost, until the session is torn down. The runs of a warm-up
+// listen for themselves.
 func (s *session) listen() {
+	if s.testbed == nil {
+		return
+	}
 	if hosts := s.testbed.Hosts(); hosts != nil {
 		hosts.Listen(func(sentence string) {
 			s.hear(load.Event{Kind: load.Failure, Sentence: sentence})
 		})
+	}
+}
+
+// deafen ends what listen began.
+func (s *session) deafen() {
+	if s.testbed != nil && s.testbed.Hosts() != nil {
+		s.testbed.Hosts().Listen(nil)
 	}
 }
 
@@ -112,6 +123,5 @@ func (j *Job) where() string {
 	if j.OnHosts == 0 {
 		return "on this machine"
 	}
-	return cmp.Or(map[int]string{1: "on one host"}[j.OnHosts],
-		fmt.Sprintf("on %d hosts", j.OnHosts))
+	return "on " + quantity.Plural(j.OnHosts, "host", "hosts")
 }

@@ -53,6 +53,7 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
+	s.listen()
 	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
 	defer cancel()
 	if err := s.separateServers(); err != nil {
@@ -138,7 +139,14 @@ func (s *session) connectSentence() string {
 // sees its progress and can interrupt it.
 func (j *Job) fetch(ctx context.Context, watch Watch) error {
 	f, fetches := j.System.(system.Fetcher)
-	if !fetches || !j.starts() || j.OnHosts > 0 {
+	if !fetches || !j.starts() {
+		return nil
+	}
+	if j.Hosts != nil {
+		watch.Phase(result.PhaseConnect, "waiting until the hosts have what the servers need")
+		if err := j.options("").Fetch(ctx); err != nil {
+			return fmt.Errorf("start %s: %w", j.Target.Name, err)
+		}
 		return nil
 	}
 	all, err := j.versions()
@@ -173,7 +181,6 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.run.Startup.ServersNs = s.sinceBegan() - began
 	}
 	cluster := s.testbed.Cluster()
-	s.listen()
 	if err := s.readTrust(cluster); err != nil {
 		return err
 	}

@@ -224,6 +224,7 @@ func (s *session) tearDown() error {
 		}
 	}
 	s.gauges.close()
+	s.deafen()
 	if s.observer != nil {
 		step("end the observation", closeLimit,
 			func(context.Context) error { return s.observer.Close() })

@@ -180,10 +180,8 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	*result.Warming, error) {
 	watch.Phase(result.PhaseConnect, j.warmSentence())
 	began := j.Clock.Now()
-	warm, w := *j, *j.Workload
-	uneventful(&w)
-	rate := j.heatLoad(&w)
-	w.Isolate = workload.Isolate{} // the run itself isolates
+	warm := *j
+	w, rate := j.heatLoad()
 	warm.Workload, warm.Interval, warm.WarmUp, warm.passing = &w, warmEvery, WarmUp{}, true
 	if bed != nil {
 		warm.Cluster = &Cluster{testbed: bed}
@@ -218,13 +216,16 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	return out, nil
 }
 
-// heatLoad gives a workload the load with which a warm-up begins: a closed loop. It returns the
-// rate of later passes, in messages per second; 0: they have the same load.
-func (j *Job) heatLoad(w *workload.Workload) (rate float64) {
+// heatLoad returns the job's workload with the load with which a warm-up begins: a closed loop. rate
+// is that of later passes, in messages per second; 0: they have the same load.
+func (j *Job) heatLoad() (w workload.Workload, rate float64) {
+	w = *j.Workload
+	uneventful(&w)
+	w.Isolate = workload.Isolate{CPUs: workload.CPUsShared} // the run itself isolates
 	w.Duration = j.WarmUp.most()
 	if w.Load.Closed != nil {
 		w.MaxInFlight = w.Load.Closed.InFlight
-		return 0
+		return w, 0
 	}
 	if s := w.Load.Segments; len(s) == 1 && s[0].From == s[0].To && !j.WarmUp.Fastest {
 		rate = max(s[0].From, leastWarmRate)
@@ -232,7 +233,7 @@ func (j *Job) heatLoad(w *workload.Workload) (rate float64) {
 	w.MaxInFlight = min(max(warmInFlight/(w.Topics*w.Producers), 1), gaugeInFlight)
 	w.Load = workload.Load{Closed: &workload.Closed{InFlight: w.MaxInFlight,
 		Batch: workload.Batch{Least: 1, Most: 1}}}
-	return rate
+	return w, rate
 }
 
 func pidsOf(all []target.Process) (pids []int) {

@@ -107,6 +107,9 @@ func (i *Injector) Break(ctx context.Context, b testbed.Breakage) (string, error
 			strings.Join(b.Nodes, ", "))
 	}
 	nodes := i.bed.Cluster().Nodes()
+	if len(nodes) == 0 {
+		return "", errors.New("no server is on this machine")
+	}
 	if err := i.check(b.Fault, nodes); err != nil {
 		return "", err
 	}

@@ -68,7 +68,7 @@ type Coordinator struct {
 	served    chan struct{}
 
 	mu      sync.Mutex
-	joined  map[string]bool // a name was given a certificate; whether it is a host
+	joined  map[string]hello // of the names that were given a certificate
 	members map[string]*member
 	chrony  *skew.Chrony  // this machine's, when a worker is on another one
 	asked   bool          // for chrony
@@ -93,7 +93,7 @@ func Listen(o Options) (*Coordinator, error) {
 	}
 	c := &Coordinator{
 		options: o, kernel: kernel(), authority: identity.authority, token: identity.token,
-		served: make(chan struct{}), joined: make(map[string]bool),
+		served: make(chan struct{}), joined: make(map[string]hello),
 		members: make(map[string]*member), arrival: make(chan struct{}),
 	}
 	encrypted, err := c.encryption()
@@ -206,23 +206,23 @@ func (c *Coordinator) certify(ask *joinAsk) (der []byte, err error) {
 	if err != nil {
 		return nil, errors.New("the worker's public key cannot be certified")
 	}
-	c.joined[h.Name] = h.hosts()
+	c.joined[h.Name] = h
 	return der, nil
 }
 
 // refuse returns an error for a name that is not expected (any more).
 func (c *Coordinator) refuse(h hello) error {
 	count := 0
-	for _, hosts := range c.joined {
-		if hosts == h.hosts() {
+	for _, other := range c.joined {
+		if other.hosts() == h.hosts() {
 			count++
 		}
 	}
-	_, joined := c.joined[h.Name]
+	other, joined := c.joined[h.Name]
 	switch {
 	case joined:
-		return fmt.Errorf("a worker or host named %s has joined already: give each a name of its "+
-			"own (--name)", h.Name)
+		return fmt.Errorf("a %s named %s has joined already: give each a name of its own (--name)",
+			other.role(), h.Name)
 	case h.hosts() && count >= c.options.Hosts:
 		return fmt.Errorf("all %d hosts have joined: raise --hosts to expect more",
 			c.options.Hosts)
@@ -240,10 +240,10 @@ func (c *Coordinator) refuse(h hello) error {
 
 // refuseAddress returns an error when another host has the address of one.
 func (c *Coordinator) refuseAddress(h hello) error {
-	for _, m := range c.members {
-		if m.hello.Address == h.Address {
+	for _, other := range c.joined {
+		if other.Address == h.Address {
 			return fmt.Errorf("host %s has the address %s already: give each host one of its own "+
-				"(--address)", m.hello.Name, h.Address)
+				"(--address)", other.Name, h.Address)
 		}
 	}
 	return nil
@@ -312,7 +312,9 @@ func (c *Coordinator) work(stream grpc.ServerStream) error {
 func (c *Coordinator) admit(m *member) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, joined := c.joined[m.hello.Name]; c.members[m.hello.Name] != nil || !joined {
+	said, joined := c.joined[m.hello.Name]
+	said.Chrony = m.hello.Chrony // which a worker asks once it has joined
+	if c.members[m.hello.Name] != nil || !joined || said != m.hello {
 		return false // the certificate may be from an earlier coordinator of the same identity
 	}
 	c.members[m.hello.Name] = m

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -25,7 +26,7 @@ type Hosting struct {
 
 const (
 	logPart  = 32 << 10         // bytes of a log in an answer
-	endLimit = 45 * time.Second // of the end of a host's servers
+	endLimit = 30 * time.Second // of the end of a host's servers
 )
 
 // hosted is the cluster of which a host runs a part, and its part of it. There is at most one.
@@ -57,9 +58,15 @@ func (h *hosted) prepare(ctx context.Context, r testbed.Request) error {
 	if err := fault.CheckMachine(ctx, r.Prepare, h.Base); err != nil {
 		return err
 	}
+	all, err := versionsOf(of, settings, r)
+	if err != nil {
+		return err
+	}
 	if f, fetches := of.(system.Fetcher); fetches {
-		if err := f.Fetch(ctx, settings, h.say); err != nil {
-			return err
+		for _, one := range all {
+			if err := f.Fetch(ctx, one, h.say); err != nil {
+				return err
+			}
 		}
 	}
 	h.mu.Lock()
@@ -73,7 +80,7 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 	if of, err = h.systems.Get(r.System); err != nil {
 		return nil, s, err
 	}
-	if _, starts := of.(system.Provisioner); !starts || !of.Describe().Apart {
+	if _, starts := of.(system.Provisioner); !starts || !of.Describe().Spreads {
 		return nil, s, fmt.Errorf("plimsoll starts no servers of %s on hosts", r.System)
 	}
 	if s, err = system.Resolve(of.Describe().Settings, r.Settings); err != nil {
@@ -83,17 +90,51 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 		return nil, s, fmt.Errorf("%s names a folder, and a host takes programs only from where "+
 			"packages put them: leave it out", driver.SetPrograms)
 	}
-	return of, s, system.Refuse(of, system.Check{Settings: s, Durability: r.Durability,
+	if r.Nodes < 1 || r.Nodes > target.MaxNodes {
+		return nil, s, fmt.Errorf("%d nodes: use 1 to %d", r.Nodes, target.MaxNodes)
+	}
+	for _, group := range r.Groups {
+		if err := testbed.CheckGroup(group); err != nil {
+			return nil, s, err
+		}
+	}
+	names := of.(system.Provisioner).NodeNames(system.Provision{Nodes: r.Nodes, Settings: s,
+		Durability: r.Durability, Breakable: true})
+	if len(names) == 0 {
+		return nil, s, fmt.Errorf("the servers of %s would run in the host's own process", r.System)
+	}
+	return of, s, refuse(of, s, r)
+}
+
+// refuse returns the reason why a system cannot do what is asked with these settings.
+func refuse(of system.System, s system.Settings, r testbed.Request) error {
+	return system.Refuse(of, system.Check{Settings: s, Durability: r.Durability,
 		Delivery: workload.AtLeastOnce, Nodes: r.Nodes})
+}
+
+// versionsOf returns the settings with each version in which servers may be started.
+func versionsOf(of system.System, s system.Settings, r testbed.Request) ([]system.Settings, error) {
+	all := []system.Settings{s}
+	for _, v := range r.Versions {
+		later, err := s.Versioned(v)
+		if err == nil {
+			err = refuse(of, later, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, later)
+	}
+	return all, nil
 }
 
 // begin begins a start of the prepared cluster, in the place of the last one.
 func (h *hosted) begin(ctx context.Context, given staging) error {
-	if err := h.clear(); err != nil {
-		return err
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := h.clearLocked(); err != nil {
+		return err
+	}
 	if h.request == nil {
 		return errors.New("the host was not asked to prepare for a cluster")
 	}
@@ -105,7 +146,7 @@ func (h *hosted) begin(ctx context.Context, given staging) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &hostStage{staging: given, own: h.Address, cancel: cancel, ended: make(chan struct{}),
+	s := &hostStage{staging: given, request: *h.request, own: h.Address, cancel: cancel, ended: make(chan struct{}),
 		turns: make(map[turn]chan chan<- error), servers: make(map[string]system.Server)}
 	h.stage = s
 	r := h.request
@@ -120,6 +161,7 @@ func (h *hosted) begin(ctx context.Context, given staging) error {
 		})
 		if s.err == nil {
 			s.injector = fault.New(s.bed, 0)
+			s.bed.BeforeClose(s.kill) // once the injector has healed
 		}
 	}()
 	return nil
@@ -139,6 +181,10 @@ func (h *hosted) present() (*hostStage, error) {
 func (h *hosted) clear() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.clearLocked()
+}
+
+func (h *hosted) clearLocked() error {
 	s := h.stage
 	if s == nil {
 		return nil
@@ -149,14 +195,11 @@ func (h *hosted) clear() error {
 	if s.bed != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), endLimit)
 		defer cancel()
-		for _, server := range s.servers { // which the coordinator has stopped, if it could
-			err = errors.Join(err, server.Kill())
+		if closing := s.bed.Close(ctx); closing != nil {
+			return errors.Join(err, closing)
 		}
-		err = errors.Join(err, s.bed.Close(ctx))
 	}
-	if err == nil {
-		h.stage = nil
-	}
+	h.stage = nil
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/fxamacker/cbor/v2"
@@ -15,15 +16,17 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // hostStage is a host's own part of a start, and then of the cluster. The driver's goroutine waits
 // in Step for the coordinator's orders.
 type hostStage struct {
 	staging
-	own    string
-	cancel context.CancelFunc
-	ended  chan struct{} // the start has ended
+	request testbed.Request
+	own     string
+	cancel  context.CancelFunc
+	ended   chan struct{} // the start has ended
 
 	// Set before ended is closed.
 	bed      *testbed.Testbed
@@ -69,11 +72,8 @@ func (s *hostStage) Seed() []byte { return s.staging.Seed }
 // Authority implements system.Stage.
 func (s *hostStage) Authority() []byte { return s.staging.Authority }
 
-// Upgrade implements system.Stage.
-func (s *hostStage) Upgrade(context.Context, string, string) error { return errors.ErrUnsupported }
-
-// End implements system.Stage.
-func (s *hostStage) End() error { return errors.ErrUnsupported }
+// Coordinates implements system.Site.
+func (s *hostStage) Coordinates() bool { return false }
 
 // waiting returns the channel on which a step's two sides meet.
 func (s *hostStage) waiting(t turn) chan chan<- error {
@@ -155,6 +155,42 @@ func (s *hostStage) state(node string) (started, error) {
 	return started{PID: server.PID(), Quit: int(server.Quit())}, nil
 }
 
+// states returns what the coordinator knows of all servers here.
+func (s *hostStage) states() map[string]started {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[string]started, len(s.servers))
+	for node, server := range s.servers {
+		all[node] = started{PID: server.PID(), Quit: int(server.Quit())}
+	}
+	return all
+}
+
+// check refuses a fault that this cluster cannot have: of others' processes, or another version.
+func (s *hostStage) check(b testbed.Breakage) error {
+	if v := b.Fault.ToVersion; v != "" && !slices.Contains(s.request.Versions, v) {
+		return fmt.Errorf("version %q was not asked for before the start", v)
+	}
+	if (b.Sides != nil) != (b.Fault.Do == workload.FaultPartition) {
+		return fmt.Errorf("%s has %d sides", b.Fault.Do, len(b.Sides))
+	}
+	var groups []int
+	for _, group := range s.request.Groups {
+		groups = append(groups, group)
+	}
+	for _, member := range slices.Concat(b.Sides...) {
+		if !slices.Contains(groups, member.Group) {
+			return fmt.Errorf("%d is no group of these servers", member.Group)
+		}
+		for _, host := range member.Hosts {
+			if !slices.Contains(s.staging.Machines, host.String()) {
+				return fmt.Errorf("%s is no host of these servers", host)
+			}
+		}
+	}
+	return nil
+}
+
 // command does with a server what the coordinator asks.
 func (s *hostStage) command(ctx context.Context, c serverAsk) (now started, err error) {
 	server, err := s.server(c.Node)
@@ -183,6 +219,9 @@ func (s *hostStage) upgrade(ctx context.Context, c serverAsk) error {
 	if err := s.up(ctx); err != nil {
 		return err
 	}
+	if !slices.Contains(s.request.Versions, c.Version) {
+		return fmt.Errorf("version %q was not asked for before the start", c.Version)
+	}
 	return s.bed.Cluster().(system.Restarter).Upgrade(ctx, c.Node, c.Version)
 }
 
@@ -194,6 +233,21 @@ func (s *hostStage) up(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// kill kills all servers, which the coordinator has stopped if it could.
+func (s *hostStage) kill(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := make(chan error, len(s.servers))
+	for _, server := range s.servers {
+		go func() { failed <- server.Kill() }()
+	}
+	var err error
+	for range s.servers {
+		err = errors.Join(err, <-failed)
+	}
+	return err
 }
 
 // await returns how the present life of a server ended.
@@ -318,9 +372,15 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 	}
 	switch o.Do {
 	case actionBreak:
+		if err := s.check(broken); err != nil {
+			return nil, err
+		}
 		return s.injector.Break(ctx, broken)
 	case actionMend:
-		return nil, s.injector.Heal(ctx)
+		if err := s.injector.Heal(ctx); err != nil {
+			return nil, err
+		}
+		return s.states(), nil
 	case actionSync:
 		return nil, s.bed.Sync(ctx)
 	}

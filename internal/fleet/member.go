@@ -144,7 +144,11 @@ func (m *member) listen(tell func(load.Event)) {
 	if tell != nil {
 		m.clock, m.boundNs = nil, 0 // another run
 	}
+	lost := m.lost
 	m.mu.Unlock()
+	if lost != nil && tell != nil {
+		tell(load.Event{Kind: load.Failure, Sentence: lost.Error()})
+	}
 }
 
 // noteClock takes what a sample says of the worker's clock.
@@ -195,7 +199,7 @@ func (m *member) askFor(ctx context.Context, do action, body, answer any, most i
 		<-c.done
 	}
 	if c.failed != nil {
-		return c.failed
+		return errors.Join(c.failed, ctx.Err())
 	}
 	if answer == nil {
 		return nil

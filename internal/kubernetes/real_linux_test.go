@@ -147,7 +147,7 @@ func (f *fleet) applyTarget(t *testing.T, name, target string, args ...string) [
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "w.yaml"), workload)
 	write(t, filepath.Join(dir, "t.yaml"), target)
-	f.volume(t, name, name)
+	f.volume(t, name, name, "node1")
 	cmd := exec.Command(f.plimsoll, append([]string{"fleet", "manifest", "-w",
 		filepath.Join(dir, "w.yaml"), "-t", filepath.Join(dir, "t.yaml"), "--workers", "2",
 		"--name", name, "--image", imageName, "--storage", "1Gi", "--storage-class", name, "--secret", "broker",
@@ -163,8 +163,8 @@ func (f *fleet) applyTarget(t *testing.T, name, target string, args ...string) [
 	return manifest
 }
 
-// volume makes a volume on the first node, as a cluster's own storage would do.
-func (f *fleet) volume(t *testing.T, name, class string) {
+// volume makes a volume on a node, as a cluster's own storage would do.
+func (f *fleet) volume(t *testing.T, name, class, node string) {
 	t.Helper()
 	folder := filepath.Join(f.run, "disk-"+name)
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -175,7 +175,7 @@ func (f *fleet) volume(t *testing.T, name, class string) {
 		"accessModes": ["ReadWriteOnce"], "persistentVolumeReclaimPolicy": "Retain",
 		"local": {"path": %q}, "nodeAffinity": {"required": {"nodeSelectorTerms": [
 		{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In",
-		"values": ["node1"]}]}]}}}}`, name, class, folder), "apply", "-f", "-")
+		"values": [%q]}]}]}}}}`, name, class, folder, node), "apply", "-f", "-")
 }
 
 // fetch brings the results home, and returns the only run and its report.
@@ -303,7 +303,7 @@ func (f *fleet) throttled(t *testing.T) {
 // hosted has the servers in pods of their own, with volumes of their own.
 func (f *fleet) hosted(t *testing.T) {
 	for i := range 3 {
-		f.volume(t, fmt.Sprintf("lab-data-%d", i), "lab")
+		f.volume(t, fmt.Sprintf("lab-data-%d", i), "lab", fmt.Sprintf("node%d", 1+i%nodes))
 	}
 	began := time.Now()
 	manifest := f.applyTarget(t, "lab", "system: nats\n", "--hosts", "3", "--host-cpu", "400m",

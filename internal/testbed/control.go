@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -237,6 +238,9 @@ func (c *controller) notice(node string, now *Node) error {
 	for i, n := range c.cluster.Nodes() {
 		at := &c.state.Nodes[i]
 		at.PID, at.Alive = n.PID, !n.Ended
+		if !c.state.Hosted {
+			at.Alive = syscall.Kill(n.PID, 0) == nil
+		}
 		if at.Alive {
 			running = append(running, n)
 		}

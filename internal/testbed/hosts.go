@@ -40,6 +40,23 @@ type Request struct {
 	NeedBytes  int64 // the disk that all nodes together may fill; 0: unknown
 	Prepare    Preparation
 	Groups     map[string]int // of the nodes
+	Versions   []string       // in which servers are started later
+}
+
+// request returns what hosts have to know of a cluster.
+func (o Options) request(p system.Provision) Request {
+	r := Request{System: o.Provisioner.(system.System).Describe().Name,
+		Settings: p.Settings.Asked(), Durability: p.Durability, Nodes: p.Nodes,
+		NeedBytes: o.NeedBytes, Prepare: o.Prepare, Groups: p.Groups, Versions: o.Versions}
+	if o.Prepare.Groups && r.Groups == nil {
+		r.Groups = drawGroups(o.Provisioner.NodeNames(p))
+	}
+	return r
+}
+
+// Fetch has all hosts download what the cluster needs, which may take longer than a start.
+func (o Options) Fetch(ctx context.Context) error {
+	return o.Hosts.Prepare(ctx, o.request(o.Provision))
 }
 
 // Breakage is a fault, and the nodes that it hits.

@@ -49,18 +49,17 @@ type Preparation struct {
 	Groups bool
 }
 
-// prepared holds the disks and groups of nodes by their names. It is safe for concurrent use.
+// prepared holds the disks and groups of nodes by their names.
 type prepared struct {
+	disks  map[string]*disk.Disk
 	groups map[string]int
-
-	mu    sync.Mutex
-	disks map[string]*disk.Disk
 }
 
-// prepare chooses the groups, and has disks made: each before the node's folder, on the machine
-// that has it. The folder's removal removes the disks.
-func (o Options) prepare(r *folder, p *system.Provision) (*prepared, error) {
-	made := &prepared{disks: map[string]*disk.Disk{}, groups: p.Groups}
+// prepare makes the disks and chooses the groups. Also after an error, the folder's removal
+// removes what it made. A host makes a disk for each node of the cluster, since only the start shows
+// which are its own: what is not written takes no room.
+func (o Options) prepare(ctx context.Context, r *folder, p *system.Provision) (prepared, error) {
+	made := prepared{disks: map[string]*disk.Disk{}, groups: p.Groups}
 	if o.Prepare == (Preparation{}) {
 		return made, nil
 	}
@@ -70,32 +69,46 @@ func (o Options) prepare(r *folder, p *system.Provision) (*prepared, error) {
 			"for faults one by one: choose a target whose servers are processes")
 	}
 	if o.Prepare.Groups && p.Groups == nil {
-		made.groups = map[string]int{}
-		first := firstGroup + groupsEach*rand.IntN(groupPlaces)
-		for i, name := range names {
-			made.groups[name] = first + i
-		}
-		p.Groups = made.groups
+		p.Groups = drawGroups(names)
+		made.groups = p.Groups
 	}
-	if o.Prepare.Disks && o.Hosts == nil {
-		size := max(leastDiskBytes, diskMargin*o.NeedBytes)
-		p.Prepare = func(ctx context.Context, node string) error {
-			return made.makeDisk(ctx, r, node, size)
-		}
+	if !o.Prepare.Disks || o.Hosts != nil {
+		return made, nil
+	}
+	all, failed := make([]*disk.Disk, len(names)), make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			image := filepath.Join(r.dir, imagesName, name+".img")
+			all[i], failed[i] = disk.Make(ctx, image, filepath.Join(r.data(), name),
+				max(leastDiskBytes, diskMargin*o.NeedBytes))
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(failed...); err != nil {
+		return made, err
+	}
+	for i, name := range names {
+		made.disks[name] = all[i]
 	}
 	return made, nil
 }
 
-// makeDisk makes the disk of a node.
-func (p *prepared) makeDisk(ctx context.Context, r *folder, node string, size int64) error {
-	image := filepath.Join(r.dir, imagesName, node+".img")
-	d, err := disk.Make(ctx, image, filepath.Join(r.data(), node), size)
-	if err != nil {
-		return err
+// drawGroups gives each node a group that no other testbed is likely to have.
+func drawGroups(names []string) map[string]int {
+	all := make(map[string]int, len(names))
+	first := firstGroup + groupsEach*rand.IntN(groupPlaces)
+	for i, name := range names {
+		all[name] = first + i
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.disks[node] = d
+	return all
+}
+
+// CheckGroup refuses a group that no testbed gives to a node.
+func CheckGroup(group int) error {
+	if group < firstGroup || group > lastGroup {
+		return fmt.Errorf("%d is no group of a testbed's node", group)
+	}
 	return nil
 }
 
@@ -133,9 +146,7 @@ func mapsGroups(table string) bool {
 }
 
 // sync syncs all disks.
-func (p *prepared) sync() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p prepared) sync() error {
 	for _, d := range p.disks {
 		if err := d.Sync(); err != nil {
 			return fmt.Errorf("write the servers' first data to disk: %w", err)
@@ -154,11 +165,7 @@ func (t *Testbed) Sync(ctx context.Context) error {
 }
 
 // Disk returns a node's disk, or nil when it has none on this machine.
-func (t *Testbed) Disk(node string) *disk.Disk {
-	t.prepared.mu.Lock()
-	defer t.prepared.mu.Unlock()
-	return t.prepared.disks[node]
-}
+func (t *Testbed) Disk(node string) *disk.Disk { return t.prepared.disks[node] }
 
 // Group returns the group of a node's processes, or 0 when the testbed was prepared without
 // groups.

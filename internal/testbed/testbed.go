@@ -32,6 +32,8 @@ type Options struct {
 	Prepare Preparation
 	// Hosts are the machines that the servers run on; nil: this one.
 	Hosts Hosts
+	// Versions are those in which hosts will start servers later, beside that of the settings.
+	Versions []string
 }
 
 // Testbed is a cluster that plimsoll started, with its data directory. It is safe for
@@ -39,7 +41,7 @@ type Options struct {
 type Testbed struct {
 	cluster  system.Provisioned
 	folder   *folder
-	prepared *prepared
+	prepared prepared
 	hosts    Hosts // nil: this machine
 
 	mu     sync.Mutex
@@ -69,12 +71,12 @@ func (o Options) startIn(ctx context.Context, r *folder) (*Testbed, error) {
 	if p.LogDir == "" {
 		p.LogDir = filepath.Join(r.dir, logsName)
 	}
-	made, err := o.prepare(r, &p)
-	if err != nil {
+	if err := o.ready(ctx, &p); err != nil {
 		return nil, err
 	}
-	if err := o.ready(ctx, p); err != nil {
-		return nil, err
+	made, err := o.prepare(ctx, r, &p)
+	if err != nil {
+		return nil, explain(o.Base, err)
 	}
 	cluster, err := o.Provisioner.Provision(ctx, p)
 	if err != nil {
@@ -87,15 +89,12 @@ func (o Options) startIn(ctx context.Context, r *folder) (*Testbed, error) {
 	return bed, nil
 }
 
-// ready has the machines of the servers make ready for the start.
-func (o Options) ready(ctx context.Context, p system.Provision) error {
+// ready has the machine of the servers, or each of them, make ready for the start.
+func (o Options) ready(ctx context.Context, p *system.Provision) error {
 	if o.Hosts != nil {
-		return o.Hosts.Prepare(ctx, Request{
-			System:     o.Provisioner.(system.System).Describe().Name,
-			Settings:   p.Settings.Asked(),
-			Durability: p.Durability, Nodes: p.Nodes, NeedBytes: o.NeedBytes,
-			Prepare: o.Prepare, Groups: p.Groups,
-		})
+		r := o.request(*p)
+		p.Groups = r.Groups
+		return o.Hosts.Prepare(ctx, r)
 	}
 	if err := CheckDisk(o.Base, o.NeedBytes); err != nil {
 		return err

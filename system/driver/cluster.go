@@ -18,11 +18,10 @@ import (
 type Cluster struct {
 	servers     Servers
 	provision   system.Provision
-	starting    context.Context // of the start
-	stage       system.Stage    // nil: all servers run on this machine
-	draws       int             // secrets that were drawn so far
-	all         []*Node         // in the order in which they were added
-	stages      [][]*Node       // in the order in which they were launched
+	site        system.Stage // nil: all servers run on this machine
+	draws       int          // secrets that were drawn so far
+	all         []*Node      // in the order in which they were added
+	stages      [][]*Node    // in the order in which they were launched
 	credentials system.Credentials
 	authority   *authority.Authority // nil: not encrypted
 	caFile      string
@@ -71,11 +70,11 @@ func (c *Cluster) RunAs(id, group int) { c.user = user{id, group} }
 
 // Encrypt makes every later Furnish write a certificate.
 func (c *Cluster) Encrypt() (err error) {
-	if c.stage == nil {
+	if c.site == nil {
 		c.authority, err = authority.New()
 		return err
 	}
-	c.authority, _, err = authority.Load(c.stage.Authority(), time.Now())
+	c.authority, _, err = authority.Load(c.site.Authority(), time.Now())
 	return err
 }
 
@@ -159,8 +158,8 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 	if err != nil {
 		return err
 	}
-	if c.coordinates() {
-		return c.stage.Upgrade(ctx, node, version)
+	if lead := c.lead(); lead != nil {
+		return lead.Upgrade(ctx, node, version)
 	}
 	if c.versions == nil {
 		return fmt.Errorf("start %s as version %s: plimsoll starts one version of these "+
@@ -190,8 +189,8 @@ func (c *Cluster) Stop(ctx context.Context) error {
 		wg.Wait()
 		failed = append(failed, errs...)
 	}
-	if c.coordinates() {
-		failed = append(failed, c.stage.End())
+	if lead := c.lead(); lead != nil {
+		failed = append(failed, lead.End(ctx))
 	}
 	return errors.Join(failed...)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/process"
 )
@@ -53,6 +54,15 @@ func FetchJava(ctx context.Context, jars Jars, progress func(sentence string)) (
 	}
 	dir, err := jars.Fetch(ctx, progress)
 	return Java{Path: path, Dir: dir, Classpath: maven.Classpath(dir)}, err
+}
+
+// JavaOf is FetchJava for the servers of a request; where other machines have all of them, it does
+// nothing.
+func JavaOf(ctx context.Context, p system.Provision, jars Jars) (Java, error) {
+	if p.Away() {
+		return Java{}, nil
+	}
+	return FetchJava(ctx, jars, nil)
 }
 
 // Furnish is Cluster.Furnish with the files to which Options refers.

@@ -35,7 +35,6 @@ type Node struct {
 
 	title   string        // its name in errors
 	helper  bool          // a process that the nodes need, not a node itself
-	made    bool          // Provision.Prepare was called
 	process system.Server // nil: not started, or on another machine than this one
 	raced   int           // starts that failed in a race with another server
 }
@@ -100,12 +99,6 @@ func (c *Cluster) Furnish(n *Node, files map[string]string, folders ...string) e
 }
 
 func (c *Cluster) furnish(n *Node, files map[string]string, folders []string) error {
-	if prepare := c.provision.Prepare; prepare != nil && !n.made {
-		if err := prepare(c.starting, n.Name); err != nil {
-			return err
-		}
-		n.made = true
-	}
 	for _, folder := range append(folders, "") {
 		err := os.MkdirAll(n.Path(folder), 0o700)
 		if err == nil {
@@ -144,7 +137,7 @@ func (c *Cluster) keepAuthority(n *Node) error {
 	if c.authority == nil {
 		return nil
 	}
-	if !c.coordinates() {
+	if c.lead() == nil {
 		c.caFile = n.Path(CAFile)
 		return nil
 	}

@@ -37,10 +37,23 @@ func (c *Cluster) Await(ctx context.Context, ask func(ctx context.Context) error
 		}
 		select {
 		case <-ctx.Done():
+			c.copyLogs()
 			return fmt.Errorf("the servers did not become a cluster (%w)%s: %w",
 				lacks, c.complaints(), ctx.Err())
 		case <-ticker.C:
 		}
+	}
+}
+
+// copyLimit bounds the copying of logs for an error.
+const copyLimit = 2 * time.Second
+
+// copyLogs brings the logs up to date, where the servers are on other machines.
+func (c *Cluster) copyLogs() {
+	if lead := c.lead(); lead != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), copyLimit)
+		defer cancel()
+		lead.CopyLogs(ctx)
 	}
 }
 

@@ -20,19 +20,23 @@ func (c *Cluster) enter(ctx context.Context) (err error) {
 	if c.provision.Site == nil {
 		return nil
 	}
-	c.stage, err = c.provision.Site.Begin(ctx, c.provision)
+	c.site, err = c.provision.Site.Begin(ctx, c.provision)
 	return err
 }
 
-// coordinates reports whether all servers run on other machines.
-func (c *Cluster) coordinates() bool { return c.stage != nil && c.stage.Own() == "" }
+// lead returns the stage of the coordinator of other machines, which have all servers; nil: this
+// machine has servers.
+func (c *Cluster) lead() system.Lead {
+	lead, _ := c.site.(system.Lead)
+	return lead
+}
 
 // asks reports whether this process asks the servers as their client.
-func (c *Cluster) asks() bool { return c.stage == nil || c.stage.Own() == "" }
+func (c *Cluster) asks() bool { return c.site == nil || c.lead() != nil }
 
 // oneKernel reports whether the machines are one: they have addresses of the loopback interface.
 func (c *Cluster) oneKernel() bool {
-	return net.ParseIP(c.stage.Machines()[0]).IsLoopback()
+	return net.ParseIP(c.site.Machines()[0]).IsLoopback()
 }
 
 // Words for the steps of a node's start.
@@ -46,22 +50,22 @@ const (
 func (c *Cluster) step(n *Node, what string, do func() (system.Server, error)) (
 	system.Server, error,
 ) {
-	if c.stage == nil {
+	if c.site == nil {
 		return do()
 	}
 	step := system.Step{Node: n.Name, Host: n.Host, What: what}
 	if n.helper && what == launching && c.oneKernel() {
-		step.Host = c.stage.Machines()[0] // it serves all
+		step.Host = c.site.Machines()[0] // it serves all
 	}
-	return c.stage.Step(step, do)
+	return c.site.Step(step, do)
 }
 
 // ServedHosts returns those of the servers' hosts that a helper of this machine serves.
 func (c *Cluster) ServedHosts(hosts []string) []string {
-	if c.stage == nil || c.stage.Own() == "" || c.oneKernel() {
+	if c.site == nil || c.lead() != nil || c.oneKernel() {
 		return hosts
 	}
-	return []string{c.stage.Own()}
+	return []string{c.site.Own()}
 }
 
 // Once does what a client of the new servers has to do once, such as making a user. Where the
@@ -76,10 +80,10 @@ func (c *Cluster) Once(do func() error) error {
 // Addresses finds free addresses (host:port) for servers: for each node, one for each of the ports,
 // on this machine's loopback interface (process.Addresses) or on a machine of its own.
 func (c *Cluster) Addresses(nodes int, ports ...int) ([][]string, error) {
-	if c.stage == nil {
+	if c.site == nil {
 		return process.Addresses(nodes, ports...)
 	}
-	machines := c.stage.Machines()
+	machines := c.site.Machines()
 	if nodes > len(machines) {
 		return nil, fmt.Errorf("these servers need %d machines, and there are %d hosts: start "+
 			"more hosts, or fewer servers (--nodes)", nodes, len(machines))
@@ -88,7 +92,7 @@ func (c *Cluster) Addresses(nodes int, ports ...int) ([][]string, error) {
 	for i := range all {
 		host := machines[i]
 		step := system.Step{Node: host, Host: host, What: "ports"}
-		_, err := c.stage.Step(step, func() (system.Server, error) {
+		_, err := c.site.Step(step, func() (system.Server, error) {
 			return nil, process.AreFree(host, ports...)
 		})
 		if err != nil {
@@ -123,10 +127,10 @@ func (c *Cluster) Hosts(n int, ports ...int) ([]string, error) {
 // Ports from which FreePorts draws for machines of a Site: below those that Linux gives to clients.
 const firstDrawn, drawnPorts = 20_000, 10_000
 
-// FreePorts finds n ports that are free at every address of the machines. For a Site they are only
-// likely to be free: a server that finds one taken makes the start be tried again.
+// FreePorts finds n ports that are free at every address of the machines. If one of a Site's is
+// taken, the start is tried again.
 func (c *Cluster) FreePorts(n int) ([]int, error) {
-	if c.stage == nil {
+	if c.site == nil {
 		return process.FreePorts("", n)
 	}
 	var b [8]byte
@@ -137,17 +141,23 @@ func (c *Cluster) FreePorts(n int) ([]int, error) {
 	for i := range n {
 		all = append(all, firstDrawn+int(first.Int64())+i)
 	}
-	return all, nil
+	_, err := c.site.Step(system.Step{Node: "ports", What: "look"}, func() (system.Server, error) {
+		return nil, process.AreFree("", all...)
+	})
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrAddressTaken, err)
+	}
+	return all, err
 }
 
 // Random fills b with random bytes. All machines of a Site draw the same ones.
 func (c *Cluster) Random(b []byte) {
-	if c.stage == nil {
+	if c.site == nil {
 		rand.Read(b) // never fails: it ends the program instead
 		return
 	}
 	c.draws++
-	drawn, err := hkdf.Key(sha256.New, c.stage.Seed(), nil, strconv.Itoa(c.draws), len(b))
+	drawn, err := hkdf.Key(sha256.New, c.site.Seed(), nil, strconv.Itoa(c.draws), len(b))
 	if err != nil {
 		panic(err) // only for more bytes than anyone draws
 	}

@@ -20,6 +20,9 @@ const startAttempts = 6
 // with another. Servers on a busy machine lost a third of these races.
 const raceRestarts = 20
 
+// removeLimit bounds the removal of servers that did not start, on other machines.
+const removeLimit = time.Minute
+
 // ErrAddressTaken is wrapped by the error of a start that failed because
 // another process took an address. Another attempt finds other addresses.
 var ErrAddressTaken = errors.New("another process took an address")
@@ -68,9 +71,12 @@ func (s Servers) Start(
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.StartWithin)
-	defer cancel()
-	c := &Cluster{servers: s, provision: p, starting: ctx}
+	if p.Site == nil || p.Site.Coordinates() { // whose time is that of its machines too
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.StartWithin)
+		defer cancel()
+	}
+	c := &Cluster{servers: s, provision: p}
 	if err := c.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -97,11 +103,13 @@ func Folders(p system.Provision) (system.Provision, error) {
 // remove kills every server and removes their folders.
 func (c *Cluster) remove() error {
 	var failed []error
-	if c.coordinates() {
-		failed = append(failed, c.stage.End())
+	if lead := c.lead(); lead != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
+		defer cancel()
+		failed = append(failed, lead.End(ctx))
 	}
 	for _, n := range c.all {
-		if n.process != nil && !c.coordinates() {
+		if n.process != nil && c.lead() == nil {
 			failed = append(failed, n.process.Kill())
 		}
 	}

@@ -90,7 +90,7 @@ type starter struct {
 }
 
 func newStarter(ctx context.Context, p system.Provision) (starter, error) {
-	java, err := driver.FetchJava(ctx, jarsOf(p.Settings.Text(system.SettingVersion)), nil)
+	java, err := driver.JavaOf(ctx, p, jarsOf(p.Settings.Text(system.SettingVersion)))
 	config := readServerConfig(p.Settings, p.Durability, p.Nodes)
 	return starter{java, kafkaSystem{}.NodeNames(p), config}, err
 }

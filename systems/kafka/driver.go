@@ -30,7 +30,7 @@ func New() driver.CompleteSystem { return kafkaSystem{} }
 // Describe returns Kafka's terms, levels and settings.
 func (kafkaSystem) Describe() system.Description {
 	return system.Description{
-		Name: "kafka", Apart: true,
+		Name: "kafka", Spreads: true,
 		Summary: "Apache Kafka and its protocol: topics replicated by leader and " +
 			"followers, read by consumer groups",
 		Client: "franz-go " + driver.LibraryVersion("github.com/twmb/franz-go"),

@@ -38,7 +38,7 @@ func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File)
 // Describe returns JetStream's terms, levels and settings.
 func (natsSystem) Describe() system.Description {
 	return system.Description{
-		Name: "nats", Apart: true,
+		Name: "nats", Spreads: true,
 		Summary: "NATS JetStream: streams replicated by Raft, read through durable pull consumers",
 		Client:  "nats.go " + nats.Version,
 		Terms: driver.Terms{

@@ -86,7 +86,7 @@ func (pulsarSystem) NodeNames(p system.Provision) []string {
 // each node on a loopback address of its own. It returns when every broker can write a message and
 // read it back.
 func (pulsarSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	java, err := driver.FetchJava(ctx, Distribution, nil)
+	java, err := driver.JavaOf(ctx, p, Distribution)
 	if err != nil {
 		return nil, err
 	}

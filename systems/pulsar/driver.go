@@ -24,7 +24,7 @@ func New() driver.CompleteSystem { return pulsarSystem{} }
 // Describe returns Pulsar's terms, levels and settings.
 func (pulsarSystem) Describe() system.Description {
 	return system.Description{
-		Name: "pulsar", Apart: true,
+		Name: "pulsar", Spreads: true,
 		Summary: "Apache Pulsar: stateless brokers, and bookies that keep ledgers with a " +
 			"quorum of copies",
 		Client: "pulsar-client-go " + driver.LibraryVersion("github.com/apache/pulsar-client-go"),

@@ -131,11 +131,15 @@ func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbe
 // does not touch other servers on this machine: the cluster has its own names, ports, cookie and
 // name server (epmd).
 func (rabbitSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
+	plan := planOf(p.Settings, p.Durability)
+	if p.Away() { // the servers' machines have the programs
+		return servers.Provision(ctx, p, starter{installation{}, p, plan}.build)
+	}
 	programs, err := findInstallation(p.Settings)
 	if err != nil {
 		return nil, err
 	}
-	plan, major := planOf(p.Settings, p.Durability), majorOf(programs.server)
+	major := majorOf(programs.server)
 	if why := plan.lacking(major); why != "" {
 		return nil, fmt.Errorf("%s starts RabbitMQ %d, which %s", programs.server, major, why)
 	}

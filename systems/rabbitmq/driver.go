@@ -35,7 +35,7 @@ const (
 // Describe returns RabbitMQ's terms, levels and settings.
 func (rabbitSystem) Describe() system.Description {
 	return system.Description{
-		Name: "rabbitmq", Apart: true,
+		Name: "rabbitmq", Spreads: true,
 		Summary: "RabbitMQ: an exchange that routes to queues, classic, mirrored or quorum, or " +
 			"to streams",
 		Client: "amqp091-go " + driver.LibraryVersion(queueLibrary) + ", " + links.Client() +
