@@ -285,6 +285,31 @@ func TestFaultsOnHosts(t *testing.T) {
 	l.checkNothingLeft(t, labEndLimit)
 }
 
+// A host that is lost in the window of a run that was warmed up ends the run, although the other
+// servers carry the load.
+func TestHostIsLost(t *testing.T) {
+	needLab(t)
+	t.Parallel()
+	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
+		"load: {rate: 200/s}\nwarmup: 1s\nduration: 60s\n"},
+		"run", "-t", "nats", "-w", "w.yaml", "--warm", "1s")
+	defer l.tell(t)
+	if l.coordinator.awaitLine("measure: every message counts") == "" {
+		t.Fatal("the run did not begin")
+	}
+	if err := l.hosts[2].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if !l.coordinator.endsWithin(time.Now().Add(cutRunLimit)) {
+		t.Fatal("the command goes on")
+	}
+	r := &savedRun(t, l.dir).Run
+	if r.State != result.Failed || !strings.Contains(r.StateReason, "the host is lost: h3") {
+		t.Errorf("the run is %s: %s", r.State, r.StateReason)
+	}
+	l.checkNothingLeft(t, labEndLimit)
+}
+
 // Whatever is killed at whatever moment: ten seconds later no server, no mount and no data is left,
 // and the run is readable and marked.
 func TestLabIsKilled(t *testing.T) {
