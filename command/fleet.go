@@ -192,8 +192,8 @@ func (c *crew) await(ctx context.Context, con console) error {
 	}
 }
 
-// options returns what the flags say of the fleet's coordinator, and whether its hosts are started on
-// this machine.
+// options returns what the flags say of the fleet's coordinator, and whether its hosts are started
+// on this machine.
 func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
 	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
 	if f.FleetIdentity != "" {

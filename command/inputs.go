@@ -254,8 +254,8 @@ func (in *inputs) override(w *workload.Workload) error {
 	return w.Validate()
 }
 
-// newJob returns the checked job of a workload on a target, whose servers start on so many hosts; 0:
-// on this machine.
+// newJob returns the checked job of a workload on a target, whose servers start on so many hosts;
+// 0: on this machine.
 func newJob(w *workload.Workload, t *target.Target, runs string, onHosts int) (*bench.Job, error) {
 	job, err := uncheckedJob(w, t, runs)
 	if err != nil {

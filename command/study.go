@@ -150,10 +150,12 @@ func jobMaker(crew *crew, onHosts int) study.NewJob {
 type showStudy struct {
 	studyInputs
 	printed
+	Hosts int `placeholder:"N" help:"Plan for servers on N hosts, whose disk and software are not looked at."`
 }
 
 // Run prints a study and the cells to measure here.
 func (c *showStudy) Run(con console) error {
+	c.onHosts = c.Hosts
 	s, p, e, err := c.wanted()
 	if err != nil {
 		return err

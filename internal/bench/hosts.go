@@ -12,7 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/target"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // CheckHosts refuses a job whose servers cannot be started on other machines.
@@ -31,9 +30,6 @@ func (j *Job) CheckHosts() error {
 	case j.Target.Testbed.Dir != "":
 		return errors.New("testbed.dir names a folder of this machine, and the servers start on " +
 			"hosts: leave it out, and give each host its --dir")
-	case j.Workload.Isolate.CPUs == workload.CPUsSplit, j.Workload.Isolate.DropPageCache:
-		return errors.New("isolate is for servers on this machine: leave it out, or leave out " +
-			"--hosts")
 	case len(j.System.(system.Provisioner).NodeNames(j.provision(""))) == 0:
 		return fmt.Errorf("the servers of %s run in plimsoll's own process: choose a target whose "+
 			"servers are processes, or leave out --hosts", name)

@@ -113,7 +113,8 @@ func (j *Job) checkServers() error {
 // checkMachine refuses what this machine has no room for, and processes that it does not have.
 func (j *Job) checkMachine() error {
 	err := j.checkMemory(memoryOfMachine())
-	if err == nil && j.Cluster != nil && j.OnHosts == 0 { // otherwise the start of the cluster checks it
+	// Otherwise the start of the cluster checks it.
+	if err == nil && j.Cluster != nil && j.OnHosts == 0 {
 		err = testbed.CheckDisk(j.dataDir(), j.Estimate().DiskBytes)
 	}
 	if err != nil {

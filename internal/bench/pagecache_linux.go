@@ -16,8 +16,8 @@ func canDropPageCache() error {
 	return nil
 }
 
-// dropPageCache writes dirty pages to the disks, and then drops the cached pages.
-func dropPageCache() error {
+// DropPageCache writes this machine's dirty pages to the disks, and then drops the cached pages.
+func DropPageCache() error {
 	unix.Sync()
 	// Page cache, directory entries and inodes.
 	return os.WriteFile(dropCaches, []byte("3"), 0)

@@ -8,4 +8,5 @@ func canDropPageCache() error {
 	return errors.New("the page cache is dropped on Linux only: take the key out of the workload")
 }
 
-func dropPageCache() error { return canDropPageCache() }
+// DropPageCache returns an error.
+func DropPageCache() error { return canDropPageCache() }

@@ -39,7 +39,7 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.begin(result.PhaseConnect, s.connectSentence()); err != nil {
 		return err
 	}
-	if err := s.isolate(); err != nil {
+	if err := s.isolate(ctx); err != nil {
 		return err
 	}
 	if s.job.Cluster == nil {

@@ -24,6 +24,8 @@ func (j *Job) separateCPUs() *result.Apart {
 	case !j.starts() && len(j.Target.Processes) == 0:
 		return &result.Apart{Why: "plimsoll started no server, and the target names none under " +
 			"processes"}
+	case j.OnHosts > 0:
+		return &result.Apart{Why: "the servers are on hosts of their own"}
 	case j.Crew != nil:
 		return &result.Apart{Why: "other processes offer the load"}
 	}

@@ -216,8 +216,8 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 	return out, nil
 }
 
-// heatLoad returns the job's workload with the load with which a warm-up begins: a closed loop. rate
-// is that of later passes, in messages per second; 0: they have the same load.
+// heatLoad returns the job's workload with the load with which a warm-up begins: a closed loop.
+// rate is that of later passes, in messages per second; 0: they have the same load.
 func (j *Job) heatLoad() (w workload.Workload, rate float64) {
 	w = *j.Workload
 	uneventful(&w)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -146,8 +147,9 @@ func (h *hosted) begin(ctx context.Context, given staging) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &hostStage{staging: given, request: *h.request, own: h.Address, cancel: cancel, ended: make(chan struct{}),
-		turns: make(map[turn]chan chan<- error), servers: make(map[string]system.Server)}
+	s := &hostStage{staging: given, request: *h.request, own: h.Address, cancel: cancel,
+		ended: make(chan struct{}), turns: make(map[turn]chan chan<- error),
+		servers: make(map[string]system.Server)}
 	h.stage = s
 	r := h.request
 	h.say(fmt.Sprintf("starting servers of %s at %s", r.System, h.Address))
@@ -220,6 +222,8 @@ func (h *hosted) do(ctx, whole context.Context, o *order, read func(cbor.RawMess
 		return nil, h.prepare(ctx, request)
 	case actionStage:
 		return nil, h.begin(whole, given)
+	case actionDrop:
+		return nil, bench.DropPageCache()
 	case actionClear:
 		return nil, h.clear()
 	}

@@ -102,8 +102,8 @@ func (o *hostsObserver) Methods() []string {
 	if !o.late {
 		return o.methods
 	}
-	return append(slices.Clone(o.methods), "Some readings of hosts came late, and count in a later "+
-		"interval.")
+	return append(slices.Clone(o.methods),
+		"Some readings of hosts came late, and count in a later interval.")
 }
 
 // Read implements testbed.Observer. The reading of a host that answers late comes with a later one.

@@ -118,10 +118,11 @@ func (h *Hosts) hostsOf(nodes []string) map[*member][]string {
 		return found
 	}
 	for node, a := range s.all() {
-		found[a.host] = found[a.host]
+		here := found[a.host]
 		if slices.Contains(nodes, node) {
-			found[a.host] = append(found[a.host], node)
+			here = append(here, node)
 		}
+		found[a.host] = here
 	}
 	return found
 }
@@ -177,6 +178,11 @@ func (h *Hosts) Mend(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// DropPageCache implements testbed.Hosts.
+func (h *Hosts) DropPageCache(ctx context.Context) error {
+	return h.all(func(m *member) error { return m.ask(ctx, actionDrop, nil, nil) })
 }
 
 // Sync implements testbed.Hosts.

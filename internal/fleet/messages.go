@@ -95,6 +95,7 @@ const (
 	actionBreak   action = "break"   // testbed.Breakage; answer: string, what was done
 	actionMend    action = "mend"    // undo it
 	actionSync    action = "sync"    // write all data to the disks
+	actionDrop    action = "drop"    // drop the machine's page cache
 	actionClear   action = "clear"   // kill the servers, remove their data
 )
 

@@ -210,6 +210,8 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		}
 		if err == nil {
 			e.need(s.target(s.targetAt(*c)), c, job, scale)
+		}
+		if err == nil && job.OnHosts == 0 { // hosts look at their own disks
 			err = testbed.CheckDisk(nearestExisting(runs), diskOf(c, job, scale))
 		}
 		if err != nil {

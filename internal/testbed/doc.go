@@ -1,5 +1,6 @@
-// Package testbed starts and owns clusters on this machine: their data
-// directories, their lives and their ends.
+// Package testbed starts and owns clusters: their data directories, their lives and
+// their ends. Their servers are on this machine, or on Hosts, each of which has a testbed
+// of its own for its part.
 //
 // Up starts a cluster that ends with Close, and so with this process. Detach starts a
 // cluster that outlives this process: another process, which calls Own, starts the

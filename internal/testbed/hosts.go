@@ -21,6 +21,8 @@ type Hosts interface {
 	Break(ctx context.Context, b Breakage) (string, error)
 	// Mend undoes what Break did, and starts the nodes that have ended. It can be repeated.
 	Mend(ctx context.Context) error
+	// DropPageCache writes out and drops the page cache of every host, as root.
+	DropPageCache(ctx context.Context) error
 	// Sync writes the nodes' data to their disks.
 	Sync(ctx context.Context) error
 	// Listen has tell called when a host is lost, from any goroutine; nil: nobody.

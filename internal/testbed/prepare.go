@@ -56,8 +56,8 @@ type prepared struct {
 }
 
 // prepare makes the disks and chooses the groups. Also after an error, the folder's removal
-// removes what it made. A host makes a disk for each node of the cluster, since only the start shows
-// which are its own: what is not written takes no room.
+// removes what it made. A host makes a disk for each node of the cluster, since only the start
+// shows which are its own: what is not written takes no room.
 func (o Options) prepare(ctx context.Context, r *folder, p *system.Provision) (prepared, error) {
 	made := prepared{disks: map[string]*disk.Disk{}, groups: p.Groups}
 	if o.Prepare == (Preparation{}) {

@@ -22,7 +22,8 @@ func (h hostUse) share(r *result.Run, cpuSeconds float64) (float64, bool) {
 // hostsOf returns the machines of a run that only ran servers.
 func hostsOf(r *result.Run) (all []hostUse) {
 	for _, use := range r.Observation.Hosts {
-		at := slices.IndexFunc(r.System.Hosts, func(h result.Host) bool { return h.Name == use.Name })
+		at := slices.IndexFunc(r.System.Hosts,
+			func(h result.Host) bool { return h.Name == use.Name })
 		if at < 0 {
 			continue
 		}

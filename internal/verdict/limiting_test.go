@@ -133,6 +133,25 @@ func onHosts(r *result.Run, busy, servers, stolen float64) {
 	}
 }
 
+func TestHostsAreWarnedOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*result.Run)
+		want   string
+	}{
+		"a full host":        {func(r *result.Run) { onHosts(r, 38, 38, 0) }, "machine_full"},
+		"a host with others": {func(r *result.Run) { onHosts(r, 20, 15, 0) }, "noisy_machine"},
+		"a host that was stolen from": {func(r *result.Run) { onHosts(r, 20, 20, 3) },
+			"noisy_machine"},
+		"quiet hosts": {func(r *result.Run) { onHosts(r, 20, 19, 0) }, ""},
+	} {
+		r := observed()
+		c.change(r)
+		if got := codes(r); got != c.want {
+			t.Errorf("%s: warnings %q, want %q: %v", name, got, c.want, r.Warnings)
+		}
+	}
+}
+
 func TestTheMachineIsWarnedOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*result.Run)
@@ -180,11 +199,6 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 		"page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
 		"cores not on record": {
 			func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},
-		"a full host":        {func(r *result.Run) { onHosts(r, 38, 38, 0) }, "machine_full"},
-		"a host with others": {func(r *result.Run) { onHosts(r, 20, 15, 0) }, "noisy_machine"},
-		"a host that was stolen from": {func(r *result.Run) { onHosts(r, 20, 20, 3) },
-			"noisy_machine"},
-		"quiet hosts":          {func(r *result.Run) { onHosts(r, 20, 19, 0) }, ""},
 		"nothing was observed": {func(r *result.Run) { r.Observation = result.Observation{} }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,8 @@
 //
 // # The servers
 //
-// A Servers starts a cluster of child processes on this machine. The driver
+// A Servers starts a cluster of child processes, on this machine or on the machines of a
+// system.Site, which the driver does not see. The driver
 // gives it a build function, which describes one cluster with the methods of
 // Cluster:
 //
@@ -18,6 +19,11 @@
 //	LaunchInTurn      a stage whose servers start one after another
 //	KeyStore          a node's key and certificate for Java, in PKCS #12
 //	Await, AwaitEach  until the servers answer
+//	Once              what a client of the new servers does once
+//	Addresses, Hosts, FreePorts, Secret, Random   in place of the driver's own
+//
+// Where a Site has several machines, each runs the same build function: so it may depend on its
+// request and on these methods only, and takes the same steps everywhere (docs/design/lab.md).
 //
 // The kit guarantees of every provisioned cluster:
 //

@@ -54,6 +54,7 @@
 // ZooKeeper, bookies and brokers are processes on their nodes' loopback addresses. The brokers
 // require a token, at the binary port and at the admin API. ZooKeeper and the bookies require no
 // credentials and listen on loopback only, so only processes of this machine can connect to them.
+// On hosts, whoever reaches their addresses can.
 // Each cluster has its own certificates and keys, deleted with it.
 //
 // The configuration is the distribution's own, except for addresses, security, settings
