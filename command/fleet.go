@@ -217,7 +217,7 @@ func (f *hostFlags) joining() func(context.Context, func(string)) (testbed.Hosts
 		if err != nil {
 			return nil, nil, err
 		}
-		c := &crew{hosts: o.Hosts, dir: "runs"}
+		c := &crew{hosts: o.Hosts, dir: "."} // the owner is in the folder of runs
 		end := func() { c.end(con) }
 		if err := c.gather(ctx, con, o, false, local); err != nil {
 			end()

@@ -16,7 +16,11 @@ import (
 func starts(job *bench.Job) bool { return system.Starts(job.System, job.Target) }
 
 // canKeep refuses --keep for jobs without clusters to keep, before anything starts.
-func canKeep(jobs []*bench.Job) error {
+func (f *fleetFlags) canKeep(jobs []*bench.Job) error {
+	if f.Hosts != "" || f.Workers != "" || f.WorkersFrom != "" {
+		return errors.New("--keep is for servers and load of this machine: start the cluster " +
+			"with plimsoll testbed up, which takes --hosts, and measure its target")
+	}
 	names := map[string]bool{}
 	for _, job := range jobs {
 		if !starts(job) {

@@ -71,7 +71,7 @@ func (c *runCommand) Run(con console) error {
 	}
 	tellBills(con, jobs)
 	if c.Keep {
-		if err := canKeep(jobs); err != nil {
+		if err := c.canKeep(jobs); err != nil {
 			return inputError{err}
 		}
 	}

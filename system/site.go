@@ -44,8 +44,6 @@ type Stage interface {
 // Lead is the coordinator's Stage.
 type Lead interface {
 	Stage
-	// Upgrade makes Restart start a server in another version.
-	Upgrade(ctx context.Context, node, version string) error
 	// CopyLogs brings the servers' logs on this machine up to date, as far as ctx allows.
 	CopyLogs(ctx context.Context)
 	// End ends the servers at once, and removes their folders. It can be repeated.

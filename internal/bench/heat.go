@@ -55,8 +55,11 @@ type room struct {
 // roomFor returns the room for a job's warm-up; +Inf: no bound is known.
 func (j *Job) roomFor(bed *testbed.Testbed) room {
 	r := room{math.Inf(1), math.Inf(1)}
-	if j.WarmUp.Auto {
+	if j.WarmUp.Auto || j.OnHosts > 0 {
 		r.published = mostWarmBytes
+	}
+	if j.OnHosts > 0 {
+		return r // this machine's disk and memory are not the servers'
 	}
 	within := func(dir string, copies int) {
 		// A disk that cannot be read was checked by the start of the servers.

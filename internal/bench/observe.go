@@ -90,7 +90,7 @@ func (s *session) methods() []string {
 		}
 		all = append(all, fmt.Sprintf("Of the cluster only the processes that its target "+
 			"names were observed: %s.", strings.Join(names, ", ")))
-	case len(s.observer.Servers()) == 0:
+	case s.job.OnHosts == 0 && len(serversOf(s.job, s.testbed)) == 0:
 		all = append(all,
 			"The servers were not observed: if they run on this machine, give their "+
 				"processes in the target, like processes: [{name: n1, pid: 4711}].")
@@ -149,7 +149,7 @@ func (s *session) spent(phase result.PhaseName) error {
 		s.toldSeconds = seconds
 	}
 	if w, able := s.watch.(resourceWatch); able {
-		w.Resources(r, s.run.Observation.Servers)
+		w.Resources(r, toldOf(s.run.Observation.Servers, r, ended))
 	}
 	// Without observed figures there is nothing to write.
 	if len(r.Processes) == 0 && len(r.Gauges) == 0 {
@@ -159,6 +159,19 @@ func (s *session) spent(phase result.PhaseName) error {
 		s.run.Observation.Add(r)
 	}
 	return errors.Join(append(errs, s.writer.Resources(r))...)
+}
+
+// toldOf returns the servers that a reading tells of: those of a host that answers late are not
+// among them.
+func toldOf(servers []string, r result.Resources, ended []target.Process) (all []string) {
+	for _, name := range servers {
+		if slices.ContainsFunc(r.Processes,
+			func(p result.ProcessUse) bool { return p.Name == name }) ||
+			slices.ContainsFunc(ended, func(p target.Process) bool { return p.Name == name }) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 const (

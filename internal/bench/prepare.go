@@ -189,6 +189,8 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	s.run.System.SharesHost = onThisHost(o.Endpoints)
 	if hosts := s.testbed.Hosts(); hosts != nil {
 		s.run.System.Hosts = hosts.Describe()
+		s.run.System.SharesHost = slices.ContainsFunc(s.run.System.Hosts,
+			func(h result.Host) bool { return h.SameMachine })
 	} else {
 		s.run.Environment.DataFS = fileSystem(s.job.dataDir())
 	}

@@ -84,8 +84,7 @@ func (i *Injector) begin(ctx context.Context, f workload.Fault, chosen []system.
 		}
 		b.Sides = sides
 	}
-	i.undo = append(i.undo, hosts.Mend)
-	return hosts.Break(ctx, b)
+	return hosts.Break(ctx, b) // Heal mends it, and so does the end of the servers
 }
 
 // Break injects a fault into nodes of this machine, for the coordinator of several machines. Heal
@@ -202,7 +201,9 @@ func (i *Injector) Heal(ctx context.Context) error {
 		return nil
 	}
 	err := i.revoke(ctx)
-	if err == nil && i.bed.Hosts() == nil { // which revive their own
+	if hosts := i.bed.Hosts(); err == nil && hosts != nil {
+		err = hosts.Mend(ctx)
+	} else if err == nil {
 		err = i.revive()
 	}
 	if err != nil {

@@ -18,6 +18,8 @@ const (
 	logPoll   = time.Second     // between looks at a server's log
 	logMost   = 64 << 20        // bytes of a log that are copied
 	copyLimit = 5 * time.Second // of copying the end of a log
+	// clearLimit bounds the removal of a host's servers and their data.
+	clearLimit = 3 * time.Minute
 )
 
 // awayStage is a cluster on hosts, as its coordinator sees it.
@@ -70,7 +72,8 @@ func (s *awayStage) Step(step system.Step, _ func() (system.Server, error)) (
 			continue
 		}
 		var now started
-		if err := m.ask(s.starting, actionStep, t, &now); err != nil || now.PID == 0 {
+		err := m.ask(s.starting, actionStep, t, &now)
+		if known := s.all()[step.Node] != nil; err != nil || now.PID == 0 || known {
 			return nil, err
 		}
 		a := &away{host: m, stage: s, node: step.Node, quit: syscall.Signal(now.Quit)}
@@ -81,16 +84,6 @@ func (s *awayStage) Step(step system.Step, _ func() (system.Server, error)) (
 		return a, nil
 	}
 	return nil, fmt.Errorf("%s is on %s, which is no host", step.Node, step.Host)
-}
-
-// Upgrade implements system.Lead.
-func (s *awayStage) Upgrade(ctx context.Context, node, version string) error {
-	a := s.all()[node]
-	if a == nil {
-		return fmt.Errorf("there is no node %s", node)
-	}
-	return a.host.ask(ctx, actionServer, serverAsk{Node: node, Do: serverUpgrade, Version: version},
-		nil)
 }
 
 // CopyLogs implements system.Lead.
@@ -107,8 +100,11 @@ func (s *awayStage) End(ctx context.Context) error {
 	copying, cancel := context.WithTimeout(ctx, copyLimit)
 	s.CopyLogs(copying)
 	cancel()
+	// Data is removed whatever time the stop of the servers has left.
+	clearing, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearLimit)
+	defer cancel()
 	err := s.hosts.all(func(m *member) error {
-		return unlessLost(m.ask(ctx, actionClear, nil, nil))
+		return unlessLost(m.ask(clearing, actionClear, nil, nil))
 	})
 	s.unwatch()
 	s.watching.Wait()
@@ -233,11 +229,13 @@ func (a *away) end(ctx context.Context, c serverAsk) error {
 	if err := unlessLost(a.host.ask(ctx, actionServer, c, nil)); err != nil {
 		return err
 	}
+	told := time.NewTimer(2 * copyLimit) // its end is told with the end of its log
+	defer told.Stop()
 	select {
 	case <-a.Exited():
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s %s: its host did not say that it ended: %w", c.Do, a.node, ctx.Err())
+	case <-told.C:
+		return fmt.Errorf("%s %s: its host did not say that it ended", c.Do, a.node)
 	}
 }
 

@@ -238,9 +238,16 @@ func (c *Coordinator) refuse(h hello) error {
 	return nil
 }
 
-// refuseAddress returns an error when another host has the address of one.
+// refuseAddress returns an error when another host has the address of one, or addresses of which
+// one is of the loopback interface and the other is not.
 func (c *Coordinator) refuseAddress(h hello) error {
+	loopback := func(of hello) bool { return net.ParseIP(of.Address).IsLoopback() }
 	for _, other := range c.joined {
+		if other.hosts() && loopback(other) != loopback(h) {
+			return fmt.Errorf("hosts %s and %s have the addresses %s and %s, and servers cannot "+
+				"reach a loopback address from another machine: give --address", other.Name,
+				h.Name, other.Address, h.Address)
+		}
 		if other.Address == h.Address {
 			return fmt.Errorf("host %s has the address %s already: give each host one of its own "+
 				"(--address)", other.Name, h.Address)

@@ -108,19 +108,15 @@ func (o *hostsObserver) Methods() []string {
 
 // Read implements testbed.Observer. The reading of a host that answers late comes with a later one.
 func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process) {
-	deadline := time.NewTimer(readWait)
-	defer deadline.Stop()
+	deadline, cancel := context.WithTimeout(context.Background(), readWait)
+	defer cancel()
 	for _, one := range o.readers {
 		one.begin()
 	}
 	machines := map[string]bool{o.hosts.kernel: true} // each is read once
 	for _, one := range o.readers {
-		var now *reading
-		select {
-		case now = <-one.under:
-			one.under = nil
-		case <-deadline.C:
-			deadline.Reset(0) // the others are not waited for either
+		now, here := one.take(deadline)
+		if !here {
 			o.late = true
 		}
 		if now == nil {
@@ -145,6 +141,21 @@ func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process
 		r.Hosts = append(r.Hosts, result.NamedHostUse{Name: name, HostUse: now.Use.Host})
 	}
 	return r, ended, back
+}
+
+// take returns the reading that is under way, when it is there in time; nil: the host is lost.
+func (r *hostReader) take(within context.Context) (now *reading, here bool) {
+	select {
+	case now = <-r.under:
+	default:
+		select {
+		case now = <-r.under:
+		case <-within.Done():
+			return nil, false
+		}
+	}
+	r.under = nil
+	return now, true
 }
 
 // begin asks for a reading, unless one is under way. Its end is that of the host's answer, or of

@@ -334,6 +334,30 @@ func TestServersThatAHostRevives(t *testing.T) {
 	}
 }
 
+// A cluster that ends with a fault under way does not start the broken servers again.
+func TestBrokenServersEnd(t *testing.T) {
+	t.Parallel()
+	l := newToyLab(t, 2, newToy())
+	bed, err := l.up(t, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := workload.Fault{Do: workload.FaultKill, Target: "n2"}
+	if _, err := fault.New(bed, 1).Inject(t.Context(), kill, ""); err != nil {
+		t.Fatal(err)
+	}
+	broken := bed.Cluster().Nodes()[1]
+	if err := bed.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := bed.Cluster().Nodes()[1]; now.PID != broken.PID || !now.Ended {
+		t.Errorf("it was %+v, and is %+v", broken, now)
+	}
+	if left := l.left(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // Hosts of one address, of no address, and of another version do not join.
 func TestHostsThatDoNotJoin(t *testing.T) {
 	t.Parallel()
@@ -362,6 +386,11 @@ func TestHostsThatDoNotJoin(t *testing.T) {
 	}
 	want := "host h1 has the address 127.1.1.1 already"
 	if err := <-join("h2", "127.1.1.1", version).ended; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	want = "servers cannot reach a loopback address from another machine"
+	if err := <-join("h3", "10.0.0.1", version).ended; err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}

@@ -204,8 +204,6 @@ func (s *hostStage) command(ctx context.Context, c serverAsk) (now started, err 
 		err = server.Restart()
 	case serverStop:
 		err = server.Stop(ctx, c.Grace)
-	case serverUpgrade:
-		err = s.upgrade(ctx, c)
 	default:
 		err = fmt.Errorf("there is no order %q to a server", c.Do)
 	}
@@ -213,16 +211,6 @@ func (s *hostStage) command(ctx context.Context, c serverAsk) (now started, err 
 		return now, err
 	}
 	return s.state(c.Node)
-}
-
-func (s *hostStage) upgrade(ctx context.Context, c serverAsk) error {
-	if err := s.up(ctx); err != nil {
-		return err
-	}
-	if !slices.Contains(s.request.Versions, c.Version) {
-		return fmt.Errorf("version %q was not asked for before the start", c.Version)
-	}
-	return s.bed.Cluster().(system.Restarter).Upgrade(ctx, c.Node, c.Version)
 }
 
 // up returns when the start has ended, and its error.

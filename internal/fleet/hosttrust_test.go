@@ -128,7 +128,7 @@ func FuzzHostOrders(f *testing.F) {
 		actionStage:   staging{Machines: []string{"127.9.9.9"}, Seed: make([]byte, seedBytes)},
 		actionStep:    turn{"n1", "launch"},
 		actionAwait:   "n1",
-		actionServer:  serverAsk{Node: "n1", Do: serverUpgrade, Version: "../../x"},
+		actionServer:  serverAsk{Node: "n1", Do: serverRestart},
 		actionLog:     logAsk{Node: "../../../etc/passwd"},
 		actionObserve: nil, actionRead: nil, actionForget: nil,
 		actionBreak: testbed.Breakage{Nodes: []string{"n1"}},

@@ -142,10 +142,9 @@ type started struct {
 
 // serverAsk asks a host to do something with a server.
 type serverAsk struct {
-	Node    string
-	Do      serverAction
-	Grace   time.Duration // of a stop
-	Version string        // of an upgrade
+	Node  string
+	Do    serverAction
+	Grace time.Duration // of a stop
 }
 
 // serverAction is what a host can do with a server.
@@ -155,7 +154,6 @@ const (
 	serverKill    serverAction = "kill"
 	serverRestart serverAction = "restart"
 	serverStop    serverAction = "stop"
-	serverUpgrade serverAction = "upgrade"
 )
 
 // logAsk asks for a part of a server's log.

@@ -10,8 +10,17 @@ import (
 // hostUse is the use of a machine of a fleet that ran servers, and nothing of the load.
 type hostUse struct {
 	result.NamedHostUse
+	machine string
 	cores   int
 	servers float64 // CPU seconds of what plimsoll started there
+}
+
+// has reports whether a process ran on the machine, for this host or for another one there.
+func (h hostUse) has(r *result.Run, process string) bool {
+	return slices.ContainsFunc(r.System.Hosts, func(other result.Host) bool {
+		return other.Machine == h.machine && !other.SameMachine &&
+			(process == result.HostProcess(other.Name) || onHost(r, process, other.Address))
+	})
 }
 
 // share returns CPU seconds as a share of all that the host had in the window.
@@ -28,9 +37,9 @@ func hostsOf(r *result.Run) (all []hostUse) {
 			continue
 		}
 		host := r.System.Hosts[at]
-		h := hostUse{NamedHostUse: use, cores: host.Cores}
+		h := hostUse{NamedHostUse: use, machine: host.Machine, cores: host.Cores}
 		for _, p := range r.Observation.Processes {
-			if p.Name == result.HostProcess(use.Name) || onHost(r, p.Name, host.Address) {
+			if h.has(r, p.Name) {
 				h.servers += p.CPUSeconds
 			}
 		}
@@ -57,6 +66,11 @@ func machines(all *list, r *result.Run) {
 			all.warn(NoisyMachine, "a noisy machine: on host %s, programs other than plimsoll and "+
 				"the observed servers used %.0f%% of its CPU, so a repetition may give other "+
 				"figures", h.Name, used*100)
+		}
+		if waited, ok := h.share(r, h.IOWaitSeconds); ok && waited > noiseBound {
+			all.warn(NoisyMachine, "the cores of host %s waited for a disk in %.0f%% of their "+
+				"time: the figures include the effect of any other program that used that disk",
+				h.Name, waited*100)
 		}
 		if stolen, ok := h.share(r, h.StealSeconds); ok && stolen > noiseBound {
 			all.warn(NoisyMachine, "a noisy machine: the hypervisor of host %s gave %.0f%% of its "+

@@ -142,6 +142,26 @@ func TestHostsAreWarnedOf(t *testing.T) {
 		"a host with others": {func(r *result.Run) { onHosts(r, 20, 15, 0) }, "noisy_machine"},
 		"a host that was stolen from": {func(r *result.Run) { onHosts(r, 20, 20, 3) },
 			"noisy_machine"},
+		"two hosts on one machine": {func(r *result.Run) {
+			onHosts(r, 20, 10, 0)
+			r.System.Hosts = append(r.System.Hosts, result.Host{Name: "h2", Address: "10.0.0.2"})
+			r.System.Nodes = append(r.System.Nodes, result.Node{Name: "n9", Address: "10.0.0.2:1"})
+			r.Observation.Processes = append(r.Observation.Processes,
+				result.ProcessUse{Name: "n9", CPUSeconds: 9})
+		}, ""},
+		"a host on the load's machine": {func(r *result.Run) {
+			onHosts(r, 20, 19, 0)
+			r.System.Hosts = append(r.System.Hosts,
+				result.Host{Name: "h2", Address: "10.0.0.2", SameMachine: true})
+			r.System.Nodes = append(r.System.Nodes, result.Node{Name: "n9", Address: "10.0.0.2:1"})
+			r.Observation.Processes = append(r.Observation.Processes,
+				result.ProcessUse{Name: "n9", CPUSeconds: 9})
+			r.Observation.Host.CPUSeconds += 9
+		}, ""},
+		"a host that waits for a disk": {func(r *result.Run) {
+			onHosts(r, 20, 19, 0)
+			r.Observation.Hosts[0].IOWaitSeconds = 3
+		}, "noisy_machine"},
 		"quiet hosts": {func(r *result.Run) { onHosts(r, 20, 19, 0) }, ""},
 	} {
 		r := observed()

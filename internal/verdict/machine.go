@@ -75,8 +75,9 @@ func others(r *result.Run) (float64, bool) {
 	}
 	used := o.Host.CPUSeconds
 	seen := 0
+	hosts := hostsOf(r)
 	for _, p := range o.Processes {
-		if len(o.Hosts) == 0 || p.Name == result.Self { // other processes are on hosts
+		if !slices.ContainsFunc(hosts, func(h hostUse) bool { return h.has(r, p.Name) }) {
 			used -= p.CPUSeconds
 		}
 		if slices.Contains(o.Servers, p.Name) {

@@ -158,8 +158,8 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 	if err != nil {
 		return err
 	}
-	if lead := c.lead(); lead != nil {
-		return lead.Upgrade(ctx, node, version)
+	if c.lead() != nil {
+		return fmt.Errorf("start %s as version %s: its host does so", n.title, version)
 	}
 	if c.versions == nil {
 		return fmt.Errorf("start %s as version %s: plimsoll starts one version of these "+

@@ -141,7 +141,11 @@ func (c *Cluster) FreePorts(n int) ([]int, error) {
 	for i := range n {
 		all = append(all, firstDrawn+int(first.Int64())+i)
 	}
-	_, err := c.site.Step(system.Step{Node: "ports", What: "look"}, func() (system.Server, error) {
+	look := system.Step{Node: "ports", What: "look"}
+	if c.oneKernel() {
+		look.Host = c.site.Machines()[0]
+	}
+	_, err := c.site.Step(look, func() (system.Server, error) {
 		return nil, process.AreFree("", all...)
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -80,7 +81,7 @@ func AreFree(host string, ports ...int) error {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return fmt.Errorf("port %d of %s is taken: end what listens there (ss -tlnp)", port,
-				host)
+				cmp.Or(host, "this machine"))
 		}
 		if err != nil {
 			return fmt.Errorf("find a free address: %w", err)

@@ -45,6 +45,9 @@ rootLogger.appenderRef.console.ref = Console
 // shippedConf reads one of the distribution's files, to replace values in it. Appending would not
 // work: the files hold some keys twice and end without a newline.
 func shippedConf(dir, name string) (*driver.Properties, error) {
+	if dir == "" {
+		return &driver.Properties{}, nil // other machines have the distribution, and write the file
+	}
 	raw, err := os.ReadFile(filepath.Join(dir, "conf", name))
 	if err != nil {
 		return nil, fmt.Errorf("read the distribution's configuration: %w", err)
