@@ -75,6 +75,7 @@ func TestRunOnHosts(t *testing.T) {
 // cut and the kill.
 func TestFaultsOnHosts(t *testing.T) {
 	needLab(t)
+	needFaults(t)
 	t.Parallel()
 	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
 		"load: {rate: 500/s}\nwarmup: 1s\nduration: 20s\ndurability: 1\n"},
@@ -125,6 +126,7 @@ func TestHostIsLost(t *testing.T) {
 // and the run is readable and marked.
 func TestLabIsKilled(t *testing.T) {
 	needLab(t)
+	needFaults(t)
 	victims := []func(l *lab) *apart{
 		func(l *lab) *apart { return l.coordinator },
 		func(l *lab) *apart { return l.hosts[rand.IntN(labHosts)] },

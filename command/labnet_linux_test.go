@@ -10,8 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
+	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 )
 
 const (
@@ -42,6 +46,20 @@ func needLab(t *testing.T) {
 		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
 			t.Skip("needs root, ip and nsenter, to give processes networks of their own")
 		}
+	}
+	try := exec.Command("ip", strings.Fields("link add br0 type bridge")...)
+	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	if out, err := try.CombinedOutput(); err != nil {
+		t.Skipf("this machine makes no bridge in a network of its own: %v: %s", err, out)
+	}
+}
+
+// needFaults skips a test where hosts cannot have all faults.
+func needFaults(t *testing.T) {
+	t.Helper()
+	all := testbed.Preparation{Disks: true, Groups: true}
+	if err := fault.CheckMachine(t.Context(), all, t.TempDir()); err != nil {
+		t.Skip(err)
 	}
 }
 
