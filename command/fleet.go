@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	mostWorkers = 1000
-	mostHosts   = 100
 	localPrefix = "local:"
 	hireLimit   = 10 * time.Minute // until all workers have joined
 	remindAfter = 30 * time.Second // of waiting for workers
@@ -48,7 +46,7 @@ type fleetFlags struct {
 
 // machines returns the number of other machines that share the load; 0: none.
 func (f *fleetFlags) machines() int {
-	o, local, err := f.read()
+	o, local, _, err := f.read()
 	if err != nil || local {
 		return 0 // hired refuses it
 	}
@@ -57,12 +55,17 @@ func (f *fleetFlags) machines() int {
 
 // hosts returns the number of hosts that the servers start on; 0: they start here.
 func (f *fleetFlags) hosts() int {
-	n, _, _ := hands("--hosts", f.Hosts, mostHosts) // hired refuses what cannot be read
+	n, _, _ := f.number() // hired refuses what cannot be read
 	return n
 }
 
-// hands reads a number of processes, and whether they are to be started on this machine.
-func hands(flag, text string, most int) (n int, local bool, err error) {
+// number returns the number of hosts, and whether they are started on this machine.
+func (f *hostFlags) number() (n int, local bool, err error) {
+	return processesOf("--hosts", f.Hosts, fleet.MostHosts)
+}
+
+// processesOf reads a number of processes, and whether they are to be started on this machine.
+func processesOf(flag, text string, most int) (n int, local bool, err error) {
 	if text == "" {
 		return 0, false, nil
 	}
@@ -91,11 +94,10 @@ type crew struct {
 func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	do func(c *crew) error,
 ) error {
-	o, local, err := f.read()
+	o, local, localHosts, err := f.read()
 	if err != nil {
 		return inputError{err}
 	}
-	_, localHosts, _ := hands("--hosts", f.Hosts, mostHosts)
 	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: o.Hosts, dir: "runs"}
 	for _, job := range jobs {
 		c.dir = job.Runs
@@ -188,7 +190,7 @@ func (c *crew) await(ctx context.Context, con console) error {
 		case ctx.Err() != nil:
 			return err
 		}
-		fmt.Fprintln(con.err, "still waiting for workers:", c.coordinator.Missing())
+		fmt.Fprintln(con.err, "still waiting:", c.coordinator.Missing())
 	}
 }
 
@@ -201,13 +203,13 @@ func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
 			return o, false, fmt.Errorf("--fleet-identity: %w", err)
 		}
 	}
-	o.Hosts, local, err = hands("--hosts", f.Hosts, mostHosts)
+	o.Hosts, local, err = f.number()
 	return o, local, err
 }
 
-// joining returns what waits for the hosts of a testbed, in the process that owns it; nil: it has
+// awaiting returns what waits for the hosts of a testbed, in the process that owns it; nil: it has
 // none.
-func (f *hostFlags) joining() func(context.Context, func(string)) (testbed.Hosts, func(), error) {
+func (f *hostFlags) awaiting() func(context.Context, func(string)) (testbed.Hosts, func(), error) {
 	if f.Hosts == "" {
 		return nil
 	}
@@ -237,30 +239,36 @@ func (s sentences) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read reads the flags.
-func (f *fleetFlags) read() (o fleet.Options, local bool, err error) {
-	if o, _, err = f.options(); err != nil {
-		return o, false, err
+// read reads the flags. local and localHosts report whether the workers and the hosts are started
+// on this machine.
+func (f *fleetFlags) read() (o fleet.Options, local, localHosts bool, err error) {
+	if o, localHosts, err = f.options(); err != nil {
+		return o, false, false, err
 	}
 	if f.Workers != "" && f.WorkersFrom != "" {
-		return o, false, errors.New("--workers and --workers-from exclude one another: give one")
+		return o, false, false,
+			errors.New("--workers and --workers-from exclude one another: give one")
 	}
 	if f.WorkersFrom != "" {
-		raw, err := strict.ReadFile(f.WorkersFrom)
-		if err != nil {
-			return o, false, fmt.Errorf("--workers-from: %w", err)
-		}
-		if o.Names = strings.Fields(string(raw)); len(o.Names) == 0 || len(o.Names) > mostWorkers {
-			return o, false, fmt.Errorf("--workers-from: %s has %d names: write 1 to %d, one on a "+
-				"line", f.WorkersFrom, len(o.Names), mostWorkers)
-		}
-		return o, false, nil
+		o.Names, err = namesFrom(f.WorkersFrom)
+		return o, false, localHosts, err
 	}
-	if f.Workers == "" {
-		return o, false, nil
+	o.Workers, local, err = processesOf("--workers", f.Workers, fleet.MostWorkers)
+	return o, local, localHosts, err
+}
+
+// namesFrom reads the names of the workers that a file lists.
+func namesFrom(path string) ([]string, error) {
+	raw, err := strict.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--workers-from: %w", err)
 	}
-	o.Workers, local, err = hands("--workers", f.Workers, mostWorkers)
-	return o, local, err
+	names := strings.Fields(string(raw))
+	if len(names) == 0 || len(names) > fleet.MostWorkers {
+		return nil, fmt.Errorf("--workers-from: %s has %d names: write 1 to %d, one on a line",
+			path, len(names), fleet.MostWorkers)
+	}
+	return names, nil
 }
 
 // awaited returns the commands by which processes of other machines join.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,28 +9,21 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/fleet"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
-	"github.com/plimsoll-bench/plimsoll/systems"
 )
 
 // hostCommand makes this machine one of those that run an experiment's servers.
 type hostCommand struct {
-	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
-	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
-	Name      string        `placeholder:"NAME" help:"The host's name, unique in the fleet. Default: the machine's name."`
-	Machine   string        `placeholder:"NAME" help:"The name of the machine in results. Default: the machine's own."`
-	Address   string        `placeholder:"IP" help:"The IPv4 address that the servers listen on. Default: the one from which this machine reaches the coordinator."`
-	Dir       string        `type:"path" default:"plimsoll-host" placeholder:"DIR" help:"The folder below which the servers' data is, on the disk to measure. The data is deleted when the servers end."`
-	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
-	Serve     bool          `hidden:"" help:"Run servers; only the host's own first process says so."`
+	joining
+	Machine string `placeholder:"NAME" help:"The name of the machine in results. Default: the machine's own."`
+	Address string `placeholder:"IP" help:"The IPv4 address that the servers listen on. Default: the one from which this machine reaches the coordinator."`
+	Dir     string `type:"path" default:"plimsoll-host" placeholder:"DIR" help:"The folder below which the servers' data is, on the disk to measure. The data is deleted when the servers end."`
+	Serve   bool   `hidden:"" help:"Run servers; only the host's own first process says so."`
 }
 
 // hostGrace is how long the servers of a host may take to end.
@@ -41,7 +33,7 @@ const hostGrace = time.Minute
 // the servers, so that one of the two is left to clean up when the other is killed.
 func (c *hostCommand) Run(con console) error {
 	if c.Serve {
-		return c.serve(con)
+		return c.second(con)
 	}
 	token, err := joinToken("host", c.TokenFile, os.Stdin)
 	if err != nil {
@@ -55,21 +47,21 @@ func (c *hostCommand) Run(con console) error {
 	defer done()
 	args := []string{"host", "--serve", "--join", c.Join, "--name", c.Name, "--machine", c.Machine,
 		"--address", c.Address, "--dir", c.Dir, "--wait", c.Wait.String()}
-	second := exec.CommandContext(ctx, program, args...)
-	second.Stderr = con.err
+	other := exec.CommandContext(ctx, program, args...)
+	other.Stderr = con.err
 	// A terminal's interrupt reaches the first process only.
-	second.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	lifeline, err := second.StdinPipe()
+	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	lifeline, err := other.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
-	second.Cancel = lifeline.Close
-	second.WaitDelay = hostGrace
-	if err := second.Start(); err != nil {
+	other.Cancel = lifeline.Close
+	other.WaitDelay = hostGrace
+	if err := other.Start(); err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
 	_, err = fmt.Fprintln(lifeline, token.Text())
-	err = errors.Join(second.Wait(), err)
+	err = errors.Join(other.Wait(), err)
 	leftover.Sweep(testbed.Removers(), func(sentence string) { fmt.Fprintln(con.err, sentence) })
 	var exit *exec.ExitError
 	switch {
@@ -83,12 +75,11 @@ func (c *hostCommand) Run(con console) error {
 	return err
 }
 
-// serve is the second process. The first one gives it the token, and lives as long as its standard
+// second is the second process. The first one gives it the token, and lives as long as its standard
 // input is open.
-func (c *hostCommand) serve(con console) error {
+func (c *hostCommand) second(con console) error {
 	const most = 1 << 10
-	first := bufio.NewReader(io.LimitReader(os.Stdin, most))
-	line, err := first.ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, most)).ReadString('\n')
 	if err != nil {
 		return inputError{errors.New("--serve is for the host's own second process: leave it out")}
 	}
@@ -104,33 +95,13 @@ func (c *hostCommand) serve(con console) error {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
-	machine, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("read the host's name: %w", err)
-	}
 	address := c.Address
 	if address == "" {
 		if address, err = ownAddress(ctx, c.Join); err != nil {
 			return err
 		}
 	}
-	var saying sync.Mutex
-	err = fleet.Work(ctx, fleet.WorkerOptions{
-		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, machine),
-		Host: cmp.Or(c.Machine, machine),
-		Wait: c.Wait, Version: build().Version, Cores: runtime.NumCPU(),
-		Systems: systems.Registry(), Clock: clock.Precise(),
-		Hosting: &fleet.Hosting{Address: address, Base: c.Dir},
-		Say: func(sentence string) {
-			saying.Lock()
-			defer saying.Unlock()
-			fmt.Fprintln(con.err, sentence)
-		},
-	})
-	if ctx.Err() != nil {
-		return exitError(exitInterrupted)
-	}
-	return err
+	return c.serve(ctx, con, token, c.Machine, &fleet.Hosting{Address: address, Base: c.Dir})
 }
 
 // ownAddress returns the address from which this machine reaches another one.

@@ -40,7 +40,8 @@ func TestRunOnHosts(t *testing.T) {
 	}
 	r := &savedRun(t, l.dir).Run
 	if total := r.Ledger.Total(); r.State != result.Complete || total.Lost != 0 ||
-		r.Counters.Acked == 0 || r.Durability.Level != 1 || !r.System.SharesHost { // namespaces of one machine
+		r.Counters.Acked == 0 || r.Durability.Level != 1 ||
+		!r.System.SharesHost { // the namespaces are of one machine
 		t.Errorf("%s, %+v, level %d, shares its host: %t", r.State, total, r.Durability.Level,
 			r.System.SharesHost)
 	}

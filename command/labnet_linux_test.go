@@ -3,11 +3,9 @@ package command
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -83,22 +81,13 @@ func newLab(t *testing.T, files map[string]string, args ...string) *lab {
 	}
 	l.coordinator = setApart(t, l.dir, append(args, "--hosts", fmt.Sprint(labHosts), "--workers",
 		fmt.Sprint(labWorkers), "--fleet-listen", "0.0.0.0:0")...)
-	invitation := regexp.MustCompile(`copy (\S+) to .* --join (\S+) `).FindStringSubmatch(
-		l.coordinator.awaitLine("waiting for hosts"))
-	if invitation == nil {
-		t.Fatalf("it does not say how hosts join:\n%s", l.coordinator.words())
-	}
-	_, port, err := net.SplitHostPort(invitation[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.token, l.port = invitation[1], port
+	l.token, l.port = l.coordinator.invitation(t)
 	l.coordinator.inside(t, bridge()...)
 	for range labHosts {
 		l.addHost(t)
 	}
 	for i := range labWorkers {
-		w := setApart(t, l.dir, "worker", "--join", labGateway+":"+port, "--token-file", l.token,
+		w := setApart(t, l.dir, "worker", "--join", labGateway+":"+l.port, "--token-file", l.token,
 			"--name", fmt.Sprintf("w%d", i+1))
 		l.workers = append(l.workers, w)
 		l.connect(t, w, fmt.Sprintf("w%d", i+1), fmt.Sprintf("10.9.0.%d", 20+i))
@@ -131,8 +120,7 @@ func (l *lab) connect(t *testing.T, p *apart, name, address string) {
 		owner = l.coordinator.Process.Pid
 	}
 	name = fmt.Sprintf("%s-%d", name, links.Add(1))
-	execute(t, "ip", "link", "add", name, "netns", fmt.Sprint(owner), "type", "veth", "peer", "name",
-		"eth0", "netns", fmt.Sprint(p.Process.Pid))
+	link(t, owner, name, p)
 	up := []string{"link set " + name + " master br0", "link set " + name + " up"}
 	if l.coordinator != nil {
 		l.coordinator.inside(t, up...)

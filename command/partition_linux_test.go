@@ -202,6 +202,28 @@ func (p *apart) inside(t *testing.T, commands ...string) {
 	}
 }
 
+// invitation returns the file of the join token that a command printed, and its port.
+func (p *apart) invitation(t *testing.T) (token, port string) {
+	t.Helper()
+	said := regexp.MustCompile(`copy (\S+) to .* --join (\S+) `).FindStringSubmatch(
+		p.awaitLine("waiting for "))
+	if said == nil {
+		t.Fatalf("it does not say how others join:\n%s", p.words())
+	}
+	_, port, err := net.SplitHostPort(said[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said[1], port
+}
+
+// link connects the namespace of a process, where the link has a name, with eth0 of another one's.
+func link(t *testing.T, owner int, name string, other *apart) {
+	t.Helper()
+	execute(t, "ip", "link", "add", name, "netns", fmt.Sprint(owner), "type", "veth", "peer", "name",
+		"eth0", "netns", fmt.Sprint(other.Process.Pid))
+}
+
 // newCutFleet starts a command and its workers, each with a link to it.
 func newCutFleet(t *testing.T, at stage) *cutFleet {
 	t.Helper()
@@ -214,25 +236,12 @@ func newCutFleet(t *testing.T, at stage) *cutFleet {
 	}
 	c.coordinator = setApart(t, c.dir, "run", "-t", "t.yaml", "-w", "w.yaml", "--workers-from",
 		"names", "--fleet-listen", "0.0.0.0:0")
-	invitation := regexp.MustCompile(`copy (\S+) to .* --join (\S+) `).FindStringSubmatch(
-		c.coordinator.awaitLine("waiting for workers"))
-	if invitation == nil {
-		t.Fatalf("it does not say how workers join:\n%s", c.coordinator.words())
-	}
-	_, port, err := net.SplitHostPort(invitation[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	token, port := c.coordinator.invitation(t)
 	for i := range cutWorkers {
 		w := setApart(t, c.dir, "worker", "--join", fmt.Sprintf("10.9.%d.1:%s", i, port),
-			"--token-file", invitation[1], "--name", c.name(i), "--wait", cutJoinWait.String())
+			"--token-file", token, "--name", c.name(i), "--wait", cutJoinWait.String())
 		c.workers = append(c.workers, w)
-		out, err := exec.Command("ip", "link", "add", c.name(i), "netns",
-			fmt.Sprint(c.coordinator.Process.Pid), "type", "veth", "peer", "name", "eth0", "netns",
-			fmt.Sprint(w.Process.Pid)).CombinedOutput()
-		if err != nil {
-			t.Fatalf("ip link add: %v: %s", err, out)
-		}
+		link(t, c.coordinator.Process.Pid, c.name(i), w)
 		c.coordinator.inside(t, fmt.Sprintf("addr add 10.9.%d.1/24 dev %s", i, c.name(i)),
 			"link set "+c.name(i)+" up")
 		w.inside(t, "link set lo up", fmt.Sprintf("addr add 10.9.%d.2/24 dev eth0", i),

@@ -165,7 +165,7 @@ func (r testbedRequest) order() (testbed.Order, error) {
 	}
 	if err == nil {
 		o.Warm = r.warming(t)
-		o.Hosts = r.joining()
+		o.Hosts = r.awaiting()
 	}
 	return o, err
 }
@@ -191,7 +191,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	if err := system.Refuse(s, c); err != nil {
 		return testbed.Order{}, err
 	}
-	hosts, _, err := hands("--hosts", r.Hosts, mostHosts)
+	hosts, _, err := r.number()
 	switch {
 	case err != nil:
 		return testbed.Order{}, err

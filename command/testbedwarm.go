@@ -22,7 +22,7 @@ func (r testbedRequest) warmJob(t *target.Target, runs string) (*bench.Job, erro
 	}
 	w := workload.Default()
 	w.Durability = workload.Level(r.Durability)
-	onHosts, _, err := hands("--hosts", r.Hosts, mostHosts)
+	onHosts, _, err := r.number()
 	if err != nil {
 		return nil, err
 	}

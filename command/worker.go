@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,33 +20,28 @@ import (
 // joinTokenEnv holds the token with which a worker or host joins a fleet.
 const joinTokenEnv = "PLIMSOLL_JOIN_TOKEN"
 
-// workerCommand makes this process one of the workers of an experiment.
-type workerCommand struct {
+// joining are the flags of the commands that join a fleet.
+type joining struct {
 	Join      string        `required:"" placeholder:"HOST:PORT" help:"The coordinator: the address that the experiment's command prints."`
 	TokenFile string        `placeholder:"FILE" help:"The file with the join token; -: standard input. Default: the token is in PLIMSOLL_JOIN_TOKEN."`
-	Name      string        `placeholder:"NAME" help:"The worker's name, unique in the fleet. Default: the host's name."`
-	Host      string        `placeholder:"NAME" help:"The name of the worker's machine in results. Default: the host's name."`
+	Name      string        `placeholder:"NAME" help:"The name in the fleet, unique there. Default: the machine's name."`
 	Wait      time.Duration `default:"1m" placeholder:"1m" help:"How long to wait for the coordinator, which may start later."`
 }
 
-// Run offers load on the coordinator's orders, until the experiment ends.
-func (c *workerCommand) Run(con console) error {
-	token, err := joinToken("worker", c.TokenFile, os.Stdin)
+// serve joins the fleet from a machine of that name, and does what the coordinator asks until the
+// experiment ends; an empty name is this machine's own. hosting is nil for a worker.
+func (j *joining) serve(ctx context.Context, con console, token fleet.Token, machine string,
+	hosting *fleet.Hosting,
+) error {
+	own, err := os.Hostname()
 	if err != nil {
-		return inputError{err}
+		return fmt.Errorf("read this machine's name: %w", err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("read the host's name: %w", err)
-	}
-	ctx, done := untilInterrupted(con.err)
-	defer done()
 	var saying sync.Mutex
 	err = fleet.Work(ctx, fleet.WorkerOptions{
-		Coordinator: c.Join, Token: token, Name: cmp.Or(c.Name, host),
-		Host: cmp.Or(c.Host, host), Wait: c.Wait,
-		Version: build().Version, Cores: runtime.NumCPU(), Systems: systems.Registry(),
-		Clock: clock.Precise(),
+		Coordinator: j.Join, Token: token, Name: cmp.Or(j.Name, own), Host: cmp.Or(machine, own),
+		Wait: j.Wait, Version: build().Version, Cores: runtime.NumCPU(),
+		Systems: systems.Registry(), Clock: clock.Precise(), Hosting: hosting,
 		Say: func(sentence string) {
 			saying.Lock()
 			defer saying.Unlock()
@@ -56,6 +52,23 @@ func (c *workerCommand) Run(con console) error {
 		return exitError(exitInterrupted)
 	}
 	return err
+}
+
+// workerCommand makes this process one of the workers of an experiment.
+type workerCommand struct {
+	joining
+	Host string `placeholder:"NAME" help:"The name of the worker's machine in results. Default: the machine's own."`
+}
+
+// Run offers load on the coordinator's orders, until the experiment ends.
+func (c *workerCommand) Run(con console) error {
+	token, err := joinToken("worker", c.TokenFile, os.Stdin)
+	if err != nil {
+		return inputError{err}
+	}
+	ctx, done := untilInterrupted(con.err)
+	defer done()
+	return c.serve(ctx, con, token, c.Host, nil)
 }
 
 // joinToken reads the join token of a worker or host.

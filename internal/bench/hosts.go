@@ -59,17 +59,17 @@ func observerOf(j *Job, bed *testbed.Testbed) (observer, error) {
 	if err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
-	return &pair{own, away}, nil
+	return &observers{own, away}, nil
 }
 
-// pair observes this process here and the servers on their hosts.
-type pair struct {
+// observers observes this process here and the servers on their hosts.
+type observers struct {
 	*observe.Observer
 	away testbed.Observer
 }
 
 // Read returns the use of both.
-func (a *pair) Read() (r result.Resources, ended, back []target.Process) {
+func (a *observers) Read() (r result.Resources, ended, back []target.Process) {
 	r, _, _ = a.Observer.Read()
 	there, ended, back := a.away.Read()
 	r.Processes = slices.Concat(there.Processes, r.Processes)
@@ -78,10 +78,10 @@ func (a *pair) Read() (r result.Resources, ended, back []target.Process) {
 }
 
 // Servers returns the names of the servers.
-func (a *pair) Servers() []string { return a.away.Servers() }
+func (a *observers) Servers() []string { return a.away.Servers() }
 
 // Methods says how both were measured.
-func (a *pair) Methods() []string {
+func (a *observers) Methods() []string {
 	all := a.Observer.Methods()
 	for _, one := range a.away.Methods() {
 		if !slices.Contains(all, one) {
@@ -92,7 +92,7 @@ func (a *pair) Methods() []string {
 }
 
 // Close ends both.
-func (a *pair) Close() error { return errors.Join(a.Observer.Close(), a.away.Close()) }
+func (a *observers) Close() error { return errors.Join(a.Observer.Close(), a.away.Close()) }
 
 // listen ends the run when a host is lost, until the session is torn down. The runs of a warm-up
 // listen for themselves.

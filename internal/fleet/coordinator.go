@@ -27,6 +27,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
+// Bounds of a fleet.
+const (
+	MostWorkers = 1000
+	MostHosts   = 100
+)
+
 // Options are the arguments of Listen.
 type Options struct {
 	Address string   // host:port to listen on; port 0: any

@@ -114,6 +114,7 @@ func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process
 		one.begin()
 	}
 	machines := map[string]bool{o.hosts.kernel: true} // each is read once
+	var own []result.ProcessUse                       // of plimsoll's processes there
 	for _, one := range o.readers {
 		now, here := one.take(deadline)
 		if !here {
@@ -127,6 +128,8 @@ func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process
 		for _, p := range now.Use.Processes {
 			if p.Name == result.Self {
 				p.Name = result.HostProcess(name)
+				own = append(own, p)
+				continue
 			}
 			r.Processes = append(r.Processes, p)
 		}
@@ -140,6 +143,7 @@ func (o *hostsObserver) Read() (r result.Resources, ended, back []target.Process
 		}
 		r.Hosts = append(r.Hosts, result.NamedHostUse{Name: name, HostUse: now.Use.Host})
 	}
+	r.Processes = append(r.Processes, own...)
 	return r, ended, back
 }
 

@@ -70,6 +70,17 @@ func (h *Hosts) all(do func(m *member) error) error {
 	return errors.Join(failed...)
 }
 
+// serving is all of the hosts that have servers.
+func (h *Hosts) serving(do func(m *member) error) error {
+	on := h.hostsOf(nil)
+	return h.all(func(m *member) error {
+		if _, serves := on[m]; !serves {
+			return nil
+		}
+		return do(m)
+	})
+}
+
 // Prepare implements testbed.Hosts.
 func (h *Hosts) Prepare(ctx context.Context, r testbed.Request) error {
 	return h.all(func(m *member) error { return m.ask(ctx, actionPrepare, r, nil) })
@@ -132,10 +143,10 @@ func (h *Hosts) Break(ctx context.Context, b testbed.Breakage) (string, error) {
 	on := h.hostsOf(b.Nodes)
 	var mu sync.Mutex
 	var done []string
-	err := h.all(func(m *member) error {
+	err := h.serving(func(m *member) error {
 		mine := b
 		mine.Nodes = on[m]
-		if _, serves := on[m]; !serves || len(mine.Nodes) == 0 && b.Sides == nil {
+		if len(mine.Nodes) == 0 && b.Sides == nil {
 			return nil
 		}
 		var sentence string
@@ -162,11 +173,7 @@ func (h *Hosts) Mend(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	on := h.hostsOf(nil)
-	return h.all(func(m *member) error {
-		if _, serves := on[m]; !serves {
-			return nil
-		}
+	return h.serving(func(m *member) error {
 		var now map[string]started
 		if err := m.ask(ctx, actionMend, nil, &now); err != nil {
 			return err
@@ -187,11 +194,5 @@ func (h *Hosts) DropPageCache(ctx context.Context) error {
 
 // Sync implements testbed.Hosts.
 func (h *Hosts) Sync(ctx context.Context) error {
-	on := h.hostsOf(nil)
-	return h.all(func(m *member) error {
-		if _, serves := on[m]; !serves {
-			return nil
-		}
-		return m.ask(ctx, actionSync, nil, nil)
-	})
+	return h.serving(func(m *member) error { return m.ask(ctx, actionSync, nil, nil) })
 }

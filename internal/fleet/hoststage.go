@@ -145,15 +145,7 @@ func (s *hostStage) server(node string) (system.Server, error) {
 }
 
 // state is what the coordinator knows of a server.
-func (s *hostStage) state(node string) (started, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	server := s.servers[node]
-	if server == nil {
-		return started{}, nil
-	}
-	return started{PID: server.PID(), Quit: int(server.Quit())}, nil
-}
+func (s *hostStage) state(node string) started { return s.states()[node] }
 
 // states returns what the coordinator knows of all servers here.
 func (s *hostStage) states() map[string]started {
@@ -207,10 +199,7 @@ func (s *hostStage) command(ctx context.Context, c serverAsk) (now started, err 
 	default:
 		err = fmt.Errorf("there is no order %q to a server", c.Do)
 	}
-	if err != nil {
-		return now, err
-	}
-	return s.state(c.Node)
+	return s.state(c.Node), err
 }
 
 // up returns when the start has ended, and its error.
@@ -341,7 +330,7 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 		if err := s.take(ctx, t); err != nil {
 			return nil, err
 		}
-		return s.state(t.Node)
+		return s.state(t.Node), nil
 	case actionAwait:
 		return s.await(ctx, node)
 	case actionServer:

@@ -14,13 +14,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// A host says what its servers used, under the names of its own nodes; a reading that it cannot have
-// is refused.
+// A host says what its servers used, under the names of its own nodes. An impossible reading is
+// refused.
 func TestReadingsOfHosts(t *testing.T) {
 	t.Parallel()
 	l := newToyLab(t, 2, newToy())
@@ -89,8 +90,10 @@ func TestHostileCoordinator(t *testing.T) {
 		"1099511627776 nodes": func(r *testbed.Request) { r.Nodes = 1 << 40 },
 		"0 is no group":       func(r *testbed.Request) { r.Groups = map[string]int{"n1": 0} },
 		"unknown system":      func(r *testbed.Request) { r.System = "../x" },
-		"programs names":      func(r *testbed.Request) { r.Settings = []target.Setting{{Name: driver.SetPrograms, Value: "/x"}} },
-		"version":             func(r *testbed.Request) { r.Versions = []string{"9;reboot"} },
+		"programs names": func(r *testbed.Request) {
+			r.Settings = []target.Setting{{Name: driver.SetPrograms, Value: "/x"}}
+		},
+		"version": func(r *testbed.Request) { r.Versions = []string{"9;reboot"} },
 	} {
 		r := good
 		change(&r)
@@ -100,7 +103,8 @@ func TestHostileCoordinator(t *testing.T) {
 	}
 	s := &hostStage{staging: staging{Machines: []string{"127.9.9.9"}},
 		request: testbed.Request{Groups: map[string]int{"n1": 2_000_200_192}}}
-	member := firewall.Member{Group: 2_000_200_192, Hosts: []netip.Addr{netip.MustParseAddr("127.9.9.9")}}
+	own := netip.MustParseAddr("127.9.9.9")
+	member := firewall.Member{Group: 2_000_200_192, Hosts: []netip.Addr{own}}
 	cut := workload.Fault{Do: workload.FaultPartition}
 	if err := s.check(testbed.Breakage{Fault: cut, Sides: [][]firewall.Member{{member}}}); err != nil {
 		t.Error(err)
@@ -117,6 +121,34 @@ func TestHostileCoordinator(t *testing.T) {
 	} {
 		if err := s.check(b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// Who has joined as a host stays one, at its address.
+func TestHostsStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	joined := hello{Name: "h1", Host: "there", Version: version, Address: "127.1.1.1"}
+	for name, change := range map[string]func(*hello){
+		"a worker":           func(h *hello) { h.Address = "" },
+		"at another address": func(h *hello) { h.Address = "127.1.1.2" },
+		"of more cores":      func(h *hello) { h.Cores = 9 },
+	} {
+		c, err := Listen(Options{Address: "127.0.0.1:0", Hosts: 1, Workers: 1, Version: version,
+			Clock: clock.Precise()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &workerEnd{options: WorkerOptions{Coordinator: c.Address(), Token: c.Token(),
+			Clock: clock.Precise()}}
+		then := joined
+		change(&then)
+		_, stream := w.connectAs(t, joined, then)
+		if err := stream.RecvMsg(new(order)); err == nil || len(c.hosts())+len(c.team()) > 0 {
+			t.Errorf("%s: %v; %d hosts, %d workers", name, err, len(c.hosts()), len(c.team()))
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

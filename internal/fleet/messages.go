@@ -106,14 +106,11 @@ type staging struct {
 	Authority []byte // PEM
 }
 
-const (
-	seedBytes = 32
-	mostHosts = 100
-)
+const seedBytes = 32
 
 // check refuses a start in which a host of the address has no part.
 func (s *staging) check(own string) error {
-	if len(s.Seed) != seedBytes || len(s.Machines) > mostHosts ||
+	if len(s.Seed) != seedBytes || len(s.Machines) > MostHosts ||
 		!slices.Contains(s.Machines, own) {
 		return errors.New("the plan of the start is impossible")
 	}

@@ -200,6 +200,13 @@ func TestOtherProtocol(t *testing.T) {
 func (w *workerEnd) connect(t *testing.T) (*grpc.ClientConn, grpc.ClientStream) {
 	t.Helper()
 	me := hello{Name: "rogue", Host: "there", Version: version, Kernel: kernel()}
+	return w.connectAs(t, me, me)
+}
+
+// connectAs joins with one hello, and then says another.
+func (w *workerEnd) connectAs(t *testing.T, me, then hello) (*grpc.ClientConn,
+	grpc.ClientStream) {
+	t.Helper()
 	mine, err := w.join(t.Context(), me)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +220,7 @@ func (w *workerEnd) connect(t *testing.T) (*grpc.ClientConn, grpc.ClientStream) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.SendMsg(&me); err != nil {
+	if err := stream.SendMsg(&then); err != nil {
 		t.Fatal(err)
 	}
 	return conn, stream

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/template"
 	"unicode"
+
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
 )
 
 // The paths within a pod.
@@ -24,12 +26,6 @@ const (
 	JoinPort     = 7433
 	PagePort     = 8080
 )
-
-// MostWorkers bounds the workers of a manifest.
-const MostWorkers = 1000
-
-// MostHosts bounds its hosts.
-const MostHosts = 100
 
 // Manifest is an experiment on a fleet.
 type Manifest struct {
@@ -144,15 +140,15 @@ func (m *Manifest) check() error {
 	if m.CreateNamespace && m.Namespace == "" {
 		return errors.New("the namespace to create has no name: give --namespace")
 	}
-	if m.Workers < 1 || m.Workers > MostWorkers {
-		return fmt.Errorf("%d workers: give a number from 1 to %d", m.Workers, MostWorkers)
+	if m.Workers < 1 || m.Workers > fleet.MostWorkers {
+		return fmt.Errorf("%d workers: give a number from 1 to %d", m.Workers, fleet.MostWorkers)
 	}
 	if m.Image == "" || len(m.Image) > longestImage || strings.ContainsFunc(m.Image, unsafe) {
 		return fmt.Errorf("%q is not a valid name of an image: write it like registry/plimsoll:1.2",
 			m.Image)
 	}
-	if m.Hosts < 0 || m.Hosts > MostHosts {
-		return fmt.Errorf("%d hosts: give a number from 1 to %d", m.Hosts, MostHosts)
+	if m.Hosts < 0 || m.Hosts > fleet.MostHosts {
+		return fmt.Errorf("%d hosts: give a number from 1 to %d", m.Hosts, fleet.MostHosts)
 	}
 	pods, volumes := []Resources{m.Worker, m.Coordinator}, []string{m.Storage}
 	if m.Hosts > 0 {

@@ -54,7 +54,7 @@ func TestRealKubernetes(t *testing.T) {
 	t.Logf("the cluster was there after %s", time.Since(began).Round(100*time.Millisecond))
 	broker := serve(t)
 	c.kubectl(t, fmt.Appendf(nil, secret, password), "apply", "-f", "-")
-	f := &fleet{c, plimsoll, broker}
+	f := &experiments{c, plimsoll, broker}
 	t.Run("a run, unattended", f.unattended)
 	t.Run("a worker's pod is deleted", f.deleted)
 	t.Run("a limit of CPU", f.throttled)
@@ -130,19 +130,19 @@ accounts {
 	return strings.Join(endpoints, ", ")
 }
 
-// fleet applies manifests and fetches results.
-type fleet struct {
+// experiments applies manifests and fetches results.
+type experiments struct {
 	*cluster
 	plimsoll, broker string
 }
 
 // apply applies the manifest of a fleet of two workers, and returns it.
-func (f *fleet) apply(t *testing.T, name string, args ...string) []byte {
+func (f *experiments) apply(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
 	return f.applyTarget(t, name, fmt.Sprintf(target, f.broker), args...)
 }
 
-func (f *fleet) applyTarget(t *testing.T, name, target string, args ...string) []byte {
+func (f *experiments) applyTarget(t *testing.T, name, target string, args ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "w.yaml"), workload)
@@ -164,7 +164,7 @@ func (f *fleet) applyTarget(t *testing.T, name, target string, args ...string) [
 }
 
 // volume makes a volume on a node, as a cluster's own storage would do.
-func (f *fleet) volume(t *testing.T, name, class, node string) {
+func (f *experiments) volume(t *testing.T, name, class, node string) {
 	t.Helper()
 	folder := filepath.Join(f.run, "disk-"+name)
 	if err := os.Mkdir(folder, 0o755); err != nil {
@@ -179,7 +179,7 @@ func (f *fleet) volume(t *testing.T, name, class, node string) {
 }
 
 // fetch brings the results home, and returns the only run and its report.
-func (f *fleet) fetch(t *testing.T, name string) (run result.Run, report string) {
+func (f *experiments) fetch(t *testing.T, name string) (run result.Run, report string) {
 	t.Helper()
 	f.kubectl(t, nil, "rollout", "status", "--timeout=60s", "deployment/"+name+"-reader")
 	packed := f.kubectl(t, nil, "exec", "deployment/"+name+"-reader", "--", "/plimsoll", "fleet",
@@ -210,7 +210,7 @@ func (f *fleet) fetch(t *testing.T, name string) (run result.Run, report string)
 }
 
 // ends waits until jobs are over, and holds how they ended.
-func (f *fleet) ends(t *testing.T, how string, jobs ...string) {
+func (f *experiments) ends(t *testing.T, how string, jobs ...string) {
 	t.Helper()
 	for _, job := range jobs {
 		var ended string
@@ -231,7 +231,7 @@ func (f *fleet) ends(t *testing.T, how string, jobs ...string) {
 }
 
 // end deletes the objects of a manifest, and checks that none is left.
-func (f *fleet) end(t *testing.T, name string, manifest []byte) {
+func (f *experiments) end(t *testing.T, name string, manifest []byte) {
 	t.Helper()
 	f.kubectl(t, manifest, "delete", "--timeout=60s", "-f", "-")
 	f.until(t, "the end of the pods", func() bool {
@@ -240,7 +240,7 @@ func (f *fleet) end(t *testing.T, name string, manifest []byte) {
 	})
 }
 
-func (f *fleet) unattended(t *testing.T) {
+func (f *experiments) unattended(t *testing.T) {
 	began := time.Now()
 	manifest := f.apply(t, "plain")
 	f.ends(t, "Complete", "plain-coordinator", "plain-worker")
@@ -267,7 +267,7 @@ func (f *fleet) unattended(t *testing.T) {
 	f.end(t, "plain", manifest)
 }
 
-func (f *fleet) deleted(t *testing.T) {
+func (f *experiments) deleted(t *testing.T) {
 	manifest := f.apply(t, "cut", "--", "run", "--duration", "60s")
 	f.until(t, "the load", func() bool {
 		said, err := f.try(t, nil, "logs", "--tail=-1", "job/cut-coordinator")
@@ -288,7 +288,7 @@ func (f *fleet) deleted(t *testing.T) {
 	f.end(t, "cut", manifest)
 }
 
-func (f *fleet) throttled(t *testing.T) {
+func (f *experiments) throttled(t *testing.T) {
 	manifest := f.apply(t, "tight", "--cpu", "200m", "--", "run", "--rate", "10k/s")
 	f.ends(t, "Complete", "tight-coordinator", "tight-worker")
 	run, _ := f.fetch(t, "tight")
@@ -301,7 +301,7 @@ func (f *fleet) throttled(t *testing.T) {
 }
 
 // hosted has the servers in pods of their own, with volumes of their own.
-func (f *fleet) hosted(t *testing.T) {
+func (f *experiments) hosted(t *testing.T) {
 	for i := range 3 {
 		f.volume(t, fmt.Sprintf("lab-data-%d", i), "lab", fmt.Sprintf("node%d", 1+i%nodes))
 	}

@@ -17,8 +17,8 @@ func Numbered(prefix string, n int) []string {
 	return all
 }
 
-// Secret returns 128 random bits as text that needs no quoting. Servers that processes run take
-// Cluster.Secret instead.
+// Secret returns 128 random bits as text that needs no quoting, for servers in this process. Others
+// have Cluster.Secret.
 func Secret() string {
 	var b [secretBytes]byte
 	rand.Read(b[:]) // never fails: it ends the program instead

@@ -89,7 +89,7 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 func (c *Cluster) keepRunning() error {
 	for _, n := range c.all {
 		if n.process == nil {
-			continue // not started yet
+			continue // not started
 		}
 		select {
 		case <-n.process.Exited():

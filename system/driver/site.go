@@ -5,9 +5,9 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"strconv"
 
@@ -24,8 +24,8 @@ func (c *Cluster) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// lead returns the stage of the coordinator of other machines, which have all servers; nil: this
-// machine has servers.
+// lead returns what controls the servers on other machines, in the process that coordinates them;
+// nil: this machine has servers.
 func (c *Cluster) lead() system.Lead {
 	lead, _ := c.site.(system.Lead)
 	return lead
@@ -135,11 +135,10 @@ func (c *Cluster) FreePorts(n int) ([]int, error) {
 	}
 	var b [8]byte
 	c.Random(b[:])
-	first := new(big.Int).SetBytes(b[:])
-	first.Mod(first, big.NewInt(int64(drawnPorts-n)))
+	first := firstDrawn + int(binary.BigEndian.Uint64(b[:])%uint64(drawnPorts-n))
 	var all []int
 	for i := range n {
-		all = append(all, firstDrawn+int(first.Int64())+i)
+		all = append(all, first+i)
 	}
 	look := system.Step{Node: "ports", What: "look"}
 	if c.oneKernel() {

@@ -71,7 +71,7 @@ func (s Servers) Start(
 	if err != nil {
 		return nil, err
 	}
-	if p.Site == nil || p.Site.Coordinates() { // whose time is that of its machines too
+	if p.Site == nil || p.Site.Coordinates() { // a host's start ends with the coordinator's
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.StartWithin)
 		defer cancel()

@@ -87,8 +87,8 @@ type member struct {
 	processes []string
 }
 
-// members divides the processes of a run into lines: the system's servers
-// first, plimsoll last.
+// members divides the processes of a run into lines: the system's servers first, plimsoll on its
+// hosts in one line, and plimsoll itself last.
 func members(s *result.Saved) []member {
 	o := s.Run.Observation
 	order := slices.Clone(o.Servers)
@@ -101,7 +101,13 @@ func members(s *result.Saved) []member {
 			}
 		}
 	}
-	order = slices.DeleteFunc(order, func(name string) bool { return name == result.Self })
+	var hosts []string
+	for _, h := range s.Run.System.Hosts {
+		hosts = append(hosts, result.HostProcess(h.Name))
+	}
+	order = slices.DeleteFunc(order, func(name string) bool {
+		return name == result.Self || slices.Contains(hosts, name)
+	})
 	var out []member
 	for i, name := range order {
 		if i == maxMembers-1 && len(order) > maxMembers {
@@ -110,6 +116,9 @@ func members(s *result.Saved) []member {
 			break
 		}
 		out = append(out, member{document.Clean(name), i, []string{name}})
+	}
+	if len(hosts) > 0 {
+		out = append(out, member{"plimsoll on the hosts, summed", len(out), hosts})
 	}
 	if own {
 		label := result.Self
