@@ -17,10 +17,11 @@ type Fault struct {
 	InjectedNs  int64  `json:"injected_ns"` // when it was done
 	HealStartNs int64  `json:"heal_start_ns"`
 	HealedNs    int64  `json:"healed_ns"`
-	// InSyncNs is when the nodes were in sync with the others again, of a rolling restart.
-	InSyncNs int64  `json:"in_sync_ns,omitempty"`
-	Sentence string `json:"sentence"`
-	Error    string `json:"error,omitempty"` // why it could not be injected, or healed
+	// InSyncNs is when the nodes were in sync with the others again, of a rolling restart, or when
+	// all copies were complete, of a change of the cluster's size.
+	InSyncNs int64 `json:"in_sync_ns,omitempty"`
+	Sentence string   `json:"sentence"`
+	Error    string   `json:"error,omitempty"` // why it could not be injected, or healed
 	// Effect is the effect of the fault, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
 }

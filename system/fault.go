@@ -38,6 +38,38 @@ type Roller interface {
 	Machines() []string
 }
 
+// Resizer is an Injector that can start servers beside those of the cluster, and end them for good:
+// with workload.FaultScaleOut and workload.FaultScaleIn, which Heal does not undo.
+type Resizer interface {
+	Injector
+	// Next returns the nodes of the machine that the next fault of the kind starts or ends.
+	Next(do workload.FaultKind) ([]Node, error)
+	// Operate is as in Resizable.
+	Operate(ctx context.Context, node, program string) error
+}
+
+// Scaler is a Cluster that takes machines in under load, and does without them. Its methods return a
+// sentence about what they did. InSync says when all copies that they began to move are complete.
+type Scaler interface {
+	SyncReader
+	// Join waits until nodes that were just started are members, which InSync counts from then on,
+	// and begins to move a fair share of the topics' copies to them.
+	Join(ctx context.Context, r Resize) (string, error)
+	// Leave begins to move all copies off members. Where the system does so only when they are
+	// gone, it does nothing.
+	Leave(ctx context.Context, r Resize) (string, error)
+	// Forget removes members that have ended, and begins to move the copies that Leave did not.
+	Forget(ctx context.Context, r Resize) (string, error)
+}
+
+// Resize is a change of a cluster's size.
+type Resize struct {
+	Nodes  []Node // of the machine that joins or leaves
+	Topics []Topic
+	// Operate runs a program of an operator (see Resizable) to its end.
+	Operate func(ctx context.Context, node, program string) error
+}
+
 // SyncReader is a Cluster that knows whether its servers have caught up with each other.
 type SyncReader interface {
 	// InSync returns nil when every server takes part again and every copy of what the cluster

@@ -40,7 +40,10 @@ type Description struct {
 	Clients map[workload.Clients]Aim
 	// Spreads: the servers that plimsoll starts can be on machines of their own (Site).
 	Spreads bool
-	Waits   []Wait // that settings cause, in the order of a message's way
+	// RefuseResize says why the servers of a request can neither join nor leave under load; empty:
+	// they can, and their clusters are Scalers. nil: plimsoll's driver cannot do it.
+	RefuseResize func(Check) string
+	Waits        []Wait // that settings cause, in the order of a message's way
 	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
 	Periods []Period
 	// Copies names the settings with the number of copies of each message, which may be left to
@@ -344,6 +347,9 @@ type Fetcher interface {
 // Provision describes the cluster to start.
 type Provision struct {
 	Nodes int
+	// Extra are servers beside these, for a cluster whose size changes (see Scaler). The last
+	// Later of them are made ready, and start when Restarter.Restart starts them.
+	Extra, Later int
 	// DataDir is a directory of the caller. Each node keeps its data in the folder of its name
 	// there. Such a folder may exist, when a file system is mounted on it, and may hold nothing
 	// but lost+found.
@@ -360,6 +366,12 @@ type Provision struct {
 	// Site has the machines that the servers run on; nil: all on this one.
 	Site Site
 }
+
+// All returns the number of servers, with those that start later.
+func (p Provision) All() int { return p.Nodes + p.Extra }
+
+// IsLater reports whether the server with an index, from 0, starts later.
+func (p Provision) IsLater(i int) bool { return i >= p.All()-p.Later }
 
 // NodeServer is a Provisioner whose nodes are processes of this program.
 type NodeServer interface {
@@ -397,6 +409,21 @@ type Restarter interface {
 	// Provisioner declares the server setting SettingVersion, and Fetch has downloaded that
 	// version.
 	Upgrade(ctx context.Context, node, version string) error
+}
+
+// Resizable is a Restarter that can have extra servers (Provision.Extra).
+type Resizable interface {
+	Restarter
+	// Joining returns the nodes of the machine that starts next of those that start later, in the
+	// order of their start, and Leaving those of the extra machine that started last. They return
+	// nothing when there is none.
+	Joining() []Node
+	Leaving() []Node
+	// Retire ends a node cleanly, for good.
+	Retire(ctx context.Context, node string) error
+	// Operate runs a program on a node's machine to its end, with which an operator changes the
+	// cluster. The driver has given it this name for the node.
+	Operate(ctx context.Context, node, program string) error
 }
 
 // Node is one server of a provisioned cluster.

@@ -16,8 +16,7 @@ type Fault struct {
 	Within time.Duration
 	// Every, when it is not 0, repeats the fault until the window ends.
 	Every time.Duration
-	// For is how long it lasts before it is healed. A rolling restart that lasts longer is given
-	// up.
+	// For is how long it lasts before it is healed. A scenario that lasts longer is given up.
 	For time.Duration
 	// ToVersion is the version in which a rolling restart starts the servers; empty: the same.
 	ToVersion string
@@ -41,6 +40,12 @@ const (
 	// FaultRollingRestart is a scenario: an orderly stop and a start of one machine after the
 	// other, each of them back in sync before the next.
 	FaultRollingRestart FaultKind = "rolling-restart"
+
+	// Changes of the cluster's size, which are not healed: a server joins, and copies move to it;
+	// a server that joined, or was started beside the target's nodes, hands its copies over and
+	// leaves for good.
+	FaultScaleOut FaultKind = "scale-out"
+	FaultScaleIn  FaultKind = "scale-in"
 )
 
 // FaultKinds returns the kinds of single faults, in the order in which they are listed.
@@ -51,18 +56,49 @@ func FaultKinds() []FaultKind {
 	}
 }
 
-// scenarios returns the kinds that a run makes into several faults, one after the other.
-func scenarios() []FaultKind { return []FaultKind{FaultRollingRestart} }
+// scenarios returns the kinds that end by themselves, after several steps.
+func scenarios() []FaultKind {
+	return []FaultKind{FaultRollingRestart, FaultScaleOut, FaultScaleIn}
+}
 
-// IsScenario reports whether a run makes several faults of the kind, one after the other.
+// IsScenario reports whether faults of the kind end by themselves, after several steps.
 func (k FaultKind) IsScenario() bool { return slices.Contains(scenarios(), k) }
 
-// defaultTarget returns the target of a fault that gives none.
+// Resizes reports whether faults of the kind change the number of servers.
+func (k FaultKind) Resizes() bool { return k == FaultScaleOut || k == FaultScaleIn }
+
+// defaultTarget returns the target of a fault that gives none. A scenario has no other.
 func (k FaultKind) defaultTarget() FaultTarget {
-	if k.IsScenario() {
+	switch {
+	case k.Resizes():
+		return TargetExtra
+	case k.IsScenario():
 		return TargetAll
 	}
 	return TargetOne
+}
+
+// MaxExtra bounds the servers that faults need beside the target's nodes.
+const MaxExtra = 3
+
+// Extra returns the number of servers that the faults need beside the target's nodes, and how many
+// of them start later: one for each scale-out, and one for each scale-in that no scale-out came
+// before.
+func (w *Workload) Extra() (all, later int) {
+	running, first := 0, 0
+	for _, s := range w.Strikes() {
+		switch s.Fault.Do {
+		case FaultScaleOut:
+			running, later = running+1, later+1
+		case FaultScaleIn:
+			if running == 0 {
+				first++
+				continue
+			}
+			running--
+		}
+	}
+	return first + later, later
 }
 
 // DefaultFor returns the length of a fault that gives none, in a window of that duration. A
@@ -88,4 +124,6 @@ const (
 	TargetMinority FaultTarget = "minority"
 	TargetMajority FaultTarget = "majority" // the fewest that are a majority, the leader among them
 	TargetAll      FaultTarget = "all"
+	// the server that joins, or the one that joined last.
+	TargetExtra FaultTarget = "extra"
 )

@@ -107,6 +107,11 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 			quantity.Count(int64(len(spans))), MaxStrikes))
 		return
 	}
+	if extra, _ := w.Extra(); extra > MaxExtra {
+		doc.Reject("faults", fmt.Sprintf("need %d servers beside the target's nodes: keep %s and "+
+			"%s to %d or fewer", extra, FaultScaleOut, FaultScaleIn, MaxExtra))
+		return
+	}
 	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
 	for i := 1; i < len(spans); i++ {
 		if before, after := spans[i-1], spans[i]; after.from < before.to {
@@ -121,9 +126,16 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	oneOf(doc, path+".do", f.Do, slices.Concat(FaultKinds(), scenarios()))
-	if f.Do.IsScenario() && f.Target != TargetAll {
+	switch only := f.Do.defaultTarget(); {
+	case f.Do.Resizes() && f.Target != only:
+		doc.Reject(path+".target", fmt.Sprintf("must be %s, the server that %s needs beside the "+
+			"target's nodes: leave it out", only, f.Do))
+	case f.Do.IsScenario() && f.Target != only:
 		doc.Reject(path+".target", fmt.Sprintf("must be %s, because %s concerns every node: "+
-			"write %s, or do: %s for some of them", TargetAll, f.Do, TargetAll, FaultRestart))
+			"write %s, or do: %s for some of them", only, f.Do, only, FaultRestart))
+	case f.Target == TargetExtra && !f.Do.Resizes():
+		doc.Reject(path+".target", fmt.Sprintf("is for %s and %s only: name a node",
+			FaultScaleOut, FaultScaleIn))
 	}
 	if message := strict.CheckName(string(f.Target), MaxName); message != "" {
 		doc.Reject(path+".target", message)

@@ -79,6 +79,7 @@ func (j *Job) provision(logs string) system.Provision {
 		Breakable: len(j.Workload.Faults) > 0 || j.OnHosts > 0 ||
 			j.Workload.Isolate.CPUs == workload.CPUsSplit,
 	}
+	p.Extra, p.Later = j.Workload.Extra()
 	if j.Hosts != nil {
 		p.Site = j.Hosts
 	}

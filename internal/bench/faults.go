@@ -131,33 +131,44 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 			s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
-	if s.Fault.Do.IsScenario() {
+	switch {
+	case s.Fault.Do.Resizes():
+		return b.resize(ctx, s.Fault)
+	case s.Fault.Do.IsScenario():
 		return b.roll(ctx, s.Fault)
 	}
-	return b.breakOnce(ctx, s.Fault, nil)
+	return b.breakOnce(ctx, s.Fault, steps{})
+}
+
+// steps are what a scenario does around a fault; nil: nothing. Their events are those of fault at.
+type steps struct {
+	before, after func(at int, f *result.Fault) error
 }
 
 // breakOnce injects a fault and heals it: when its time is over, when the run ends, or if the
-// injection failed. Then it calls then, unless that is nil. It reports whether everything
-// succeeded.
-func (b *faults) breakOnce(ctx context.Context, fault workload.Fault,
-	then func(at int, f *result.Fault) error) bool {
+// injection failed. It reports whether everything succeeded, the steps of a scenario too.
+func (b *faults) breakOnce(ctx context.Context, fault workload.Fault, around steps) bool {
 	f := result.Fault{
 		Do: string(fault.Do), Target: string(fault.Target), Nodes: []string{},
 		StartNs: b.run.sinceBegan(),
 	}
 	at := b.add(f)
 	var err error
-	if f.Leader, err = b.leader(ctx, fault.Target); err == nil {
-		err = b.inject(ctx, fault, &f)
+	f.Leader, err = b.leader(ctx, fault.Target)
+	if err == nil && around.before != nil {
+		err = around.before(at, &f)
+	}
+	var injected string
+	if err == nil {
+		injected, err = b.inject(ctx, fault, &f)
 	}
 	if err == nil {
-		b.tell(at, f, f.Sentence)
+		b.tell(at, f, injected)
 		b.wait(ctx, b.run.beganNs+f.InjectedNs+int64(fault.For))
 	}
 	err = b.heal(ctx, fault, at, &f, err)
-	if err == nil && then != nil && ctx.Err() == nil {
-		if err = then(at, &f); err != nil {
+	if err == nil && around.after != nil && ctx.Err() == nil {
+		if err = around.after(at, &f); err != nil {
 			f.Error = err.Error()
 			b.tell(at, f, f.Error)
 		}
@@ -189,22 +200,37 @@ func (b *faults) heal(ctx context.Context, fault workload.Fault, at int, f *resu
 		err = errors.Join(err, fmt.Errorf("heal %s: %w", fault, healErr))
 	}
 	sentence := "healed: " + cmp.Or(f.Sentence, fault.String())
-	if err != nil {
+	switch {
+	case err != nil:
 		f.Error, sentence = err.Error(), err.Error()
+	case fault.Do.Resizes():
+		sentence = "" // it is not undone
 	}
 	b.tell(at, *f, sentence)
 	return err
 }
 
-func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fault) error {
+// inject injects a fault, and returns what was done.
+func (b *faults) inject(ctx context.Context, fault workload.Fault, f *result.Fault) (
+	string, error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, injectLimit)
 	defer cancel()
 	injected, err := b.run.injector.Inject(ctx, fault, f.Leader)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f.InjectedNs, f.Nodes, f.Sentence = b.run.sinceBegan(), injected.Nodes, injected.Sentence
-	return nil
+	f.InjectedNs, f.Nodes = b.run.sinceBegan(), injected.Nodes
+	f.Sentence = joined(f.Sentence, injected.Sentence)
+	return injected.Sentence, nil
+}
+
+// joined returns what a fault did so far, and then.
+func joined(before, then string) string {
+	if before == "" {
+		return then
+	}
+	return before + "; " + then
 }
 
 // leader asks the cluster which server leads. An unknown leader is an error only if the fault's

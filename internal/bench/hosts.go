@@ -47,6 +47,7 @@ func OnOneMachine(name string) error {
 type observer interface {
 	testbed.Observer
 	ServersHave(cpus []int)
+	Follow(p target.Process) error
 }
 
 // observerOf observes the servers of a job, or of its testbed, and this process.
@@ -76,6 +77,9 @@ func (a *observers) Read() (r result.Resources, ended, back []target.Process) {
 	r.Disks, r.Hosts = append(r.Disks, there.Disks...), there.Hosts
 	return r, ended, back
 }
+
+// Follow does nothing: the host of a server observes it.
+func (a *observers) Follow(target.Process) error { return nil }
 
 // Servers returns the names of the servers.
 func (a *observers) Servers() []string { return a.away.Servers() }

@@ -88,7 +88,7 @@ type Watch interface {
 func (j *Job) Check() error {
 	for _, check := range []func() error{
 		j.checkSystem, j.checkServers, j.CheckHosts, j.checkWarmUp, j.checkMachine, j.CheckBill,
-		j.checkIsolation, j.checkFaults, j.checkExisting, j.checkReturns,
+		j.checkIsolation, j.checkResize, j.checkFaults, j.checkExisting, j.checkReturns,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -260,7 +260,7 @@ func (j *Job) Estimate() Estimate {
 		Length:         w.Warmup + w.Duration,
 	}
 	if j.starts() {
-		e.DiskBytes = whole(published * float64(j.Target.Testbed.Nodes) * diskOverhead)
+		e.DiskBytes = whole(published * float64(j.provision("").All()) * diskOverhead)
 	}
 	return e
 }

@@ -123,6 +123,9 @@ type resourceWatch interface {
 func (s *session) spent(phase result.PhaseName) error {
 	// The time is that of the host's counters, which are read first: all others may take long.
 	now := s.job.Clock.Now()
+	if err := s.meet(); err != nil {
+		return err
+	}
 	r, ended, back := s.observer.Read()
 	r.Gauges = s.gauges.take()
 	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
@@ -159,6 +162,26 @@ func (s *session) spent(phase result.PhaseName) error {
 		s.run.Observation.Add(r)
 	}
 	return errors.Join(append(errs, s.writer.Resources(r))...)
+}
+
+// meet begins to observe servers that have joined the cluster.
+func (s *session) meet() error {
+	if _, later := s.job.Workload.Extra(); later == 0 || s.testbed == nil {
+		return nil
+	}
+	for _, n := range s.testbed.Cluster().Nodes() {
+		known := slices.ContainsFunc(s.run.System.Nodes,
+			func(of result.Node) bool { return of.Name == n.Name })
+		if known || n.Ended {
+			continue
+		}
+		if err := s.observer.Follow(target.Process{Name: n.Name, PID: n.PID}); err != nil {
+			return err
+		}
+		s.run.System.Nodes = append(s.run.System.Nodes, s.nodeOf(n))
+		s.run.Observation.Servers = append(s.run.Observation.Servers, n.Name)
+	}
+	return nil
 }
 
 // toldOf returns the servers that a reading tells of: those of a host that answers late are not

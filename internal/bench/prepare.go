@@ -195,14 +195,18 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 		s.run.Environment.DataFS = fileSystem(s.job.dataDir())
 	}
 	for _, n := range cluster.Nodes() {
-		log, err := filepath.Rel(s.writer.Dir(), n.Log)
-		if err != nil {
-			log = n.Log
-		}
-		s.run.System.Nodes = append(s.run.System.Nodes,
-			result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log})
+		s.run.System.Nodes = append(s.run.System.Nodes, s.nodeOf(n))
 	}
 	return nil
+}
+
+// nodeOf returns a node as a result has it.
+func (s *session) nodeOf(n system.Node) result.Node {
+	log, err := filepath.Rel(s.writer.Dir(), n.Log)
+	if err != nil {
+		log = n.Log
+	}
+	return result.Node{Name: n.Name, Address: n.Address, PID: n.PID, Log: log}
 }
 
 // readTrust reads the authority of a testbed whose connections are encrypted, for workers in other

@@ -55,9 +55,9 @@ func (b *faults) roll(ctx context.Context, fault workload.Fault) bool {
 		}
 		one := workload.Fault{Do: fault.Do, Target: workload.FaultTarget(name), At: fault.At,
 			ToVersion: fault.ToVersion}
-		if !b.breakOnce(ctx, one, func(at int, f *result.Fault) error {
+		if !b.breakOnce(ctx, one, steps{after: func(at int, f *result.Fault) error {
 			return b.awaitSync(ctx, limit, fault, at, f)
-		}) {
+		}}) {
 			return false
 		}
 	}
@@ -78,17 +78,31 @@ func (b *faults) giveUp(err error) bool {
 func (b *faults) awaitSync(
 	ctx, limit context.Context, fault workload.Fault, at int, f *result.Fault,
 ) error {
-	var missing error
-	sinceNs := int64(0) // 0: the servers are not in sync
+	sinceNs, missing := b.untilSync(ctx, limit)
+	switch {
+	case missing != nil:
+		return fmt.Errorf("%s: %s was not in sync again %s after its start, and the rolling "+
+			"restart is given up after %s, %s: see the logs of its servers, or give it more time "+
+			"with for and duration: %w", fault.Do, strings.Join(f.Nodes, ", "),
+			quantity.Duration(b.run.sinceBegan()-f.HealedNs),
+			quantity.ExactDuration(fault.For), b.progress(fault), missing)
+	case sinceNs > 0:
+		f.InSyncNs = sinceNs
+		b.tell(at, *f, fmt.Sprintf("%s is in sync again, %s after its stop began",
+			strings.Join(f.Nodes, ", "), quantity.Duration(sinceNs-f.StartNs)))
+	}
+	return nil
+}
+
+// untilSync waits until the servers are in sync, and returns since when. If the limit ends before,
+// it returns what is missing, and 0 and nil if the run does.
+func (b *faults) untilSync(ctx, limit context.Context) (sinceNs int64, missing error) {
 	for {
 		switch err := b.inSync(limit); {
 		case err == nil && sinceNs == 0:
 			sinceNs = b.run.sinceBegan()
 		case err == nil && b.run.sinceBegan()-sinceNs >= int64(syncHolds):
-			f.InSyncNs = sinceNs
-			b.tell(at, *f, fmt.Sprintf("%s is in sync again, %s after its stop began",
-				strings.Join(f.Nodes, ", "), quantity.Duration(sinceNs-f.StartNs)))
-			return nil
+			return sinceNs, nil
 		case err != nil && limit.Err() == nil:
 			missing, sinceNs = err, 0
 		}
@@ -97,17 +111,13 @@ func (b *faults) awaitSync(
 		}
 		select {
 		case <-ctx.Done():
-			return nil // the run says why it ended
+			return 0, nil // the run says why it ended
 		default:
 		}
 		if missing == nil {
 			missing = limit.Err()
 		}
-		return fmt.Errorf("%s: %s was not in sync again %s after its start, and the rolling "+
-			"restart is given up after %s, %s: see the logs of its servers, or give it more time "+
-			"with for and duration: %w", fault.Do, strings.Join(f.Nodes, ", "),
-			quantity.Duration(b.run.sinceBegan()-f.HealedNs),
-			quantity.ExactDuration(fault.For), b.progress(fault), missing)
+		return 0, missing
 	}
 }
 

@@ -81,7 +81,7 @@ func checkTarget(f workload.Fault, names []string, nodes int) error {
 	}
 	switch f.Target {
 	case workload.TargetOne, workload.TargetLeader,
-		workload.TargetAll, workload.TargetMajority:
+		workload.TargetAll, workload.TargetMajority, workload.TargetExtra:
 		return nil
 	case workload.TargetFollower:
 		if nodes < 2 {

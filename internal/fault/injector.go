@@ -52,7 +52,7 @@ func (i *Injector) Inject(
 		return system.Injected{}, errUnderWay
 	}
 	nodes := i.bed.Cluster().Nodes()
-	chosen, err := choose(nodes, f, leader, i.draw)
+	chosen, err := i.choose(nodes, f, leader)
 	if err == nil {
 		err = i.check(f, nodes)
 	}
@@ -68,12 +68,22 @@ func (i *Injector) Inject(
 	return injected, nil
 }
 
+// choose returns the nodes that a fault hits.
+func (i *Injector) choose(nodes []system.Node, f workload.Fault, leader string) (
+	[]system.Node, error,
+) {
+	if f.Do.Resizes() {
+		return i.Next(f.Do)
+	}
+	return choose(nodes, f, leader, i.draw)
+}
+
 // begin injects a fault, on the machines of the nodes.
 func (i *Injector) begin(ctx context.Context, f workload.Fault, chosen []system.Node) (
 	string, error,
 ) {
 	hosts := i.bed.Hosts()
-	if hosts == nil {
+	if hosts == nil || f.Do.Resizes() { // the cluster knows where its servers are
 		return i.do(ctx, f, chosen)
 	}
 	b := testbed.Breakage{Fault: f, Nodes: namesOf(chosen)}
@@ -169,6 +179,10 @@ func (i *Injector) do(
 		return i.stop(ctx, chosen)
 	case workload.FaultRollingRestart:
 		return i.stopInTurn(ctx, chosen, f.ToVersion)
+	case workload.FaultScaleOut:
+		return "started " + names, i.join(chosen)
+	case workload.FaultScaleIn:
+		return "stopped " + names + " for good", i.leave(ctx, chosen)
 	case workload.FaultPowerCut:
 		return i.cutPower(ctx, chosen)
 	case workload.FaultSlowDisk:

@@ -1,6 +1,9 @@
 package figure
 
-import "github.com/plimsoll-bench/plimsoll/result"
+import (
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
 
 // faults are what starts, restarts and outages take.
 func faults() []Figure {
@@ -22,6 +25,9 @@ func faults() []Figure {
 				}
 				return float64(r.Rolling.TotalNs), true
 			}),
+		known(Figure{Name: "resize", Unit: Nanoseconds,
+			Title: "longest time of a change of the cluster's size",
+			Means: "until all copies are complete again"}, resize),
 	}
 }
 
@@ -34,6 +40,22 @@ func unavailable(r *result.Run) (float64, bool) {
 			return 0, false
 		}
 		longest = max(longest, f.Effect.UnavailableNs)
+	}
+	return float64(longest), longest > 0
+}
+
+// resize returns the longest time in ns from the beginning of a change of the cluster's size until
+// all copies were complete. It is unknown when they were not.
+func resize(r *result.Run) (float64, bool) {
+	var longest int64
+	for _, f := range r.Faults {
+		if !workload.FaultKind(f.Do).Resizes() {
+			continue
+		}
+		if f.InSyncNs == 0 {
+			return 0, false
+		}
+		longest = max(longest, f.InSyncNs-f.StartNs)
 	}
 	return float64(longest), longest > 0
 }

@@ -73,7 +73,7 @@ func (s *awayStage) Step(step system.Step, _ func() (system.Server, error)) (
 		}
 		var now started
 		err := m.ask(s.starting, actionStep, t, &now)
-		if known := s.all()[step.Node] != nil; err != nil || now.PID == 0 || known {
+		if known := s.all()[step.Node] != nil; err != nil || now == (started{}) || known {
 			return nil, err
 		}
 		a := &away{host: m, stage: s, node: step.Node, quit: syscall.Signal(now.Quit)}
@@ -84,6 +84,15 @@ func (s *awayStage) Step(step system.Step, _ func() (system.Server, error)) (
 		return a, nil
 	}
 	return nil, fmt.Errorf("%s is on %s, which is no host", step.Node, step.Host)
+}
+
+// Operate implements system.Lead.
+func (s *awayStage) Operate(ctx context.Context, node, program string) error {
+	a := s.all()[node]
+	if a == nil {
+		return fmt.Errorf("there is no node %s", node)
+	}
+	return a.host.ask(ctx, actionOperate, turn{node, program}, nil)
 }
 
 // CopyLogs implements system.Lead.
@@ -135,6 +144,10 @@ func (a *away) begin(now started) {
 	a.mu.Lock()
 	a.pid, a.err, a.exited = now.PID, nil, exited
 	a.mu.Unlock()
+	if now.PID == 0 { // it starts later
+		close(exited)
+		return
+	}
 	a.stage.watching.Go(func() {
 		defer close(exited)
 		var how string

@@ -53,7 +53,7 @@ func (h *hosted) prepare(ctx context.Context, r testbed.Request) error {
 	if err := os.MkdirAll(h.Base, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the servers' data: %w", err)
 	}
-	if err := testbed.CheckDisk(h.Base, r.NeedBytes/int64(max(1, r.Nodes))); err != nil {
+	if err := testbed.CheckDisk(h.Base, r.NeedBytes/int64(max(1, r.Nodes+r.Extra))); err != nil {
 		return err
 	}
 	if err := fault.CheckMachine(ctx, r.Prepare, h.Base); err != nil {
@@ -91,16 +91,16 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 		return nil, s, fmt.Errorf("%s names a folder, and a host takes programs only from where "+
 			"packages put them: leave it out", driver.SetPrograms)
 	}
-	if r.Nodes < 1 || r.Nodes > target.MaxNodes {
-		return nil, s, fmt.Errorf("%d nodes: use 1 to %d", r.Nodes, target.MaxNodes)
+	if all := r.Nodes + r.Extra; r.Nodes < 1 || r.Nodes > target.MaxNodes || r.Extra < 0 ||
+		r.Later < 0 || r.Later > r.Extra || r.Extra > workload.MaxExtra {
+		return nil, s, fmt.Errorf("%d nodes: use 1 to %d", all, target.MaxNodes)
 	}
 	for _, group := range r.Groups {
 		if err := testbed.CheckGroup(group); err != nil {
 			return nil, s, err
 		}
 	}
-	names := of.(system.Provisioner).NodeNames(system.Provision{Nodes: r.Nodes, Settings: s,
-		Durability: r.Durability, Breakable: true})
+	names := of.(system.Provisioner).NodeNames(r.Provision(s))
 	if len(names) == 0 {
 		return nil, s, fmt.Errorf("the servers of %s would run in the host's own process", r.System)
 	}
@@ -151,15 +151,15 @@ func (h *hosted) begin(ctx context.Context, given staging) error {
 		ended: make(chan struct{}), turns: make(map[turn]chan chan<- error),
 		servers: make(map[string]system.Server)}
 	h.stage = s
-	r := h.request
+	r, p := h.request, h.request.Provision(settings)
+	p.Site = s
 	h.say(fmt.Sprintf("starting servers of %s at %s", r.System, h.Address))
 	go func() {
 		defer close(s.ended)
 		s.bed, s.err = testbed.Up(ctx, testbed.Options{
 			Base: h.Base, Provisioner: of.(system.Provisioner), Prepare: r.Prepare,
-			NeedBytes: r.NeedBytes / int64(max(1, r.Nodes)),
-			Provision: system.Provision{Nodes: r.Nodes, Durability: r.Durability,
-				Settings: settings, Breakable: true, Groups: r.Groups, Site: s},
+			NeedBytes: r.NeedBytes / int64(r.Nodes+r.Extra),
+			Provision: p,
 		})
 		if s.err == nil {
 			s.injector = fault.New(s.bed, 0)

@@ -41,7 +41,7 @@ type hostStage struct {
 	observer *observe.Observer
 }
 
-// turn is a step for which a coordinator or a driver waits.
+// turn is a step for which a coordinator or a driver waits, or a program of an operator.
 type turn struct{ Node, What string }
 
 var _ interface {
@@ -293,6 +293,13 @@ func (s *hostStage) read() (r reading, err error) {
 	if s.observer == nil {
 		return r, errors.New("the servers are not observed")
 	}
+	for _, n := range s.bed.Cluster().Nodes() {
+		if !slices.Contains(s.observer.Servers(), n.Name) && !n.Ended { // it joined
+			if err := s.observer.Follow(target.Process{Name: n.Name, PID: n.PID}); err != nil {
+				return r, err
+			}
+		}
+	}
 	r.Use, r.Ended, r.Back = s.observer.Read()
 	return r, nil
 }
@@ -318,7 +325,7 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 	var server serverAsk
 	var log logAsk
 	var broken testbed.Breakage
-	bodies := map[action]any{actionStep: &t, actionAwait: &node, actionServer: &server,
+	bodies := map[action]any{actionStep: &t, actionOperate: &t, actionAwait: &node, actionServer: &server,
 		actionLog: &log, actionBreak: &broken}
 	if body := bodies[o.Do]; body != nil {
 		if err := read(o.Body, body); err != nil {
@@ -360,6 +367,8 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 		return s.states(), nil
 	case actionSync:
 		return nil, s.bed.Sync(ctx)
+	case actionOperate:
+		return nil, s.injector.Operate(ctx, t.Node, t.What)
 	}
 	return nil, fmt.Errorf("there is no order %q to a host", o.Do)
 }

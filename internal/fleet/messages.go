@@ -88,6 +88,7 @@ const (
 	actionStep    action = "step"    // turn: take a step of the start; answer: started
 	actionAwait   action = "await"   // string: a server; answer: how it ended
 	actionServer  action = "server"  // serverAsk; answer: started
+	actionOperate action = "operate" // turn: run a program of an operator
 	actionLog     action = "log"     // logAsk; answer: []byte
 	actionObserve action = "observe" // observe the servers; answer: observing
 	actionRead    action = "read"    // answer: reading
@@ -131,7 +132,8 @@ func checkAddress(text string) error {
 	return nil
 }
 
-// started is a server that runs; its PID is 0 when the step started none.
+// started is a server that runs, or that starts later if its PID is 0. It is the zero value when
+// the step made none.
 type started struct {
 	PID  int
 	Quit int // the signal

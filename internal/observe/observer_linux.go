@@ -94,6 +94,19 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	return nil
 }
 
+// Follow adds a server that joined the others. Its use counts from now.
+func (o *Observer) Follow(p target.Process) error {
+	if err := o.watch(o.host.proc, p); err != nil {
+		return err
+	}
+	added := o.processes[len(o.processes)-1]
+	o.syncs.add(added)
+	o.network.add(added)
+	o.findDescendants()
+	o.servers = append(o.servers, p.Name)
+	return nil
+}
+
 // ServersHave names the CPUs that servers have of their own, whose use is known from the second
 // Read after it.
 func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }

@@ -15,6 +15,9 @@ type Observer struct{}
 // New returns an Observer.
 func New([]target.Process) (*Observer, error) { return &Observer{}, nil }
 
+// Follow does nothing here.
+func (o *Observer) Follow(target.Process) error { return nil }
+
 // ServersHave does nothing here.
 func (o *Observer) ServersHave([]int) {}
 

@@ -39,21 +39,30 @@ type Request struct {
 	Settings   []target.Setting // those that are given
 	Durability workload.Level
 	Nodes      int
-	NeedBytes  int64 // the disk that all nodes together may fill; 0: unknown
-	Prepare    Preparation
-	Groups     map[string]int // of the nodes
-	Versions   []string       // in which servers are started later
+	// beside them, as in system.Provision
+	Extra, Later int
+
+	NeedBytes int64 // the disk that all nodes together may fill; 0: unknown
+	Prepare   Preparation
+	Groups    map[string]int // of the nodes
+	Versions  []string       // in which servers are started later
 }
 
 // request returns what hosts have to know of a cluster.
 func (o Options) request(p system.Provision) Request {
 	r := Request{System: o.Provisioner.(system.System).Describe().Name,
-		Settings: p.Settings.Asked(), Durability: p.Durability, Nodes: p.Nodes,
+		Settings: p.Settings.Asked(), Durability: p.Durability, Nodes: p.Nodes, Extra: p.Extra, Later: p.Later,
 		NeedBytes: o.NeedBytes, Prepare: o.Prepare, Groups: p.Groups, Versions: o.Versions}
 	if o.Prepare.Groups && r.Groups == nil {
 		r.Groups = drawGroups(o.Provisioner.NodeNames(p))
 	}
 	return r
+}
+
+// Provision describes the request's cluster, with its settings read.
+func (r Request) Provision(s system.Settings) system.Provision {
+	return system.Provision{Nodes: r.Nodes, Extra: r.Extra, Later: r.Later,
+		Durability: r.Durability, Settings: s, Breakable: true, Groups: r.Groups}
 }
 
 // Fetch has all hosts download what the cluster needs, which may take longer than a start.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // The conditions for recovery from a fault.
@@ -181,10 +182,13 @@ func (p *faultyRun) effect(k int) {
 	e := &f.Effect
 	until := p.horizon(k)
 	if f.InSyncNs > 0 {
-		until = min(until, f.InSyncNs) // later events are no effect of this machine's restart
+		until = min(until, f.InSyncNs) // later events are no effect of this machine's change
 	}
 	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
+	if workload.FaultKind(f.Do).Resizes() {
+		search = max(search, f.InSyncNs) // copies move until then
+	}
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
 	}

@@ -39,7 +39,7 @@ var bySeverity = []string{
 	Loss, codeFailed, codeIncomplete, CodeRunning, Failures, codeCensored, codeUnread,
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
-	Rolling, codeInterrupted, Incomparable, codeImported, codeClosedLoop, codeStandIn,
+	Rolling, Resized, codeInterrupted, Incomparable, codeImported, codeClosedLoop, codeStandIn,
 	Rate, Receiving, Generator, Steady, Trends, codeCopies,
 }
 

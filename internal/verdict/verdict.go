@@ -71,6 +71,9 @@ func fill(r *result.Run, receiving, steady result.Verdict, events []result.Event
 	if r.Rolling != nil {
 		r.Verdicts = append(r.Verdicts, rolling(r))
 	}
+	if changes := resizes(r); len(changes) > 0 {
+		r.Verdicts = append(r.Verdicts, resized(r, changes))
+	}
 	if r.Trends != nil {
 		r.Verdicts = append(r.Verdicts, drift(r.Trends, r.Summary.WindowNs))
 	}
@@ -121,6 +124,7 @@ const (
 	Durability   = "durability"
 	Servers      = "servers"         // of runs in which one ended by itself
 	Rolling      = "rolling_restart" // of runs with one
+	Resized      = "resized"         // of runs in which servers joined or left
 	Trends       = "trends"          // of long windows
 	Counts       = "counts"
 )

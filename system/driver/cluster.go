@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -40,7 +41,7 @@ type user struct{ id, group int }
 
 var (
 	_ system.Provisioned = (*Cluster)(nil)
-	_ system.Restarter   = (*Cluster)(nil)
+	_ system.Resizable   = (*Cluster)(nil)
 )
 
 // SetCredentials sets the credentials of the clients.
@@ -84,7 +85,9 @@ func (c *Cluster) Endpoints() []string {
 	var all []string
 	if len(c.stages) > 0 {
 		for _, n := range c.stages[len(c.stages)-1] {
-			all = append(all, n.Address)
+			if n.present() {
+				all = append(all, n.Address)
+			}
 		}
 	}
 	return all
@@ -105,29 +108,69 @@ func (c *Cluster) TLS() *tls.Config {
 // empty when connections are not encrypted.
 func (c *Cluster) CAFile() string { return c.caFile }
 
-// Members returns the servers without helpers.
+// Members returns the servers that belong to the cluster now, without helpers. A server that starts
+// later is not among them before, and one that was retired not any more.
 func (c *Cluster) Members() []*Node {
-	return slices.DeleteFunc(slices.Clone(c.all), func(n *Node) bool { return n.helper })
+	return slices.DeleteFunc(slices.Clone(c.all),
+		func(n *Node) bool { return n.helper || !n.present() })
 }
 
-// Nodes returns the servers that run, on this machine if it is one of several.
+// Nodes returns the servers of the cluster, on this machine if it is one of several.
 func (c *Cluster) Nodes() []system.Node {
 	var all []system.Node
 	for _, n := range c.Members() {
 		if n.process == nil {
 			continue
 		}
-		all = append(all, system.Node{
-			Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log, Quit: n.process.Quit(),
-			Ended: n.ended(),
-		})
+		all = append(all, n.told())
+	}
+	return all
+}
+
+// told returns what others know of the node.
+func (n *Node) told() system.Node {
+	return system.Node{
+		Name: n.Name, Address: n.Address, PID: n.PID(), Log: n.Log, Quit: n.process.Quit(),
+		Ended: n.ended(),
+	}
+}
+
+// Joining implements system.Resizable.
+func (c *Cluster) Joining() []system.Node {
+	var host string
+	return c.extras(func(n *Node) bool {
+		if n.present() || n.retired.Load() {
+			return false
+		}
+		host = cmp.Or(host, n.Host)
+		return n.Host == host
+	})
+}
+
+// Leaving implements system.Resizable.
+func (c *Cluster) Leaving() []system.Node {
+	var host string
+	for _, n := range c.all {
+		if n.extra && n.present() {
+			host = n.Host
+		}
+	}
+	return c.extras(func(n *Node) bool { return n.present() && n.Host == host })
+}
+
+// extras returns the extra servers that are chosen.
+func (c *Cluster) extras(chosen func(*Node) bool) (all []system.Node) {
+	for _, n := range c.all {
+		if n.extra && n.process != nil && chosen(n) {
+			all = append(all, n.told())
+		}
 	}
 	return all
 }
 
 func (c *Cluster) named(name string) (*Node, error) {
-	for _, n := range c.Members() {
-		if n.Name == name && n.process != nil {
+	for _, n := range c.all {
+		if n.Name == name && n.process != nil && !n.helper {
 			return n, nil
 		}
 	}
@@ -150,6 +193,16 @@ func (c *Cluster) Restart(node string) error {
 		return err
 	}
 	return n.process.Restart()
+}
+
+// Retire ends a node cleanly, for good.
+func (c *Cluster) Retire(ctx context.Context, node string) error {
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	n.retired.Store(true)
+	return n.process.Stop(ctx, c.servers.StopGrace)
 }
 
 // Upgrade makes Restart start a node in another version.

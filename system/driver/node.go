@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"software.sslmate.com/src/go-pkcs12"
 
@@ -36,7 +37,12 @@ type Node struct {
 	title   string        // its name in errors
 	helper  bool          // a process that the nodes need, not a node itself
 	process system.Server // nil: not started, or on another machine than this one
-	raced   int           // starts that failed in a race with another server
+	extra   bool          // beside the servers that the request asks for
+	later   bool          // it starts when it is restarted
+	retired atomic.Bool   // it has left for good
+	// programs of an operator, by name
+	programs map[string]process.Spec
+	raced    int // starts that failed in a race with another server
 }
 
 // PID returns the id of the node's process on its machine.
@@ -50,6 +56,17 @@ func (n *Node) ended() bool {
 	default:
 		return false
 	}
+}
+
+// Rank says which server of its kind a node is, from 0. Launch only prepares those that start
+// later.
+func (c *Cluster) Rank(n *Node, i int) {
+	n.extra, n.later = i >= c.provision.Nodes, c.provision.IsLater(i)
+}
+
+// present reports whether the node was started, here or elsewhere, and has not left for good.
+func (n *Node) present() bool {
+	return !n.retired.Load() && (!n.later || n.process != nil && n.process.PID() != 0)
 }
 
 // Path returns the path of a file in the node's folder.
@@ -186,6 +203,9 @@ func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
 // launch starts a server.
 func (c *Cluster) launch(n *Node, command func(*Node) process.Spec) (err error) {
 	n.process, err = c.step(n, launching, func() (system.Server, error) {
+		if n.later {
+			return process.Prepare(c.complete(n, n.title, command(n))), nil
+		}
 		p, err := c.start(n, n.title, command(n))
 		if err != nil {
 			return nil, err // a nil process.Server is no nil Server
@@ -230,6 +250,30 @@ func (c *Cluster) run(ctx context.Context, n *Node, what string, command process
 		return fmt.Errorf("%s: %w: %s", what, err, c.servers.LastComplaint(n.Log))
 	}
 	return nil
+}
+
+// Program names a program of an operator, for Operate on a node's machine.
+func (n *Node) Program(name string, command process.Spec) {
+	if n.programs == nil {
+		n.programs = make(map[string]process.Spec)
+	}
+	n.programs[name] = command
+}
+
+// Operate implements system.Resizable.
+func (c *Cluster) Operate(ctx context.Context, node, program string) error {
+	if lead := c.lead(); lead != nil {
+		return lead.Operate(ctx, node, program)
+	}
+	n, err := c.named(node)
+	if err != nil {
+		return err
+	}
+	command, known := n.programs[program]
+	if !known {
+		return fmt.Errorf("%s has no program %q", node, program)
+	}
+	return c.run(ctx, n, program+" of "+n.Name, command)
 }
 
 // KeyStore writes the key and certificate of a node into a file of its folder, in PKCS #12

@@ -57,11 +57,14 @@ func (c *Cluster) copyLogs() {
 	}
 }
 
-// AwaitEach is Await with a check of each node in turn.
+// AwaitEach is Await with a check of each node in turn, of those that do not start later.
 func (c *Cluster) AwaitEach(
 	ctx context.Context, these []*Node, ask func(ctx context.Context, n *Node) error,
 ) error {
 	for _, n := range these {
+		if n.later {
+			continue
+		}
 		err := c.Await(ctx, func(ctx context.Context) error {
 			if err := ask(ctx, n); err != nil {
 				return fmt.Errorf("%s: %w", n.Name, err)
@@ -88,7 +91,7 @@ func (c *Cluster) askOnce(ctx context.Context, ask func(ctx context.Context) err
 // ended for another reason.
 func (c *Cluster) keepRunning() error {
 	for _, n := range c.all {
-		if n.process == nil {
+		if n.process == nil || !n.present() {
 			continue // not started
 		}
 		select {

@@ -49,7 +49,7 @@ type Server struct {
 
 // life is one run of a server's process.
 type life struct {
-	cmd    *exec.Cmd
+	cmd    *exec.Cmd // nil: the server was never started
 	exited chan struct{}
 	err    error // set before exited is closed
 }
@@ -61,6 +61,13 @@ func Start(spec Spec) (*Server, error) {
 		return nil, err
 	}
 	return &Server{spec: spec, next: spec, now: now}, nil
+}
+
+// Prepare returns a server that Restart starts.
+func Prepare(spec Spec) *Server {
+	before := &life{exited: make(chan struct{})}
+	close(before.exited)
+	return &Server{spec: spec, next: spec, now: before}
 }
 
 func begin(spec Spec) (*life, error) {
@@ -156,8 +163,15 @@ func (s *Server) life() *life {
 	return s.now
 }
 
-// PID returns the process number of the child's last start.
-func (s *Server) PID() int { return s.life().cmd.Process.Pid }
+// PID returns the process number of the child's last start; 0: there was none.
+func (s *Server) PID() int { return s.life().pid() }
+
+func (l *life) pid() int {
+	if l.cmd == nil {
+		return 0
+	}
+	return l.cmd.Process.Pid
+}
 
 // Quit returns the signal by which Stop asks the child to end.
 func (s *Server) Quit() syscall.Signal { return cmp.Or(s.spec.Quit, syscall.SIGTERM) }
@@ -183,6 +197,9 @@ func (s *Server) Stop(ctx context.Context, grace time.Duration) error {
 	s.stopped = true
 	l := s.now
 	s.mu.Unlock()
+	if l.cmd == nil {
+		return nil
+	}
 	// An ended child returns ErrProcessDone, so the signal reaches no other process.
 	err := l.cmd.Process.Signal(s.Quit())
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -207,7 +224,7 @@ const killWait = 10 * time.Second
 // ended. It is idempotent.
 func (s *Server) Kill() error {
 	l := s.life()
-	pid := l.cmd.Process.Pid
+	pid := l.pid()
 	select {
 	case <-l.exited:
 		return nil

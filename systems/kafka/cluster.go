@@ -69,10 +69,10 @@ func (kafkaSystem) FindSoftware(s system.Settings) error {
 }
 
 // NodeNames returns the names of the servers.
-func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
+func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.All()) }
 
-// Provision starts a KRaft cluster of p.Nodes servers as processes of this
-// machine, each both broker and controller, on a loopback address of its own if possible. It
+// Provision starts a KRaft cluster of p.Nodes servers as processes of this machine, each both broker
+// and controller, on a loopback address of its own if possible; extra servers are brokers only. It
 // returns when every server reports that all servers are registered and that a controller leads.
 func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	s, err := newStarter(ctx, p)
@@ -86,13 +86,14 @@ func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 type starter struct {
 	java   driver.Java
 	names  []string
+	voters int // the first servers are controllers
 	config serverConfig
 }
 
 func newStarter(ctx context.Context, p system.Provision) (starter, error) {
 	java, err := driver.JavaOf(ctx, p, jarsOf(p.Settings.Text(system.SettingVersion)))
 	config := readServerConfig(p.Settings, p.Durability, p.Nodes)
-	return starter{java, kafkaSystem{}.NodeNames(p), config}, err
+	return starter{java, kafkaSystem{}.NodeNames(p), p.Nodes, config}, err
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
@@ -118,7 +119,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 	}
 	c.SetVersions(func(ctx context.Context, n *driver.Node, version string) (process.Spec, error) {
 		java, err := driver.FetchJava(ctx, jarsOf(version), nil)
-		return starter{java, s.names, s.config}.command(n), err
+		return starter{java, s.names, s.voters, s.config}.command(n), err
 	})
 	if err := awaitAnswers(ctx, c, mechanismPlain); err != nil {
 		return err
@@ -144,15 +145,16 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 		}
 	}
 	var voters []string
-	for i, a := range addresses {
+	for i, a := range addresses[:s.voters] {
 		voters = append(voters, strconv.Itoa(i+1)+"@"+a[1])
 	}
 	var nodes []*driver.Node
 	for i, a := range addresses {
 		n := c.Add(s.names[i], a[0])
+		c.Rank(n, i)
 		nodes = append(nodes, n)
 		who := identity{id: i + 1, client: a[0], quorum: a[1], voters: strings.Join(voters, ","),
-			users: u}
+			users: u, extra: i >= s.voters}
 		files := map[string]string{propertiesFile: s.config.properties(who)}
 		if err := s.java.Furnish(c, n, files, dataFolder); err != nil {
 			return nil, err

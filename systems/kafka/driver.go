@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -55,6 +56,7 @@ func (kafkaSystem) Describe() system.Description {
 		Periods: []system.Period{{What: "Kafka's check for old segments",
 			Every: 5 * time.Minute}},
 		Copies:         []string{setReplication},
+		RefuseResize:   func(system.Check) string { return "" },
 		Redelivery:     redelivery,
 		OwnsPartitions: func(s system.Settings) bool { return !sharesRecords(s) },
 		Unordered:      unordered,
@@ -123,6 +125,7 @@ type cluster struct {
 	clients driver.Clients
 	groups  driver.Groups[group]
 	watch   watch
+	joined  atomic.Int32 // brokers that joined since it was connected; below 0: that left
 }
 
 // idempotent reports whether producers let the brokers recognise copies.

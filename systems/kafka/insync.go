@@ -18,7 +18,8 @@ func (c *cluster) InSync(ctx context.Context, _ []system.Topic) error {
 	if err != nil {
 		return c.explain(err)
 	}
-	if have, want := len(all.Brokers), len(c.options.Endpoints); have < want {
+	want := len(c.options.Endpoints) + int(c.joined.Load())
+	if have := len(all.Brokers); have < want {
 		return fmt.Errorf("%d of %d brokers are registered", have, want)
 	}
 	for _, t := range all.Topics.Sorted() {
@@ -30,5 +31,5 @@ func (c *cluster) InSync(ctx context.Context, _ []system.Topic) error {
 			return of(t.Topic, err)
 		}
 	}
-	return nil
+	return c.moving(ctx)
 }

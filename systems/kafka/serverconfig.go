@@ -109,7 +109,8 @@ type identity struct {
 	id int // from 1
 	// the addresses it listens on: one for clients and other brokers, one for controllers
 	client, quorum string
-	voters         string // all servers, as controller.quorum.voters has them
+	voters         string // the controllers, as controller.quorum.voters has them
+	extra          bool   // a broker only: controllers can neither join nor leave
 	users          users
 }
 
@@ -143,10 +144,15 @@ func (c serverConfig) properties(n identity) string {
 	internalISR := driver.Majority(c.replication)
 	protocol := strings.ToUpper(c.Text(setSecurity))
 	var p driver.Properties
-	p.Set("process.roles", "broker,controller")
+	roles, listeners := "broker,controller", clientListener+"://"+n.client+","+
+		quorumListener+"://"+n.quorum
+	if n.extra {
+		roles, listeners = "broker", clientListener+"://"+n.client
+	}
+	p.Set("process.roles", roles)
 	p.Set("node.id", n.id)
 	p.Set("controller.quorum.voters", n.voters)
-	p.Set("listeners", clientListener+"://"+n.client+","+quorumListener+"://"+n.quorum)
+	p.Set("listeners", listeners)
 	p.Set("advertised.listeners", clientListener+"://"+n.client)
 	p.Set("controller.listener.names", quorumListener)
 	p.Set("inter.broker.listener.name", clientListener)

@@ -43,7 +43,7 @@ func (natsSystem) NodeNames(p system.Provision) []string {
 	if !readConfig(p.Settings).server.apart(p) {
 		return nil
 	}
-	return nodeNames(p.Nodes)
+	return nodeNames(p.All())
 }
 
 func nodeNames(n int) []string { return driver.Numbered("n", n) }
@@ -67,7 +67,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
 	if cfg.server.maxFile == 0 {
-		if cfg.server.maxFile, err = fairShare(p.DataDir, p.Nodes); err != nil {
+		if cfg.server.maxFile, err = fairShare(p.DataDir, p.All()); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +168,7 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 	for _, port := range ports {
 		routes = append(routes, driver.At(loopback, port))
 	}
-	e := &embedded{shared: newClusterConfig(routes, driver.Secret), stopped: make(chan struct{})}
+	e := &embedded{shared: newClusterConfig(routes, 0, driver.Secret), stopped: make(chan struct{})}
 	err = e.startNodes(p, cfg)
 	if err == nil {
 		err = e.awaitReady(ctx)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -57,6 +58,7 @@ func (natsSystem) Describe() system.Description {
 		Copies:        []string{setReplicas},
 		Redelivery:    redelivery,
 		RefuseReturns: system.Always(""), // with a negative acknowledgement
+		RefuseResize:  refuseResize,
 		Capabilities:  capabilities,
 	}
 }
@@ -128,6 +130,7 @@ type cluster struct {
 	clients              driver.Clients
 	producing, consuming links
 	servers              serverNames
+	joined               atomic.Int32 // servers since it was connected; below 0: that left
 
 	mu       sync.Mutex
 	opened   int                // clients so far: each starts at the next endpoint

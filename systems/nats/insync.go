@@ -20,7 +20,7 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	if err != nil {
 		return err
 	}
-	if have, want := len(servers), len(c.endpoints); have < want {
+	if have, want := len(servers), len(c.endpoints)+int(c.joined.Load()); have < want {
 		return fmt.Errorf("%d of %d servers answer", have, want)
 	}
 	for _, t := range topics {

@@ -15,12 +15,14 @@ type clusterConfig struct {
 	name        string
 	secret      string   // of the routes
 	routes      []string // addresses, by node
+	first       int      // so many start together; the others join them
 	credentials system.Credentials
 }
 
-func newClusterConfig(routes []string, secret func() string) clusterConfig {
+func newClusterConfig(routes []string, later int, secret func() string) clusterConfig {
 	return clusterConfig{
 		name: "plimsoll-" + secret()[:8], secret: secret(), routes: routes,
+		first: len(routes) - later,
 		credentials: system.Credentials{
 			User: "bench", Password: secret(),
 			AdminUser: "admin", AdminPassword: secret(),
@@ -30,14 +32,15 @@ func newClusterConfig(routes []string, secret func() string) clusterConfig {
 
 func (c clusterConfig) routeURLs() string {
 	var urls []string
-	for _, address := range c.routes {
+	for _, address := range c.routes[:c.first] {
 		urls = append(urls, fmt.Sprintf("nats-route://route:%s@%s", c.secret, address))
 	}
 	return strings.Join(urls, ", ")
 }
 
-// connections returns the number of routes of a server that is connected to all others.
-func (c clusterConfig) connections() int { return (len(c.routes) - 1) * (routePool + 1) }
+// connections returns the number of routes of a server that is connected to all others that start
+// together.
+func (c clusterConfig) connections() int { return (c.first - 1) * (routePool + 1) }
 
 // node returns the configuration of the server with an index, in the format of its file. It is
 // never written to a file, because it holds the passwords.

@@ -45,7 +45,7 @@ type spawning struct {
 }
 
 func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := c.Addresses(s.provision.Nodes, clientPort, routePort)
+	addresses, err := c.Addresses(s.provision.All(), clientPort, routePort)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +62,18 @@ func (s spawning) buildAt(
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	var routes []string
+	var nodes []*driver.Node
 	for i, name := range nodeNames(len(addresses)) {
 		routes = append(routes, addresses[i][1])
-		if err := c.Furnish(c.Add(name, addresses[i][0]), nil); err != nil {
+		n := c.Add(name, addresses[i][0])
+		c.Rank(n, i)
+		nodes = append(nodes, n)
+		if err := c.Furnish(n, nil); err != nil {
 			return nil, err
 		}
 	}
-	started := &spawned{c, newClusterConfig(routes, c.Secret)}
+	started := &spawned{c, newClusterConfig(routes, s.provision.Later, c.Secret)}
 	c.SetCredentials(started.shared.credentials)
-	nodes := c.Members()
 	always := s.provision.Durability.Synced()
 	err = c.Launch(nodes, func(n *driver.Node) process.Spec {
 		index := slices.Index(nodes, n)

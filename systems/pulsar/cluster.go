@@ -78,8 +78,8 @@ func (pulsarSystem) NodeNames(p system.Provision) []string {
 		return []string{standaloneName}
 	}
 	return slices.Concat([]string{zooKeeperName},
-		driver.Numbered(bookieNames, bookiesOf(p.Settings, p.Nodes)),
-		driver.Numbered(brokerNames, brokersOf(p.Settings, p.Nodes)))
+		driver.Numbered(bookieNames, bookiesOf(p.Settings, p.All())),
+		driver.Numbered(brokerNames, brokersOf(p.Settings, p.All())))
 }
 
 // Provision starts ZooKeeper, bookies and brokers as processes of this machine,
@@ -112,7 +112,7 @@ type starter struct {
 // newStarter finds a host for each node, and creates the servers' credentials. Pulsar's servers
 // identify each other by host, so they cannot share one.
 func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*starter, error) {
-	bookies, brokers := bookiesOf(p.Settings, p.Nodes), brokersOf(p.Settings, p.Nodes)
+	bookies, brokers := bookiesOf(p.Settings, p.All()), brokersOf(p.Settings, p.All())
 	n, firstBookie := max(bookies, brokers), 0
 	switch p.Settings.Text(setTopology) {
 	case tiered:
@@ -126,7 +126,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 		return nil, err
 	}
 	copies := readConfig(p.Settings)
-	copies.fit(p.Settings, p.Durability, bookies)
+	copies.fit(p.Settings, p.Durability, bookies-p.Extra)
 	s := &starter{
 		cluster: c, java: java,
 		bookies: hosts[firstBookie : firstBookie+bookies], brokers: hosts[:brokers],
@@ -135,6 +135,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 			dist: java.Dir, copies: copies,
 			zooKeeper: driver.At(hosts[0], zooKeeperPort),
 			encrypted: p.Settings.Text(setSecurity) == tokenTLS,
+			recovers:  p.Extra > 0,
 		},
 	}
 	if p.Settings.Text(setSecurity) != plaintext {
@@ -199,6 +200,7 @@ func (s *starter) launch(ctx context.Context, names, hosts []string, k kind) err
 	var nodes []*driver.Node
 	for i, name := range names {
 		n := s.cluster.Add(name, driver.At(hosts[i], k.port))
+		s.cluster.Rank(n, i)
 		nodes = append(nodes, n)
 		conf, err := k.conf(n)
 		if err != nil {

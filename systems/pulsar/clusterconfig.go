@@ -73,6 +73,7 @@ type serverConfig struct {
 	secret    []byte // the key that signs tokens; nil: no tokens
 	broker    string // the brokers' own token
 	encrypted bool
+	recovers  bool // bookies copy the ledgers of one that is gone
 	copies    config
 }
 
@@ -119,8 +120,8 @@ func (c serverConfig) bookieConf(n *driver.Node) (*driver.Properties, error) {
 	p.Set("journalDirectory", n.Path(dataFolder, "journal"))
 	p.Set("ledgerDirectories", n.Path(dataFolder, "ledgers"))
 	p.Set("indexDirectories", n.Path(dataFolder, "index"))
-	// A testbed's bookies always come back.
-	p.Set("autoRecoveryDaemonEnabled", false)
+	// Otherwise a testbed's bookies always come back.
+	p.Set("autoRecoveryDaemonEnabled", c.recovers)
 	c.bookieCommon(p, n)
 	return p, nil
 }

@@ -46,6 +46,7 @@ func (pulsarSystem) Describe() system.Description {
 		Waits:          settingWaits,
 		Copies:         []string{setEnsemble, setWriteQuorum},
 		Redelivery:     redelivery,
+		RefuseResize:   refuseResize,
 		OwnsPartitions: ownsPartitions,
 		Spread:         spread,
 		Capabilities:   capabilities,
@@ -114,6 +115,9 @@ type cluster struct {
 	clients driver.Clients
 	groups  driver.Groups[shares]
 	made    atomic.Bool // this connection created the namespace
+
+	joined atomic.Int32           // brokers since it was connected; below 0: that left
+	left   atomic.Pointer[string] // the bookie that left; nil: none has
 }
 
 // explainAdmin is explain for errors of the admin API.

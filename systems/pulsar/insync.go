@@ -3,24 +3,27 @@ package pulsar
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 var _ system.SyncReader = (*cluster)(nil)
 
-// InSync returns nil when every broker is active and every bookie accepts writes. Entries written
-// while a bookie was down are complete on the ack quorum and stay missing on that bookie, because
-// the testbed does not copy them later.
+// InSync returns nil when every broker is active, every bookie accepts writes, and no ledger has a
+// copy on a bookie that has left. Entries written while a bookie was down are complete on the ack
+// quorum and stay missing on that bookie, because the testbed does not copy them later.
 func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	var active []string
 	if err := c.admin.get(ctx, "/admin/v2/brokers", &active); err != nil {
 		return fmt.Errorf("ask for the active brokers: %w", c.explainAdmin(err))
 	}
-	if have, want := len(active), len(c.options.Endpoints); have < want {
+	want := len(c.options.Endpoints) + int(c.joined.Load())
+	if have := len(active); have < want {
 		return fmt.Errorf("%d of %d brokers are active", have, want)
 	}
-	bookies := c.allBookies(ctx)
+	gone := c.leftBookie()
+	bookies := slices.DeleteFunc(c.allBookies(ctx), func(b string) bool { return b == gone })
 	if have := len(bookies); have < c.cfg.ensemble {
 		return fmt.Errorf("%d bookies are known, and an ensemble has %d", have, c.cfg.ensemble)
 	}
@@ -31,6 +34,11 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 		}
 		if !state.Running || state.ReadOnly || state.ShuttingDown {
 			return fmt.Errorf("bookie %s takes no writes", b)
+		}
+	}
+	if gone != "" && len(bookies) > 0 {
+		if err := c.without(ctx, bookies[0], gone); err != nil {
+			return err
 		}
 	}
 	for _, t := range topics {

@@ -124,7 +124,7 @@ func lookUp(program string) string {
 }
 
 // NodeNames returns the names of the servers.
-func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.Nodes) }
+func (rabbitSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.All()) }
 
 // Provision starts a cluster of p.Nodes servers as processes of this machine,
 // each on a loopback address of its own. It returns when every server reports that all run. It
@@ -159,9 +159,9 @@ type starter struct {
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	config := serverConfig{
 		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: c.Secret(),
-		looks: looksOf(s.programs.server),
+		looks: looksOf(s.programs.server), first: s.provision.All() - s.provision.Later,
 	}
-	hosts, err := c.Hosts(s.provision.Nodes, config.ports()...)
+	hosts, err := c.Hosts(s.provision.All(), config.ports()...)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,9 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	epmd := c.AddHelper("epmd")
 	config.home = epmd.Dir
 	for i, name := range (rabbitSystem{}).NodeNames(s.provision) {
-		config.nodes = append(config.nodes, c.Add(name, driver.At(hosts[i], config.ports()[0])))
+		n := c.Add(name, driver.At(hosts[i], config.ports()[0]))
+		c.Rank(n, i)
+		config.nodes = append(config.nodes, n)
 	}
 	if err := s.furnish(c, epmd, config); err != nil {
 		return nil, err
@@ -203,6 +205,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	if err != nil {
 		return nil, err
 	}
+	s.nameOperations(config)
 	return c, c.Await(ctx, func(ctx context.Context) error { return ask(ctx, c) })
 }
 

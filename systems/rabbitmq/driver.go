@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -60,6 +61,7 @@ func (rabbitSystem) Describe() system.Description {
 		Waits:          settingWaits,
 		Redelivery:     redelivery,
 		RefuseReturns:  refuseReturns,
+		RefuseResize:   refuseResize,
 		OwnsPartitions: func(s system.Settings) bool { return s.Text(setProtocol) != amqp10 },
 		RefuseExisting: refuseExisting,
 		Capabilities:   capabilities,
@@ -122,6 +124,7 @@ type cluster struct {
 
 	clients driver.Clients
 	groups  driver.Groups[group]
+	joined  atomic.Int32 // servers since it was connected; below 0: that left
 }
 
 // checkServer refuses settings that the servers' version no longer supports.

@@ -24,7 +24,7 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 			return fmt.Errorf("%s is partitioned from %v", n.Name, n.Partitions)
 		}
 	}
-	if have, want := len(nodes), len(c.options.Endpoints); have < want {
+	if have, want := len(nodes), len(c.options.Endpoints)+int(c.joined.Load()); have < want {
 		return fmt.Errorf("%d of %d servers are in the cluster", have, want)
 	}
 	for _, t := range topics {

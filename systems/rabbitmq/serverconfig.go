@@ -90,6 +90,7 @@ type serverConfig struct {
 	epmdPort     int
 	distribution []int          // ports where servers talk to each other, by node
 	nodes        []*driver.Node // all servers
+	first        int            // so many start together; the others join them
 }
 
 func (c serverConfig) tls() bool { return c.Text(setSecurity) == securityTLS }
@@ -137,7 +138,11 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	p.Set("default_pass", c.password)
 	p.Set("default_user_tags.administrator", true)
 	p.Set("cluster_formation.peer_discovery_backend", "classic_config")
-	for i, one := range c.nodes {
+	found := c.nodes[:c.first]
+	if i := slices.Index(c.nodes, n); i >= c.first {
+		found = c.nodes[:i+1]
+	}
+	for i, one := range found {
 		p.Set(fmt.Sprintf("cluster_formation.classic_config.nodes.%d", i+1), erlangName(one))
 	}
 	p.Set("cluster_formation.discovery_retry_limit", c.looks)

@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	_ system.Roller     = (*cluster)(nil)
-	_ system.SyncReader = (*cluster)(nil)
+	_ system.Roller  = (*cluster)(nil)
+	_ system.Resizer = (*cluster)(nil)
+	_ system.Scaler  = (*cluster)(nil)
 )
 
 // plantLimit bounds the wait for messages into which faults are planted: a load that has ended
@@ -35,10 +36,10 @@ type LostMessage struct {
 type outage struct {
 	per       [faultKinds]int64 // messages at each fault
 	refuses   bool              // arriving messages are refused; otherwise they wait
-	slowNs    int64             // added by a slow disk
+	slowNs    int64             // added by a slow disk, and while copies move
 	recoverNs int64             // after the heal
-	stop      time.Duration     // of a machine, in a rolling restart
-	syncNs    int64             // after the heal
+	stop      time.Duration     // of a machine, in a rolling restart and as it leaves
+	syncNs    int64             // after the heal, and of the moves of copies
 	machines  int64
 
 	under   bool  // a fault is under way
@@ -49,6 +50,8 @@ type outage struct {
 	planted chan struct{}     // closed when all are planted
 	syncAt  int64             // when the machines are in sync, since the simulator began
 	then    func()            // continues the fault when they are
+	moving  bool              // copies move until syncAt
+	joined  int64             // machines beside the first ones
 }
 
 func newOutage(s system.Settings) outage {
@@ -103,6 +106,8 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 	sentence := "answers and deliveries stop"
 	o.then = func() { o.untilNs = clock.Never }
 	switch {
+	case f.Do == workload.FaultScaleOut:
+		sentence, o.then = "it has no copies yet", func() {}
 	case f.Do == workload.FaultSlowDisk:
 		sentence = fmt.Sprintf("each answer takes %s longer", time.Duration(o.slowNs))
 		o.then = func() { o.slowed = true }
@@ -124,7 +129,8 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 	o.left = [faultKinds]int64{}
 	o.begin()
 	l.Unlock()
-	if f.Do == workload.FaultRollingRestart {
+	stops := f.Do == workload.FaultRollingRestart || f.Do == workload.FaultScaleIn
+	if stops {
 		clock.Sleep(ctx, o.stop)
 	}
 	if err := ctx.Err(); err != nil {
@@ -133,6 +139,12 @@ func (c *cluster) Inject(ctx context.Context, f workload.Fault, _ string) (syste
 	if f.Do == workload.FaultRollingRestart {
 		return system.Injected{Nodes: []string{string(f.Target)},
 			Sentence: fmt.Sprintf("stopped %s: %s", f.Target, sentence)}, nil
+	}
+	if f.Do.Resizes() {
+		next, err := c.Next(f.Do)
+		word := map[bool]string{true: "stopped", false: "started"}[stops]
+		return system.Injected{Nodes: []string{next[0].Name},
+			Sentence: fmt.Sprintf("%s %s: %s", word, next[0].Name, sentence)}, err
 	}
 	return system.Injected{Nodes: []string{"sim"},
 		Sentence: fmt.Sprintf("%s of the simulated system: %s", f.Do, sentence)}, nil
@@ -147,7 +159,7 @@ func (c *cluster) Heal(context.Context) error {
 	if !o.under {
 		return nil
 	}
-	o.under, o.failing, o.slowed = false, false, false
+	o.under, o.failing, o.slowed, o.moving = false, false, false, false
 	now := l.clock.Now() - l.startNs
 	o.syncAt = now + o.syncNs
 	if o.untilNs != 0 {
@@ -176,3 +188,49 @@ func (c *cluster) InSync(context.Context, []system.Topic) error {
 	}
 	return nil
 }
+
+// Next implements system.Resizer. Like other machines, those that join are only names.
+func (c *cluster) Next(do workload.FaultKind) ([]system.Node, error) {
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
+	n := c.simulator.outage.machines + c.simulator.outage.joined
+	if do == workload.FaultScaleOut {
+		n++
+	}
+	return []system.Node{{Name: fmt.Sprintf("m%d", n)}}, nil
+}
+
+// Operate implements system.Resizer. There is nothing to run.
+func (c *cluster) Operate(context.Context, string, string) error { return nil }
+
+// Join implements system.Scaler.
+func (c *cluster) Join(_ context.Context, r system.Resize) (string, error) {
+	c.move(1)
+	return "copies move to " + r.Nodes[0].Name, nil
+}
+
+// Leave implements system.Scaler.
+func (c *cluster) Leave(_ context.Context, r system.Resize) (string, error) {
+	c.move(0)
+	return "copies move from " + r.Nodes[0].Name, nil
+}
+
+// Forget implements system.Scaler.
+func (c *cluster) Forget(context.Context, system.Resize) (string, error) {
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
+	c.simulator.outage.joined--
+	return "", nil
+}
+
+// move begins a move of copies, which makes answers slower.
+func (c *cluster) move(joined int64) {
+	l := c.simulator
+	l.Lock()
+	defer l.Unlock()
+	l.outage.joined += joined
+	l.outage.moving, l.outage.syncAt = true, l.clock.Now()-l.startNs+l.outage.syncNs
+}
+
+// slows reports whether answers take longer now, in nanoseconds since the simulator began.
+func (o *outage) slows(nowNs int64) bool { return o.slowed || o.moving && nowNs < o.syncAt }

@@ -95,13 +95,15 @@ fault_messages text waiting waiting|refused
 fault_recovery duration 0s
     time from the heal of a fault until waiting messages continue
 fault_slow duration 20ms
-    time that a slow disk adds to each service time
+    time that a slow disk adds to each service time, and a move of copies
 fault_machines count 3 1..100
     machines that a rolling restart restarts
 fault_stop duration 0s
-    rolling restart: time that the orderly stop of a machine takes; the outage begins with it
+    time that the orderly stop of a machine takes, in a rolling restart and when it leaves; the
+    outage begins with it
 fault_sync duration 0s
-    rolling restart: time from the start of a machine until it is in sync with the others
+    time from the start of a machine until it is in sync with the others, in a rolling restart,
+    and of a move of copies when a machine joins or leaves
 fault_lose count 0 0..200k
     messages acknowledged and never delivered: the last ones before each fault
 fault_duplicate count 0 0..200k

@@ -248,7 +248,7 @@ func (l *simulator) arrive(a arrival) {
 	s := l.newSlot(a.from, what)
 	s.seq = a.from.sent[a.message.Partition]
 	a.from.sent[a.message.Partition]++
-	if l.outage.slowed {
+	if l.outage.slows(a.atNs - l.startNs) {
 		service += l.outage.slowNs
 	}
 	a.from.topic.partitions[a.message.Partition].push(s)

@@ -25,6 +25,10 @@ func faultTimes(r *result.Run, f result.Fault) string {
 			out += ", in sync again " + quantity.Duration(f.InSyncNs-f.StartNs) +
 				" after the stop began"
 		}
+	case f.InSyncNs > 0:
+		out += ", all copies complete " + quantity.Duration(f.InSyncNs-f.StartNs) + " later"
+	case workload.FaultKind(f.Do).Resizes() && f.HealedNs > 0:
+		out += ", copies not seen complete"
 	case f.InjectedNs == 0:
 		out += ", never injected"
 	case f.HealStartNs > 0:
@@ -41,13 +45,10 @@ func faultTimes(r *result.Run, f result.Fault) string {
 
 // Unavailable prints the longest time without an acknowledgement.
 func Unavailable(e result.Effect) string {
-	switch {
-	case e.ResolutionNs == 0:
+	if e.ResolutionNs == 0 {
 		return document.None
-	case !e.Seen():
-		return "at most " + quantity.Duration(e.ResolutionNs)
 	}
-	return verdict.Bounded(e.UnavailableNs, e.UnavailableBound)
+	return verdict.Silence(e)
 }
 
 // sinceFault prints a moment after a fault: how long after the heal and after
@@ -55,6 +56,9 @@ func Unavailable(e result.Effect) string {
 func sinceFault(f result.Fault, atNs int64, never string) string {
 	if atNs == 0 {
 		return never
+	}
+	if workload.FaultKind(f.Do).Resizes() {
+		return quantity.Duration(atNs-f.StartNs) + " after its beginning"
 	}
 	injected := quantity.Duration(atNs-f.InjectedNs) + " after the injection"
 	switch heal := f.HealedNs; {
