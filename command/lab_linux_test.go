@@ -98,6 +98,23 @@ func TestFaultsOnHosts(t *testing.T) {
 	l.checkNothingLeft(t, labEndLimit)
 }
 
+// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile.
+func TestResizeOnHosts(t *testing.T) {
+	needLab(t)
+	t.Parallel()
+	for name := range strings.SplitSeq(*resizeOnHosts, ",") {
+		t.Run(name, func(t *testing.T) {
+			l := newLabOf(t, labHosts+1, map[string]string{"w.yaml": resizeLoad},
+				append([]string{"run", "-t", name, "-w", "w.yaml", "--warm", "0s"},
+					resizeFaults(name)...)...)
+			defer l.tell(t)
+			<-l.coordinator.ended
+			checkResized(t, &savedRun(t, l.dir).Run)
+			l.checkNothingLeft(t, labEndLimit)
+		})
+	}
+}
+
 // A host that is lost in the window of a run that was warmed up ends the run, although the other
 // servers carry the load.
 func TestHostIsLost(t *testing.T) {

@@ -33,6 +33,9 @@ var links atomic.Int32
 var labs atomic.Int32
 
 // onHosts names the systems that TestConformanceOnHosts tries.
+var resizeOnHosts = flag.String("resize-on-hosts", "nats",
+	"the systems that TestResizeOnHosts tries")
+
 var onHosts = flag.String("on-hosts", "nats", "the systems that TestConformanceOnHosts tries")
 
 var labKills = flag.Int("lab-kills", 3, "how often TestLabIsKilled kills a process")
@@ -75,15 +78,21 @@ type lab struct {
 // newLab starts a command with hosts and workers.
 func newLab(t *testing.T, files map[string]string, args ...string) *lab {
 	t.Helper()
+	return newLabOf(t, labHosts, files, args...)
+}
+
+// newLabOf is newLab with a number of hosts.
+func newLabOf(t *testing.T, hosts int, files map[string]string, args ...string) *lab {
+	t.Helper()
 	l := &lab{dir: inDir(t, files)}
 	if err := os.Mkdir(filepath.Join(l.dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l.coordinator = setApart(t, l.dir, append(args, "--hosts", fmt.Sprint(labHosts), "--workers",
+	l.coordinator = setApart(t, l.dir, append(args, "--hosts", fmt.Sprint(hosts), "--workers",
 		fmt.Sprint(labWorkers), "--fleet-listen", "0.0.0.0:0")...)
 	l.token, l.port = l.coordinator.invitation(t)
 	l.coordinator.inside(t, bridge()...)
-	for range labHosts {
+	for range hosts {
 		l.addHost(t)
 	}
 	for i := range labWorkers {

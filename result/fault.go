@@ -19,9 +19,9 @@ type Fault struct {
 	HealedNs    int64  `json:"healed_ns"`
 	// InSyncNs is when the nodes were in sync with the others again, of a rolling restart, or when
 	// all copies were complete, of a change of the cluster's size.
-	InSyncNs int64 `json:"in_sync_ns,omitempty"`
-	Sentence string   `json:"sentence"`
-	Error    string   `json:"error,omitempty"` // why it could not be injected, or healed
+	InSyncNs int64  `json:"in_sync_ns,omitempty"`
+	Sentence string `json:"sentence"`
+	Error    string `json:"error,omitempty"` // why it could not be injected, or healed
 	// Effect is the effect of the fault, as internal/verdict finds it.
 	Effect Effect `json:"effect,omitzero"`
 }

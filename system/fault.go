@@ -44,12 +44,12 @@ type Resizer interface {
 	Injector
 	// Next returns the nodes of the machine that the next fault of the kind starts or ends.
 	Next(do workload.FaultKind) ([]Node, error)
-	// Operate is as in Resizable.
+	// Operate is as in Restarter.
 	Operate(ctx context.Context, node, program string) error
 }
 
-// Scaler is a Cluster that takes machines in under load, and does without them. Its methods return a
-// sentence about what they did. InSync says when all copies that they began to move are complete.
+// Scaler is a Cluster that takes machines in under load, and does without them. Its methods return
+// a sentence about what they did. InSync says when all copies that they began to move are complete.
 type Scaler interface {
 	SyncReader
 	// Join waits until nodes that were just started are members, which InSync counts from then on,
@@ -66,7 +66,7 @@ type Scaler interface {
 type Resize struct {
 	Nodes  []Node // of the machine that joins or leaves
 	Topics []Topic
-	// Operate runs a program of an operator (see Resizable) to its end.
+	// Operate runs a program of an operator (see Restarter) to its end.
 	Operate func(ctx context.Context, node, program string) error
 }
 

@@ -43,3 +43,28 @@ func TestVersionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The servers that faults need beside the target's: one for each that joins, and one for each that
+// leaves and has not joined.
+func TestExtraServers(t *testing.T) {
+	for faults, want := range map[string][2]int{
+		"[]":                                            {0, 0},
+		"[{do: kill, at: 1s, for: 1s}]":                 {0, 0},
+		"[{do: scale-out, at: 1s, for: 1s}]":            {1, 1},
+		"[{do: scale-in, at: 1s, for: 1s}]":             {1, 0},
+		"[{do: scale-out, at: 1s, every: 5s, for: 1s}]": {2, 2},
+		"[{do: scale-out, at: 1s, for: 1s}, {do: scale-in, at: 4s, for: 1s}]": {1, 1},
+		"[{do: scale-in, at: 1s, for: 1s}, {do: scale-out, at: 4s, for: 1s}]": {2, 1},
+		"[{do: scale-in, at: 4s, for: 1s}, {do: scale-out, at: 1s, for: 1s}]": {1, 1},
+		"[{do: scale-in, at: 1s, every: 3s, for: 1s}]":                        {3, 0},
+	} {
+		w, err := Parse("w", []byte("duration: 10s\nfaults: "+faults))
+		if err != nil {
+			t.Errorf("%s: %v", faults, err)
+			continue
+		}
+		if all, later := w.Extra(); all != want[0] || later != want[1] {
+			t.Errorf("%s: %d servers, %d later, want %v", faults, all, later, want)
+		}
+	}
+}

@@ -103,8 +103,8 @@ func (b *faults) untilSync(ctx, limit context.Context) (sinceNs int64, missing e
 			sinceNs = b.run.sinceBegan()
 		case err == nil && b.run.sinceBegan()-sinceNs >= int64(syncHolds):
 			return sinceNs, nil
-		case err != nil && limit.Err() == nil:
-			missing, sinceNs = err, 0
+		case err != nil && (limit.Err() == nil || missing == nil):
+			missing, sinceNs = err, 0 // one that the limit ended says nothing new
 		}
 		if clock.Sleep(limit, syncPoll) {
 			continue

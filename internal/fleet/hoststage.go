@@ -325,8 +325,9 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 	var server serverAsk
 	var log logAsk
 	var broken testbed.Breakage
-	bodies := map[action]any{actionStep: &t, actionOperate: &t, actionAwait: &node, actionServer: &server,
-		actionLog: &log, actionBreak: &broken}
+	bodies := map[action]any{actionStep: &t, actionOperate: &t, actionAwait: &node,
+		actionServer: &server,
+		actionLog:    &log, actionBreak: &broken}
 	if body := bodies[o.Do]; body != nil {
 		if err := read(o.Body, body); err != nil {
 			return nil, err

@@ -51,7 +51,8 @@ type Request struct {
 // request returns what hosts have to know of a cluster.
 func (o Options) request(p system.Provision) Request {
 	r := Request{System: o.Provisioner.(system.System).Describe().Name,
-		Settings: p.Settings.Asked(), Durability: p.Durability, Nodes: p.Nodes, Extra: p.Extra, Later: p.Later,
+		Settings: p.Settings.Asked(), Durability: p.Durability, Nodes: p.Nodes,
+		Extra: p.Extra, Later: p.Later,
 		NeedBytes: o.NeedBytes, Prepare: o.Prepare, Groups: p.Groups, Versions: o.Versions}
 	if o.Prepare.Groups && r.Groups == nil {
 		r.Groups = drawGroups(o.Provisioner.NodeNames(p))

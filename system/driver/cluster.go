@@ -41,7 +41,7 @@ type user struct{ id, group int }
 
 var (
 	_ system.Provisioned = (*Cluster)(nil)
-	_ system.Resizable   = (*Cluster)(nil)
+	_ system.Restarter   = (*Cluster)(nil)
 )
 
 // SetCredentials sets the credentials of the clients.
@@ -135,7 +135,7 @@ func (n *Node) told() system.Node {
 	}
 }
 
-// Joining implements system.Resizable.
+// Joining implements system.Restarter.
 func (c *Cluster) Joining() []system.Node {
 	var host string
 	return c.extras(func(n *Node) bool {
@@ -147,7 +147,7 @@ func (c *Cluster) Joining() []system.Node {
 	})
 }
 
-// Leaving implements system.Resizable.
+// Leaving implements system.Restarter.
 func (c *Cluster) Leaving() []system.Node {
 	var host string
 	for _, n := range c.all {

@@ -260,7 +260,7 @@ func (n *Node) Program(name string, command process.Spec) {
 	n.programs[name] = command
 }
 
-// Operate implements system.Resizable.
+// Operate implements system.Restarter.
 func (c *Cluster) Operate(ctx context.Context, node, program string) error {
 	if lead := c.lead(); lead != nil {
 		return lead.Operate(ctx, node, program)

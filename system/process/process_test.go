@@ -278,6 +278,30 @@ func TestRestart(t *testing.T) {
 	gone(t, s.PID())
 }
 
+// A prepared server counts as ended until Restart starts it, and can be stopped before.
+func TestPrepare(t *testing.T) {
+	dir := t.TempDir()
+	s := Prepare(sleeper(dir, "later"))
+	select {
+	case <-s.Exited():
+	default:
+		t.Error("it runs")
+	}
+	if err := errors.Join(s.Err(), s.Kill()); err != nil || s.PID() != 0 {
+		t.Errorf("process %d: %v", s.PID(), err)
+	}
+	if err := s.Restart(); err != nil || !running(s.PID()) {
+		t.Errorf("process %d: %v", s.PID(), err)
+	}
+	if err := s.Stop(t.Context(), time.Second); err != nil || running(s.PID()) {
+		t.Errorf("process %d runs: %v", s.PID(), err)
+	}
+	never := Prepare(sleeper(dir, "never"))
+	if err := never.Stop(t.Context(), time.Second); err != nil || never.Restart() == nil {
+		t.Errorf("a server that was stopped before its start starts: %v", err)
+	}
+}
+
 func TestStartThatFails(t *testing.T) {
 	dir := t.TempDir()
 	spec := sleeper(dir, "server n1")

@@ -71,9 +71,10 @@ func (kafkaSystem) FindSoftware(s system.Settings) error {
 // NodeNames returns the names of the servers.
 func (kafkaSystem) NodeNames(p system.Provision) []string { return driver.Numbered("n", p.All()) }
 
-// Provision starts a KRaft cluster of p.Nodes servers as processes of this machine, each both broker
-// and controller, on a loopback address of its own if possible; extra servers are brokers only. It
-// returns when every server reports that all servers are registered and that a controller leads.
+// Provision starts a KRaft cluster of p.Nodes servers as processes of this machine, each both
+// broker and controller, on a loopback address of its own if possible; extra servers are brokers
+// only. It returns when every server reports that all servers are registered and that a controller
+// leads.
 func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	s, err := newStarter(ctx, p)
 	if err != nil {

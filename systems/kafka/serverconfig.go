@@ -144,20 +144,7 @@ func (c serverConfig) properties(n identity) string {
 	internalISR := driver.Majority(c.replication)
 	protocol := strings.ToUpper(c.Text(setSecurity))
 	var p driver.Properties
-	roles, listeners := "broker,controller", clientListener+"://"+n.client+","+
-		quorumListener+"://"+n.quorum
-	if n.extra {
-		roles, listeners = "broker", clientListener+"://"+n.client
-	}
-	p.Set("process.roles", roles)
-	p.Set("node.id", n.id)
-	p.Set("controller.quorum.voters", n.voters)
-	p.Set("listeners", listeners)
-	p.Set("advertised.listeners", clientListener+"://"+n.client)
-	p.Set("controller.listener.names", quorumListener)
-	p.Set("inter.broker.listener.name", clientListener)
-	p.Set("listener.security.protocol.map",
-		clientListener+":"+protocol+","+quorumListener+":"+protocol)
+	n.setPlace(&p, protocol)
 	// Like every path here, relative to the server's folder, so that no character of a user's path
 	// has a meaning in this file.
 	p.Set("log.dirs", dataFolder)
@@ -203,6 +190,24 @@ func (c serverConfig) properties(n identity) string {
 		p.Set("ssl.truststore.location", driver.CAFile)
 	}
 	return p.String()
+}
+
+// setPlace sets what the server is in its cluster, and where it listens.
+func (n identity) setPlace(p *driver.Properties, protocol string) {
+	roles, listeners := "broker,controller", clientListener+"://"+n.client+","+
+		quorumListener+"://"+n.quorum
+	if n.extra {
+		roles, listeners = "broker", clientListener+"://"+n.client
+	}
+	p.Set("process.roles", roles)
+	p.Set("node.id", n.id)
+	p.Set("controller.quorum.voters", n.voters)
+	p.Set("listeners", listeners)
+	p.Set("advertised.listeners", clientListener+"://"+n.client)
+	p.Set("controller.listener.names", quorumListener)
+	p.Set("inter.broker.listener.name", clientListener)
+	p.Set("listener.security.protocol.map",
+		clientListener+":"+protocol+","+quorumListener+":"+protocol)
 }
 
 // setHeartbeats sets how often members ask for their partitions, where brokers assign them: at

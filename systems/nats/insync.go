@@ -41,6 +41,8 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 }
 
 func (c *cluster) streamInSync(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
 	stream, err := c.js.Stream(ctx, name)
 	if err == nil {
 		err = inPlace(c.placedInfo(stream.CachedInfo()))
@@ -79,6 +81,9 @@ func inPlace(info *jetstream.StreamInfo) error {
 const (
 	mostBehind = 256 // entries
 	mostSilent = 2 * time.Second
+	// checkWithin bounds the questions about one stream, because a question about a stream or a
+	// consumer whose leader changes may never be answered.
+	checkWithin = time.Second
 )
 
 // following returns an error unless a Raft group has a leader, and its other members follow it.

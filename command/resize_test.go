@@ -1,0 +1,70 @@
+package command
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+var resizeOf = flag.String("resize", "nats", "the systems that TestResize tries")
+
+const resizeLoad = "name: w\npartitions: 8\nload: {rate: 300/s}\nwarmup: 1s\ndurability: 1\n"
+
+// resizeFaults are the flags of a run in which a server joins and leaves. Servers on Java or Erlang
+// take long to start.
+func resizeFaults(system string) []string {
+	if system == "nats" {
+		return []string{"--duration", "24s", "--fault", "scale-out at 2s for 10s",
+			"--fault", "scale-in at 13s for 10s"}
+	}
+	return []string{"--duration", "160s", "--fault", "scale-out at 5s for 75s",
+		"--fault", "scale-in at 82s for 75s"}
+}
+
+// A server joins under load, takes copies over and works, and leaves for good: nothing is lost, and
+// the cluster can do without it.
+func TestResize(t *testing.T) {
+	for name := range strings.SplitSeq(*resizeOf, ",") {
+		t.Run(name, func(t *testing.T) {
+			dir := inDir(t, map[string]string{"w.yaml": resizeLoad})
+			args := append([]string{"run", "-t", name, "-w", "w.yaml", "--warm", "0s"},
+				resizeFaults(name)...)
+			plimsoll(t, dir, args...)
+			checkResized(t, &savedRun(t, dir).Run)
+		})
+	}
+}
+
+// checkResized checks a run in which a machine joined and left: it lost nothing, and the machine's
+// servers worked.
+func checkResized(t *testing.T, r *result.Run) {
+	t.Helper()
+	if total := r.Ledger.Total(); r.State != result.Complete || total.Lost != 0 ||
+		r.Counters.Acked == 0 || len(r.Faults) != 2 {
+		t.Fatalf("%s (%s), %+v, %d faults", r.State, r.StateReason, total, len(r.Faults))
+	}
+	for _, v := range r.Verdicts {
+		if v.Name == verdict.Loss && v.Outcome != result.Holds ||
+			v.Name == verdict.Resized && v.Outcome != result.Holds {
+			t.Errorf("%+v", v)
+		}
+	}
+	for _, f := range r.Faults {
+		t.Logf("%s: complete after %.1f s: %s", f.Do, float64(f.InSyncNs-f.StartNs)/1e9, f.Sentence)
+		if f.InSyncNs == 0 || len(f.Nodes) == 0 {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, name := range r.Faults[0].Nodes {
+		wrote := slices.ContainsFunc(r.Observation.Processes, func(p result.ProcessUse) bool {
+			return p.Name == name && p.WriteBytes != nil && *p.WriteBytes > 0
+		})
+		if !wrote && !strings.HasPrefix(name, "broker-") {
+			t.Errorf("%s joined, and wrote nothing: no copy moved to it", name)
+		}
+	}
+}
