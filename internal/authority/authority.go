@@ -43,13 +43,16 @@ func New() (*Authority, error) {
 	return a, nil
 }
 
+// slack is how far behind the clock of another machine may be.
+const slack = 24 * time.Hour
+
 func template(name string) *x509.Certificate {
 	now := time.Now()
 	// An error here is as unlikely as an error of rand.Read.
 	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(life),
+		NotBefore: now.Add(-slack), NotAfter: now.Add(life),
 	}
 }
 

@@ -91,6 +91,7 @@ type toyLab struct {
 	coordinator *Coordinator
 	hosts       []*hired
 	dirs        []string
+	needBytes   int64 // of all servers
 }
 
 // newToyLab starts hosts of a system at loopback addresses.
@@ -136,7 +137,7 @@ func (l *toyLab) up(t *testing.T, nodes int, given ...target.Setting) (*testbed.
 		t.Fatal(err)
 	}
 	return testbed.Up(t.Context(), testbed.Options{Base: dir, Provisioner: of, Hosts: hosts,
-		Provision: system.Provision{Nodes: nodes, Durability: workload.SyncSync, Breakable: true,
+		NeedBytes: l.needBytes, Provision: system.Provision{Nodes: nodes, Durability: workload.SyncSync, Breakable: true,
 			Settings: settings, LogDir: filepath.Join(dir, "logs"), Site: hosts}})
 }
 
@@ -260,6 +261,16 @@ func TestHostsRefuse(t *testing.T) {
 		}
 	}
 	_ = taken.Close()
+	free, err := testbed.FreeBytes(l.dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.needBytes = 4 * free // each of two hosts has half of its part
+	if _, err := l.up(t, 2); err == nil || !strings.Contains(err.Error(), "host h1 on here: ") ||
+		!strings.Contains(err.Error(), "free and the run may fill") {
+		t.Errorf("with half the disk: %v", err)
+	}
+	l.needBytes = 0
 	bed, err := l.up(t, 2)
 	if err != nil {
 		t.Fatalf("after all refusals: %v", err)

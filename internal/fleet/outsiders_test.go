@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -177,6 +178,27 @@ func TestIdleOutsiders(t *testing.T) {
 	if err := c.Await(within); err != nil {
 		t.Error(err)
 	}
+}
+
+// A machine whose clock is decades behind knows its coordinator, and no other: its clock is measured
+// once it has joined.
+func TestClockThatIsFarOff(t *testing.T) {
+	t.Parallel()
+	c, other := listen(t, 1), listen(t, 1)
+	conn, err := tls.Dial("tcp", c.Address(), c.Token().pinned(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	state := conn.ConnectionState()
+	synctest.Test(t, func(t *testing.T) { // it is the year 2000
+		if err := c.Token().verify(state); err != nil || time.Now().Year() != 2000 {
+			t.Errorf("in %d: %v", time.Now().Year(), err)
+		}
+		if err := other.Token().verify(state); err == nil {
+			t.Error("it takes another coordinator for its own")
+		}
+	})
 }
 
 // A peer that speaks TLS and another protocol gets no answer of use.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -20,6 +21,8 @@ type image struct {
 	copies     map[string]string // from -> to
 	user       string
 	entrypoint []string
+	env        []string
+	more       map[string][]byte // files beside those of the Dockerfile, by path
 }
 
 // readDockerfile reads the last stage. It knows the instructions of that stage, and refuses
@@ -58,7 +61,10 @@ func readDockerfile(t *testing.T) (i image) {
 // save writes the image as docker save does. files has the files that the stage before builds.
 func (i image) save(t *testing.T, name, archive string, files map[string][]byte) {
 	t.Helper()
-	layer := map[string][]byte{}
+	layer := maps.Clone(i.more)
+	if layer == nil {
+		layer = map[string][]byte{}
+	}
 	for from, to := range i.copies {
 		raw, has := files[from]
 		if !has {
@@ -69,7 +75,7 @@ func (i image) save(t *testing.T, name, archive string, files map[string][]byte)
 	packed := tarOf(t, layer)
 	config := encoded(t, map[string]any{
 		"architecture": runtime.GOARCH, "os": "linux",
-		"config": map[string]any{"Entrypoint": i.entrypoint, "User": i.user},
+		"config": map[string]any{"Entrypoint": i.entrypoint, "User": i.user, "Env": i.env},
 		"rootfs": map[string]any{"type": "layers",
 			"diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(packed))}},
 	})

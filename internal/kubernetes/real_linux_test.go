@@ -19,6 +19,7 @@ import (
 
 const (
 	imageName = "docker.io/library/plimsoll:test"
+	javaImage = "docker.io/library/plimsoll-java:test"
 	workload  = `name: fleet
 partitions: 4
 producers: 4
@@ -46,11 +47,13 @@ func TestRealKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	archive := filepath.Join(t.TempDir(), "plimsoll.tar")
-	readDockerfile(t).save(t, imageName, archive, map[string][]byte{
-		"/src/bin/plimsoll": raw, "/etc/ssl/certs/ca-certificates.crt": nil})
+	archive, java := filepath.Join(t.TempDir(), "plimsoll.tar"), filepath.Join(t.TempDir(),
+		"java.tar")
+	built := map[string][]byte{"/src/bin/plimsoll": raw, "/etc/ssl/certs/ca-certificates.crt": nil}
+	readDockerfile(t).save(t, imageName, archive, built)
+	readDockerfile(t).withKafka(t).save(t, javaImage, java, built)
 	began := time.Now()
-	c := start(t, tools, archive)
+	c := start(t, tools, archive, java)
 	t.Logf("the cluster was there after %s", time.Since(began).Round(100*time.Millisecond))
 	broker := serve(t)
 	c.kubectl(t, fmt.Appendf(nil, secret, password), "apply", "-f", "-")
@@ -58,7 +61,8 @@ func TestRealKubernetes(t *testing.T) {
 	t.Run("a run, unattended", f.unattended)
 	t.Run("a worker's pod is deleted", f.deleted)
 	t.Run("a limit of CPU", f.throttled)
-	t.Run("servers on hosts", f.hosted)
+	t.Run("servers on hosts", func(t *testing.T) { f.hosted(t, "nats", imageName, "400m", "256Mi") })
+	t.Run("servers on Java", func(t *testing.T) { f.hosted(t, "kafka", javaImage, "700m", "1Gi") })
 }
 
 // build builds plimsoll as the Dockerfile does.
@@ -139,7 +143,8 @@ type experiments struct {
 // apply applies the manifest of a fleet of two workers, and returns it.
 func (f *experiments) apply(t *testing.T, name string, args ...string) []byte {
 	t.Helper()
-	return f.applyTarget(t, name, fmt.Sprintf(target, f.broker), args...)
+	return f.applyTarget(t, name, fmt.Sprintf(target, f.broker), append([]string{"--image",
+		imageName}, args...)...)
 }
 
 func (f *experiments) applyTarget(t *testing.T, name, target string, args ...string) []byte {
@@ -150,7 +155,7 @@ func (f *experiments) applyTarget(t *testing.T, name, target string, args ...str
 	f.volume(t, name, name, "node1")
 	cmd := exec.Command(f.plimsoll, append([]string{"fleet", "manifest", "-w",
 		filepath.Join(dir, "w.yaml"), "-t", filepath.Join(dir, "t.yaml"), "--workers", "2",
-		"--name", name, "--image", imageName, "--storage", "1Gi", "--storage-class", name, "--secret", "broker",
+		"--name", name, "--storage", "1Gi", "--storage-class", name, "--secret", "broker",
 		"--cpu", "500m", "--memory", "256Mi", "--coordinator-cpu", "500m",
 		"--coordinator-memory", "256Mi"}, args...)...)
 	cmd.Stderr = os.Stderr
@@ -300,18 +305,19 @@ func (f *experiments) throttled(t *testing.T) {
 	f.end(t, "tight", manifest)
 }
 
-// hosted has the servers in pods of their own, with volumes of their own.
-func (f *experiments) hosted(t *testing.T) {
+// hosted has the servers of a system in pods of their own, with volumes of their own.
+func (f *experiments) hosted(t *testing.T, system, image, cpu, memory string) {
+	name := "lab-" + system
 	for i := range 3 {
-		f.volume(t, fmt.Sprintf("lab-data-%d", i), "lab", fmt.Sprintf("node%d", 1+i%nodes))
+		f.volume(t, fmt.Sprintf("%s-data-%d", name, i), name, fmt.Sprintf("node%d", 1+i%nodes))
 	}
 	began := time.Now()
-	manifest := f.applyTarget(t, "lab", "system: nats\n", "--hosts", "3", "--host-cpu", "400m",
-		"--host-memory", "256Mi", "--host-storage", "1Gi", "--", "run", "--warm", "0s",
-		"--rate", "200/s")
-	f.ends(t, "Complete", "lab-coordinator", "lab-worker", "lab-host")
+	manifest := f.applyTarget(t, name, "system: "+system+"\n", "--image", image, "--hosts", "3",
+		"--cpu", "200m", "--coordinator-cpu", "300m", "--host-cpu", cpu, "--host-memory", memory,
+		"--host-storage", "1Gi", "--", "run", "--warm", "0s", "--rate", "200/s")
+	f.ends(t, "Complete", name+"-coordinator", name+"-worker", name+"-host")
 	t.Logf("complete after %s", time.Since(began).Round(100*time.Millisecond))
-	run, _ := f.fetch(t, "lab")
+	run, _ := f.fetch(t, name)
 	if l := run.Ledger; run.State != result.Complete || !l.Accounted || l.Subscriptions[0].Lost != 0 ||
 		run.Counters.Acked == 0 || len(run.Workers) != 2 {
 		t.Errorf("the run is %s: %+v", run.State, l)
@@ -324,5 +330,5 @@ func (f *experiments) hosted(t *testing.T) {
 	if len(pods) != 3 || len(run.System.Hosts) != 3 {
 		t.Errorf("the servers were at %v, on %+v", run.System.Nodes, run.System.Hosts)
 	}
-	f.end(t, "lab", manifest)
+	f.end(t, name, manifest)
 }
