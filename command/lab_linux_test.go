@@ -98,15 +98,21 @@ func TestFaultsOnHosts(t *testing.T) {
 	l.checkNothingLeft(t, labEndLimit)
 }
 
-// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile.
+// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile, and
+// has no part in the partitions before and after.
 func TestResizeOnHosts(t *testing.T) {
 	needLab(t)
+	needFaults(t)
 	t.Parallel()
 	for name := range strings.SplitSeq(*resizeOnHosts, ",") {
 		t.Run(name, func(t *testing.T) {
-			l := newLabOf(t, labHosts+1, map[string]string{"w.yaml": resizeLoad},
-				append([]string{"run", "-t", name, "-w", "w.yaml", "--warm", "0s"},
-					resizeFaults(name)...)...)
+			args := append([]string{"run", "-t", name, "-w", "w.yaml", "--warm", "0s"},
+				resizeFaults(name)...)
+			if name == "nats" {
+				args = append(args, "--fault", "partition n1 at 1s for 2s", "--fault",
+					"partition n2 at 23s for 2s")
+			}
+			l := newLabOf(t, labHosts+1, map[string]string{"w.yaml": resizeLoad}, args...)
 			defer l.tell(t)
 			<-l.coordinator.ended
 			checkResized(t, &savedRun(t, l.dir).Run)

@@ -32,11 +32,10 @@ var links atomic.Int32
 // labs numbers the labs of which this process is the coordinator.
 var labs atomic.Int32
 
-// onHosts names the systems that TestConformanceOnHosts tries.
+var onHosts = flag.String("on-hosts", "nats", "the systems that TestConformanceOnHosts tries")
+
 var resizeOnHosts = flag.String("resize-on-hosts", "nats",
 	"the systems that TestResizeOnHosts tries")
-
-var onHosts = flag.String("on-hosts", "nats", "the systems that TestConformanceOnHosts tries")
 
 var labKills = flag.Int("lab-kills", 3, "how often TestLabIsKilled kills a process")
 

@@ -44,6 +44,16 @@ func (d Description) WhyNoReturns(s Settings) string {
 	return d.RefuseReturns(s)
 }
 
+// WhyNoResize returns the reason why the servers of a request can neither join nor leave under
+// load; empty: they can.
+func WhyNoResize(of System, c Check) string {
+	refuse := of.Describe().RefuseResize
+	if refuse == nil {
+		return "plimsoll's driver can change the number of their servers only before the load"
+	}
+	return refuse(c)
+}
+
 // WhyUnordered returns the reason why the system keeps no order; empty: it keeps the order of each
 // producer in each partition.
 func (d Description) WhyUnordered(s Settings) string {

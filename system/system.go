@@ -370,9 +370,6 @@ type Provision struct {
 // All returns the number of servers, with those that start later.
 func (p Provision) All() int { return p.Nodes + p.Extra }
 
-// IsLater reports whether the server with an index, from 0, starts later.
-func (p Provision) IsLater(i int) bool { return i >= p.All()-p.Later }
-
 // NodeServer is a Provisioner whose nodes are processes of this program.
 type NodeServer interface {
 	// NodeCommand returns the command of such a process. The node's name and folder

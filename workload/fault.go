@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Fault is an outage that plimsoll injects on purpose while load is offered, and heals again.
+// Fault is an outage that plimsoll injects on purpose while load is offered, and heals again, or a
+// change of the cluster's size, which stays.
 type Fault struct {
 	Do     FaultKind
 	Target FaultTarget

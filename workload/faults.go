@@ -107,9 +107,8 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 			quantity.Count(int64(len(spans))), MaxStrikes))
 		return
 	}
-	if extra, _ := w.Extra(); extra > MaxExtra {
-		doc.Reject("faults", fmt.Sprintf("need %d servers beside the target's nodes: keep %s and "+
-			"%s to %d or fewer", extra, FaultScaleOut, FaultScaleIn, MaxExtra))
+	if why := w.refuseResize(); why != "" {
+		doc.Reject("faults", why)
 		return
 	}
 	slices.SortFunc(spans, func(a, b span) int { return int(a.from - b.from) })
@@ -122,6 +121,25 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 			return
 		}
 	}
+}
+
+// refuseResize says why the servers that join and leave cannot be had together with the other
+// faults; "": they can.
+func (w *Workload) refuseResize() string {
+	var joins, upgrades bool
+	for _, f := range w.Faults {
+		joins, upgrades = joins || f.Do == FaultScaleOut, upgrades || f.ToVersion != ""
+	}
+	extra, _ := w.Extra()
+	switch {
+	case joins && upgrades:
+		return fmt.Sprintf("have an upgrade and %s, whose server has the first version: leave one "+
+			"of them out", FaultScaleOut)
+	case extra > MaxExtra:
+		return fmt.Sprintf("need %d servers beside the target's nodes: keep %s and %s to %d or "+
+			"fewer", extra, FaultScaleOut, FaultScaleIn, MaxExtra)
+	}
+	return ""
 }
 
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {

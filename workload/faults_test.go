@@ -36,6 +36,8 @@ func TestVersionsAreRefused(t *testing.T) {
 	for fault, want := range map[string]string{
 		"{do: kill, at: 5s, to_version: 1.0.0}":                  "rolling-restart only: remove it",
 		"{do: rolling-restart, at: 5s, to_version: '1.0; drop'}": `holds ';'`,
+		"{do: rolling-restart, at: 5s, for: 5s, to_version: 4.3.1}, " +
+			"{do: scale-out, at: 20s, for: 5s}": "have an upgrade and scale-out",
 	} {
 		_, err := Parse("w", []byte("duration: 1m\nfaults: ["+fault+"]"))
 		if err == nil || !strings.Contains(err.Error(), want) {

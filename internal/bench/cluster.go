@@ -66,8 +66,10 @@ func (c *Cluster) Close() error {
 
 // startSentence names the servers that are being started.
 func (j *Job) startSentence() string {
+	p := j.provision("")
+	p.Extra, p.Later = p.Extra-p.Later, 0
 	return fmt.Sprintf("starting %s of %s %s",
-		system.NodesOf(j.System.(system.Provisioner), j.provision("")), j.Target.Name, j.where())
+		system.NodesOf(j.System.(system.Provisioner), p), j.Target.Name, j.where())
 }
 
 // provision describes the cluster to start, with the servers' logs in a directory.

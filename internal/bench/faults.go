@@ -156,7 +156,9 @@ func (b *faults) breakOnce(ctx context.Context, fault workload.Fault, around ste
 	var err error
 	f.Leader, err = b.leader(ctx, fault.Target)
 	if err == nil && around.before != nil {
-		err = around.before(at, &f)
+		if err = around.before(at, &f); err == nil {
+			err = ctx.Err() // a run that has ended stops no server
+		}
 	}
 	var injected string
 	if err == nil {

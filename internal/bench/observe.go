@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // observe starts to observe the resources of the run. Everything is running by then, so the start
@@ -123,9 +124,7 @@ type resourceWatch interface {
 func (s *session) spent(phase result.PhaseName) error {
 	// The time is that of the host's counters, which are read first: all others may take long.
 	now := s.job.Clock.Now()
-	if err := s.meet(); err != nil {
-		return err
-	}
+	s.meet()
 	r, ended, back := s.observer.Read()
 	r.Gauges = s.gauges.take()
 	r.StartNs, r.EndNs, r.Phase = s.observedNs-s.beganNs, now-s.beganNs, phase
@@ -165,23 +164,22 @@ func (s *session) spent(phase result.PhaseName) error {
 }
 
 // meet begins to observe servers that have joined the cluster.
-func (s *session) meet() error {
+func (s *session) meet() {
 	if _, later := s.job.Workload.Extra(); later == 0 || s.testbed == nil {
-		return nil
+		return
 	}
 	for _, n := range s.testbed.Cluster().Nodes() {
-		known := slices.ContainsFunc(s.run.System.Nodes,
-			func(of result.Node) bool { return of.Name == n.Name })
-		if known || n.Ended {
+		if slices.ContainsFunc(s.run.System.Nodes,
+			func(of result.Node) bool { return of.Name == n.Name }) {
 			continue
-		}
-		if err := s.observer.Follow(target.Process{Name: n.Name, PID: n.PID}); err != nil {
-			return err
 		}
 		s.run.System.Nodes = append(s.run.System.Nodes, s.nodeOf(n))
 		s.run.Observation.Servers = append(s.run.Observation.Servers, n.Name)
+		if err := s.observer.Follow(target.Process{Name: n.Name, PID: n.PID}); err != nil {
+			s.ended = append(s.ended, result.ServerEnd{Node: n.Name, PID: n.PID,
+				AtNs: s.sinceBegan()}) // meanwhile
+		}
 	}
-	return nil
 }
 
 // toldOf returns the servers that a reading tells of: those of a host that answers late are not
@@ -205,10 +203,15 @@ const (
 )
 
 // unasked returns the ends of servers that no fault hit at that time. A fault whose servers are
-// unknown may have hit any of them.
+// unknown may have hit any of them. A change of the cluster's size only ends the server that
+// leaves.
 func unasked(ended []result.ServerEnd, faults []result.Fault) []result.ServerEnd {
 	return slices.DeleteFunc(slices.Clone(ended), func(e result.ServerEnd) bool {
 		return slices.ContainsFunc(faults, func(f result.Fault) bool {
+			if do := workload.FaultKind(f.Do); do.Resizes() && (do != workload.FaultScaleIn ||
+				len(f.Nodes) == 0) {
+				return false
+			}
 			return e.AtNs >= f.StartNs &&
 				(f.HealedNs == 0 || e.AtNs <= f.HealedNs+int64(afterFault)) &&
 				(len(f.Nodes) == 0 || slices.Contains(f.Nodes, e.Node))

@@ -2,38 +2,39 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// checkResize refuses a change of the cluster's size where the system cannot have one, and of a
-// cluster that other runs use too.
+// checkResize refuses a change of the cluster's size where the system cannot have one.
 func (j *Job) checkResize() error {
 	i := slices.IndexFunc(j.Workload.Faults,
 		func(f workload.Fault) bool { return f.Do.Resizes() })
 	if i < 0 || j.embedded() {
 		return nil
 	}
-	d, do := j.System.Describe(), j.Workload.Faults[i].Do
-	why := "plimsoll's driver can change the number of their servers only before the load"
-	if d.RefuseResize != nil {
-		why = d.RefuseResize(j.request())
-	}
-	switch {
-	case why != "":
+	if why := system.WhyNoResize(j.System, j.request()); why != "" {
 		return fmt.Errorf("fault %s: servers of %s neither join nor leave under load (%s): remove "+
-			"the fault", do, d.Name, why)
-	case j.Cluster != nil:
-		return fmt.Errorf("fault %s: it changes the cluster for the runs after it: measure it "+
-			"with plimsoll run, which starts a cluster for each run", do)
+			"the fault", j.Workload.Faults[i].Do, j.System.Describe().Name, why)
 	}
 	return nil
+}
+
+// CheckShared refuses a change of the cluster's size where other runs use the cluster too.
+func (j *Job) CheckShared() error {
+	if extra, _ := j.Workload.Extra(); extra == 0 || j.embedded() {
+		return nil
+	}
+	return errors.New("a server that joins or leaves changes the cluster for the runs after it: " +
+		"measure it with plimsoll run, which starts a cluster for each run")
 }
 
 // resize has a machine join the cluster or leave it, and waits until all copies are complete.
@@ -50,6 +51,8 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 	}
 	limit, cancel := context.WithTimeout(ctx, fault.For)
 	defer cancel()
+	limit, stop := b.whileAlive(limit, nodes)
+	defer stop()
 	r := resizing{faults: b, ctx: ctx, limit: limit, fault: fault,
 		resize: system.Resize{Nodes: nodes, Topics: b.run.plan.Topics(),
 			Operate: resizer.Operate}}
@@ -62,6 +65,25 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 		after: r.then(scaler.Forget, true)})
 }
 
+// whileAlive returns a context that also ends when one of the nodes does without having been told
+// to, with that as its cause.
+func (b *faults) whileAlive(ctx context.Context, nodes []system.Node) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		for b.run.testbed != nil && clock.Sleep(ctx, syncPoll) {
+			for _, n := range b.run.testbed.Cluster().Nodes() {
+				if n.Ended && slices.ContainsFunc(nodes,
+					func(of system.Node) bool { return of.Name == n.Name }) && n.PID != 0 {
+					end(fmt.Errorf("%s has ended", n.Name))
+				}
+			}
+		}
+	}()
+	return ctx, func() { end(nil); <-watching }
+}
+
 // resizing is a change of the cluster's size.
 type resizing struct {
 	*faults
@@ -70,16 +92,13 @@ type resizing struct {
 	resize     system.Resize
 }
 
-// then does a part of the change, and waits until all copies are complete. After the last part the
-// change is.
+// then does a part of the change, and waits until all copies are complete. With the last part the
+// change is complete.
 func (r resizing) then(
 	do func(context.Context, system.Resize) (string, error), last bool,
 ) func(at int, f *result.Fault) error {
 	return func(at int, f *result.Fault) error {
 		sentence, err := do(r.limit, r.resize)
-		if r.ctx.Err() != nil {
-			return nil // the run says why it ended
-		}
 		if err != nil {
 			return r.gaveUp(err)
 		}
@@ -101,16 +120,24 @@ func (r resizing) then(
 	}
 }
 
-// gaveUp says what the change lacks.
+// gaveUp says what the change lacks; nil: the run has ended, and says why.
 func (r resizing) gaveUp(err error) error {
+	select {
+	case <-r.ctx.Done():
+		return nil
+	default:
+	}
 	var names []string
 	for _, n := range r.resize.Nodes {
 		names = append(names, n.Name)
 	}
-	who := fmt.Sprintf("%s of %s", r.fault.Do, strings.Join(names, ", "))
-	if r.limit.Err() == nil {
-		return fmt.Errorf("%s failed: see the servers' logs: %w", who, err)
+	what := fmt.Sprintf("%s of %s", r.fault.Do, strings.Join(names, ", "))
+	switch cause := context.Cause(r.limit); {
+	case cause == nil:
+		return fmt.Errorf("%s failed: see the servers' logs: %w", what, err)
+	case !errors.Is(cause, context.DeadlineExceeded):
+		return fmt.Errorf("%s failed: %w: see its log", what, cause)
 	}
 	return fmt.Errorf("%s is given up after %s: see the servers' logs, or give it more time with "+
-		"for and duration: %w", who, quantity.ExactDuration(r.fault.For), err)
+		"for and duration: %w", what, quantity.ExactDuration(r.fault.For), err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -147,5 +148,61 @@ func TestResizeEndsWithTheRun(t *testing.T) {
 			v.Outcome != result.Unknown {
 			t.Errorf("%s: %s, %+v", kind, s.Run.State, v)
 		}
+	}
+}
+
+// resizable is a system that counts the servers which it is told to start or stop when the run has
+// ended.
+type resizable struct {
+	*sim.System
+	late *int
+}
+
+func (r resizable) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
+	c, err := r.System.Connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return counting{c.(whole), r.late}, nil
+}
+
+type whole interface {
+	system.Cluster
+	system.Scaler
+	system.Resizer
+}
+
+type counting struct {
+	whole
+	late *int
+}
+
+func (c counting) Inject(ctx context.Context, f workload.Fault, leader string) (system.Injected,
+	error,
+) {
+	if ctx.Err() != nil {
+		*c.late++
+	}
+	return c.whole.Inject(ctx, f, leader)
+}
+
+// A run that ends while copies move off a server does not stop the server, whose copies the drain
+// still reads.
+func TestResizeStopsNoServerAfterTheRun(t *testing.T) {
+	late := 0
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(clock.Timers(), nil)
+		job := jobOn(t, s, t.TempDir(),
+			resizing(20*time.Second, 15*time.Second, workload.FaultScaleIn),
+			map[string]string{"fault_sync": "10s"})
+		job.System = resizable{s, &late}
+		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
+		defer cancel()
+		if _, err := bench.Run(ctx, job, silent{}); err != nil {
+			t.Error(err)
+		}
+	})
+	if late != 0 {
+		t.Error("the server was stopped when the run had ended")
 	}
 }

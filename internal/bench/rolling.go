@@ -100,7 +100,7 @@ func (b *faults) untilSync(ctx, limit context.Context) (sinceNs int64, missing e
 	for {
 		switch err := b.inSync(limit); {
 		case err == nil && sinceNs == 0:
-			sinceNs = b.run.sinceBegan()
+			sinceNs, missing = b.run.sinceBegan(), nil
 		case err == nil && b.run.sinceBegan()-sinceNs >= int64(syncHolds):
 			return sinceNs, nil
 		case err != nil && (limit.Err() == nil || missing == nil):
@@ -115,7 +115,7 @@ func (b *faults) untilSync(ctx, limit context.Context) (sinceNs int64, missing e
 		default:
 		}
 		if missing == nil {
-			missing = limit.Err()
+			missing = fmt.Errorf("they were in sync, and not yet for %s", syncHolds)
 		}
 		return 0, missing
 	}

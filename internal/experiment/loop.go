@@ -131,8 +131,11 @@ func (l *loop) once(ctx context.Context, m *Measurement) Outcome {
 	job := *m.Job
 	job.Runs = l.Dir
 	if m.Servers != "" {
-		var err error
-		if job.Cluster, err = l.serve(ctx, m); err != nil {
+		err := job.CheckShared()
+		if err == nil {
+			job.Cluster, err = l.serve(ctx, m)
+		}
+		if err != nil {
 			return Outcome{Err: err}
 		}
 	}

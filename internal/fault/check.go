@@ -51,7 +51,10 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 		return fmt.Errorf("faults: plimsoll breaks only servers that it starts: "+
 			"leave the endpoints out of the %s target, so that plimsoll starts its own", c.System)
 	}
-	names := c.Provisioner.NodeNames(c.Provision)
+	// A server that joins or leaves cannot be named: it is not there all the time.
+	always := c.Provision
+	always.Extra, always.Later = 0, 0
+	names := c.Provisioner.NodeNames(always)
 	if len(names) == 0 {
 		return fmt.Errorf("faults: the servers of %s run in one process and cannot be broken "+
 			"one by one: choose a target whose servers are processes", c.System)

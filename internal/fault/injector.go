@@ -59,7 +59,9 @@ func (i *Injector) Inject(
 	if err != nil {
 		return system.Injected{}, err
 	}
-	i.hit = chosen
+	if !f.Do.Resizes() { // which is not healed
+		i.hit = chosen
+	}
 	done, err := i.begin(ctx, f, chosen)
 	injected := system.Injected{Nodes: namesOf(chosen), Sentence: done}
 	if err != nil {
@@ -105,19 +107,17 @@ func (i *Injector) Break(ctx context.Context, b testbed.Breakage) (string, error
 	if len(i.hit) > 0 {
 		return "", errUnderWay
 	}
-	var mine []system.Node
-	for _, n := range i.bed.Cluster().Nodes() {
-		if slices.Contains(b.Nodes, n.Name) {
-			mine = append(mine, n)
-		}
-	}
-	if len(mine) == 0 && b.Sides == nil {
-		return "", fmt.Errorf("none of the nodes %s is on this machine",
+	// Only the coordinator knows which ended server has left for good.
+	nodes := slices.DeleteFunc(i.bed.Cluster().Nodes(),
+		func(n system.Node) bool { return n.Ended })
+	mine := slices.DeleteFunc(slices.Clone(nodes),
+		func(n system.Node) bool { return !slices.Contains(b.Nodes, n.Name) })
+	switch {
+	case len(mine) == 0 && b.Sides == nil:
+		return "", fmt.Errorf("none of the nodes %s runs on this machine",
 			strings.Join(b.Nodes, ", "))
-	}
-	nodes := i.bed.Cluster().Nodes()
-	if len(nodes) == 0 {
-		return "", errors.New("no server is on this machine")
+	case len(nodes) == 0:
+		return "", nil // its server has not joined yet, or has left: it has no part in a partition
 	}
 	if err := i.check(b.Fault, nodes); err != nil {
 		return "", err

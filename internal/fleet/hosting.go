@@ -53,7 +53,7 @@ func (h *hosted) prepare(ctx context.Context, r testbed.Request) error {
 	if err := os.MkdirAll(h.Base, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the servers' data: %w", err)
 	}
-	if err := testbed.CheckDisk(h.Base, r.NeedBytes/int64(max(1, r.Nodes+r.Extra))); err != nil {
+	if err := testbed.CheckDisk(h.Base, r.NeedBytes/int64(r.Nodes+r.Extra)); err != nil {
 		return err
 	}
 	if err := fault.CheckMachine(ctx, r.Prepare, h.Base); err != nil {
@@ -91,9 +91,12 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 		return nil, s, fmt.Errorf("%s names a folder, and a host takes programs only from where "+
 			"packages put them: leave it out", driver.SetPrograms)
 	}
-	if all := r.Nodes + r.Extra; r.Nodes < 1 || r.Nodes > target.MaxNodes || r.Extra < 0 ||
-		r.Later < 0 || r.Later > r.Extra || r.Extra > workload.MaxExtra {
-		return nil, s, fmt.Errorf("%d nodes: use 1 to %d", all, target.MaxNodes)
+	if r.Nodes < 1 || r.Nodes > target.MaxNodes {
+		return nil, s, fmt.Errorf("%d nodes: use 1 to %d", r.Nodes, target.MaxNodes)
+	}
+	if r.Later < 0 || r.Later > r.Extra || r.Extra > workload.MaxExtra {
+		return nil, s, fmt.Errorf("%d extra nodes, %d of them later: use %d or fewer", r.Extra,
+			r.Later, workload.MaxExtra)
 	}
 	for _, group := range r.Groups {
 		if err := testbed.CheckGroup(group); err != nil {
@@ -109,8 +112,12 @@ func (h *hosted) read(r testbed.Request) (of system.System, s system.Settings, e
 
 // refuse returns the reason why a system cannot do what is asked with these settings.
 func refuse(of system.System, s system.Settings, r testbed.Request) error {
-	return system.Refuse(of, system.Check{Settings: s, Durability: r.Durability,
-		Delivery: workload.AtLeastOnce, Nodes: r.Nodes})
+	check := system.Check{Settings: s, Durability: r.Durability,
+		Delivery: workload.AtLeastOnce, Nodes: r.Nodes}
+	if why := system.WhyNoResize(of, check); r.Extra > 0 && why != "" {
+		return fmt.Errorf("servers of %s neither join nor leave under load (%s)", r.System, why)
+	}
+	return system.Refuse(of, check)
 }
 
 // versionsOf returns the settings with each version in which servers may be started.

@@ -294,14 +294,20 @@ func (s *hostStage) read() (r reading, err error) {
 		return r, errors.New("the servers are not observed")
 	}
 	for _, n := range s.bed.Cluster().Nodes() {
-		if !slices.Contains(s.observer.Servers(), n.Name) && !n.Ended { // it joined
-			if err := s.observer.Follow(target.Process{Name: n.Name, PID: n.PID}); err != nil {
-				return r, err
-			}
+		if !slices.Contains(s.observer.Servers(), n.Name) { // it joined, unless it has ended
+			_ = s.observer.Follow(target.Process{Name: n.Name, PID: n.PID})
 		}
 	}
 	r.Use, r.Ended, r.Back = s.observer.Read()
 	return r, nil
+}
+
+// operate runs a program that the driver named, until the cluster is cleared at the latest.
+func (s *hostStage) operate(ctx context.Context, t turn) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.starting, cancel)()
+	return s.injector.Operate(ctx, t.Node, t.What)
 }
 
 // forget ends the observation.
@@ -369,7 +375,7 @@ func (s *hostStage) do(ctx context.Context, o *order, read func(cbor.RawMessage,
 	case actionSync:
 		return nil, s.bed.Sync(ctx)
 	case actionOperate:
-		return nil, s.injector.Operate(ctx, t.Node, t.What)
+		return nil, s.operate(ctx, t)
 	}
 	return nil, fmt.Errorf("there is no order %q to a host", o.Do)
 }

@@ -88,6 +88,10 @@ func TestHostileCoordinator(t *testing.T) {
 	good := testbed.Request{System: "toy", Nodes: 1, Durability: workload.SyncSync}
 	for want, change := range map[string]func(*testbed.Request){
 		"1099511627776 nodes": func(r *testbed.Request) { r.Nodes = 1 << 40 },
+		"1099511627776 extra": func(r *testbed.Request) { r.Extra = 1 << 40 },
+		"1 extra nodes, 2":    func(r *testbed.Request) { r.Extra, r.Later = 1, 2 },
+		"0 extra nodes, -1":   func(r *testbed.Request) { r.Later = -1 },
+		"neither join nor":    func(r *testbed.Request) { r.Extra = 1 },
 		"0 is no group":       func(r *testbed.Request) { r.Groups = map[string]int{"n1": 0} },
 		"unknown system":      func(r *testbed.Request) { r.System = "../x" },
 		"programs names": func(r *testbed.Request) {
@@ -160,6 +164,7 @@ func FuzzHostOrders(f *testing.F) {
 		actionStage:   staging{Machines: []string{"127.9.9.9"}, Seed: make([]byte, seedBytes)},
 		actionStep:    turn{"n1", "launch"},
 		actionAwait:   "n1",
+		actionOperate: turn{"n1", "grow"},
 		actionServer:  serverAsk{Node: "n1", Do: serverRestart},
 		actionLog:     logAsk{Node: "../../../etc/passwd"},
 		actionObserve: nil, actionRead: nil, actionForget: nil,

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -67,16 +68,13 @@ func (i image) takeFolder(t *testing.T, from, to string) {
 		if d.IsDir() && slices.Contains([]string{"jmods", "demo", "man", "include"}, d.Name()) {
 			return filepath.SkipDir
 		}
-		info, err := os.Stat(path) // of what a link points to
-		if err != nil || info.IsDir() {
-			return nil // a link to what is not installed
+		raw, err := os.ReadFile(path)
+		if d.IsDir() || d.Type()&fs.ModeSymlink != 0 && err != nil {
+			return nil //nolint:nilerr // a link may point to a folder, or to what is not installed
 		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		i.more[to+"/"+name], err = os.ReadFile(path)
-		return err
+		name, failed := filepath.Rel(from, path)
+		i.more[to+"/"+name] = raw
+		return errors.Join(err, failed)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ type Observer struct {
 	host      *host
 	processes []*process // those that run
 	gone      []*process // servers that have ended and may be restarted
+	sought    bool       // they were looked for since the last of them ended
 	servers   []string
 	syncs     *syncs   // nil: not counted
 	network   *network // nil: not counted
@@ -134,7 +135,7 @@ func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 			// Another process may get its number.
 			p.hidden = true
 			o.syncs.forget(p)
-			o.gone = append(o.gone, p)
+			o.gone, o.sought = append(o.gone, p), false
 			continue
 		}
 		living = append(living, p)
@@ -184,9 +185,10 @@ func (o *Observer) countDescendants() {
 // welcome observes restarted servers again. The successor of an ended server is the only
 // younger process with the same command line. Its use counts from its start.
 func (o *Observer) welcome() (back []target.Process) {
-	if len(o.gone) == 0 {
+	if len(o.gone) == 0 || o.sought && !o.host.forked {
 		return nil
 	}
+	o.sought = true
 	all, err := o.host.proc.AllProcs()
 	if err != nil {
 		return nil // the next reading tries again

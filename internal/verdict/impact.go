@@ -186,13 +186,14 @@ func (p *faultyRun) effect(k int) {
 	}
 	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
-	if workload.FaultKind(f.Do).Resizes() {
+	resizes := workload.FaultKind(f.Do).Resizes()
+	if resizes {
 		search = max(search, f.InSyncNs) // copies move until then
 	}
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
 	}
-	if e.AckedAgainNs != 0 || !e.Seen() {
+	if (e.AckedAgainNs != 0 || !e.Seen()) && (!resizes || f.InSyncNs > 0) {
 		e.RecoveredNs = p.recovered(search, p.horizon(k))
 	}
 }

@@ -25,23 +25,23 @@ func resized(r *result.Run, changes []result.Fault) result.Verdict {
 	outcome, longest := result.Holds, int64(0)
 	var said []string
 	for _, f := range changes {
-		who := fmt.Sprintf("%s of %s", f.Do, strings.Join(f.Nodes, ", "))
+		what := fmt.Sprintf("%s of %s", f.Do, strings.Join(f.Nodes, ", "))
 		switch {
 		case f.Error != "":
 			return say(Resized, result.Broken, "%s", f.Error)
 		case f.InSyncNs == 0:
 			outcome = result.Unknown
-			said = append(said, who+": the run ended before all copies were complete")
+			said = append(said, what+": the run ended before all copies were complete")
 			continue
 		}
 		longest = max(longest, f.InSyncNs-f.StartNs)
 		said = append(said, fmt.Sprintf("%s: all copies complete after %s, no acknowledgement "+
-			"for %s", who, quantity.Duration(f.InSyncNs-f.StartNs), Silence(f.Effect)))
+			"for %s", what, quantity.Duration(f.InSyncNs-f.StartNs), Silence(f.Effect)))
 	}
 	if r.Impact == nil {
 		return say(Resized, outcome, "%s", strings.Join(said, "; "))
 	}
-	return say(Resized, outcome, "%s; %s messages refused; publish p99 %s",
+	return say(Resized, outcome, "%s; in all faults %s messages refused, publish p99 %s",
 		strings.Join(said, "; "), quantity.Count(r.Impact.During.Failed),
 		beforeDuringAfter(r.Impact))
 }

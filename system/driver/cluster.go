@@ -28,6 +28,7 @@ type Cluster struct {
 	caFile      string
 	user        user
 	versions    Versions // nil: the servers have one version
+	operating   sync.Mutex
 }
 
 // Versions returns the command that starts a node in another version of the software.
@@ -137,13 +138,13 @@ func (n *Node) told() system.Node {
 
 // Joining implements system.Restarter.
 func (c *Cluster) Joining() []system.Node {
-	var host string
+	var host string // of the first one
 	return c.extras(func(n *Node) bool {
 		if n.present() || n.retired.Load() {
 			return false
 		}
-		host = cmp.Or(host, n.Host)
-		return n.Host == host
+		host = cmp.Or(host, n.machine())
+		return n.machine() == host
 	})
 }
 
@@ -152,10 +153,18 @@ func (c *Cluster) Leaving() []system.Node {
 	var host string
 	for _, n := range c.all {
 		if n.extra && n.present() {
-			host = n.Host
+			host = n.machine()
 		}
 	}
-	return c.extras(func(n *Node) bool { return n.present() && n.Host == host })
+	return c.extras(func(n *Node) bool { return n.present() && n.machine() == host })
+}
+
+// machine returns the node's host, or its name where all nodes share one (process.Addresses).
+func (n *Node) machine() string {
+	if n.Host == "127.0.0.1" {
+		return n.Name
+	}
+	return n.Host
 }
 
 // extras returns the extra servers that are chosen.

@@ -73,6 +73,16 @@ func (c Copies) Check(nodes int) strict.Violations {
 	return nil
 }
 
+// RefuseResize says that the number of copies must not follow the number of servers, of which a
+// cluster has more before a server leaves; "": it does not.
+func (c Copies) RefuseResize(nodes int) string {
+	if want := int(c.Settings.Count(c.Setting)); nodes > 0 && nodes < want {
+		return fmt.Sprintf("%s is %d, and with fewer servers their number decides: start %d",
+			c.Setting, want, want)
+	}
+	return ""
+}
+
 // CheckPrimary is Check for a primary that copies everything to every other server: there are
 // as many copies as nodes.
 func (c Copies) CheckPrimary(nodes int) strict.Violations {

@@ -38,7 +38,7 @@ type Node struct {
 	helper  bool          // a process that the nodes need, not a node itself
 	process system.Server // nil: not started, or on another machine than this one
 	extra   bool          // beside the servers that the request asks for
-	later   bool          // it starts when it is restarted
+	later   bool          // it is only made ready, and starts when it is restarted
 	retired atomic.Bool   // it has left for good
 	// programs of an operator, by name
 	programs map[string]process.Spec
@@ -58,10 +58,13 @@ func (n *Node) ended() bool {
 	}
 }
 
-// Rank says which server of its kind a node is, from 0. Launch only prepares those that start
-// later.
-func (c *Cluster) Rank(n *Node, i int) {
-	n.extra, n.later = i >= c.provision.Nodes, c.provision.IsLater(i)
+// rank notes which servers of a stage are extra, and which of those start later.
+func (c *Cluster) rank(stage []*Node) {
+	p := c.provision
+	for i, n := range stage {
+		n.extra = i >= p.Nodes && i < p.All()
+		n.later = n.extra && i >= p.All()-p.Later
+	}
 }
 
 // present reports whether the node was started, here or elsewhere, and has not left for good.
@@ -171,9 +174,11 @@ func (c *Cluster) own(path string) error {
 }
 
 // Launch starts the servers of a stage, each by its command. A server runs in its folder,
-// writes to its log, and belongs to the group that Provision.Groups has for its node.
+// writes to its log, and belongs to the group that Provision.Groups has for its node. Those that
+// start later (Provision.Later) are only made ready.
 func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) error {
 	c.stages = append(c.stages, stage)
+	c.rank(stage)
 	for _, n := range stage {
 		if err := c.launch(n, command); err != nil {
 			return err
@@ -187,6 +192,7 @@ func (c *Cluster) Launch(stage []*Node, command func(*Node) process.Spec) error 
 func (c *Cluster) LaunchInTurn(ctx context.Context, stage []*Node,
 	command func(*Node) process.Spec, ready func(ctx context.Context, n *Node) error) error {
 	c.stages = append(c.stages, stage)
+	c.rank(stage)
 	for i, n := range stage {
 		if i > 0 {
 			if err := c.AwaitEach(ctx, stage[i-1:i], ready); err != nil {
@@ -265,6 +271,8 @@ func (c *Cluster) Operate(ctx context.Context, node, program string) error {
 	if lead := c.lead(); lead != nil {
 		return lead.Operate(ctx, node, program)
 	}
+	c.operating.Lock() // one at a time, as an operator does
+	defer c.operating.Unlock()
 	n, err := c.named(node)
 	if err != nil {
 		return err

@@ -152,7 +152,6 @@ func (s starter) furnish(c *driver.Cluster, addresses [][]string) ([]*driver.Nod
 	var nodes []*driver.Node
 	for i, a := range addresses {
 		n := c.Add(s.names[i], a[0])
-		c.Rank(n, i)
 		nodes = append(nodes, n)
 		who := identity{id: i + 1, client: a[0], quorum: a[1], voters: strings.Join(voters, ","),
 			users: u, extra: i >= s.voters}

@@ -55,8 +55,10 @@ func (kafkaSystem) Describe() system.Description {
 		Waits:    settingWaits,
 		Periods: []system.Period{{What: "Kafka's check for old segments",
 			Every: 5 * time.Minute}},
-		Copies:         []string{setReplication},
-		RefuseResize:   func(system.Check) string { return "" },
+		Copies: []string{setReplication},
+		RefuseResize: func(r system.Check) string {
+			return copiesOf(r.Settings, r.Durability).RefuseResize(r.Nodes)
+		},
 		Redelivery:     redelivery,
 		OwnsPartitions: func(s system.Settings) bool { return !sharesRecords(s) },
 		Unordered:      unordered,

@@ -55,7 +55,11 @@ func (c *cluster) streamInSync(ctx context.Context, name string) error {
 		if c.single && consumer.Cluster == nil {
 			continue
 		}
-		if err := following(consumer.Cluster); err != nil {
+		err := following(consumer.Cluster)
+		if want := consumer.Config.Replicas; err == nil && want > 0 {
+			err = whole(consumer.Cluster, want)
+		}
+		if err != nil {
 			return fmt.Errorf("consumer %s: %w", consumer.Name, err)
 		}
 	}
@@ -67,11 +71,19 @@ func inPlace(info *jetstream.StreamInfo) error {
 	if err := following(info.Cluster); err != nil {
 		return err
 	}
-	if have := 1 + len(info.Cluster.Replicas); have < info.Config.Replicas {
-		return fmt.Errorf("it has %d of %d replicas", have, info.Config.Replicas)
+	if err := whole(info.Cluster, info.Config.Replicas); err != nil {
+		return err
 	}
 	if m := info.Mirror; info.Config.Mirror != nil && (m == nil || m.Active < 0 || m.Error != nil) {
 		return errors.New("the mirror does not follow its origin")
+	}
+	return nil
+}
+
+// whole returns an error unless a Raft group has so many members: it has more while one moves.
+func whole(c *jetstream.ClusterInfo, want int) error {
+	if have := 1 + len(c.Replicas); have != want {
+		return fmt.Errorf("it has %d replicas, not %d", have, want)
 	}
 	return nil
 }
@@ -97,6 +109,8 @@ func following(c *jetstream.ClusterInfo) error {
 			return fmt.Errorf("replica %s is offline", peer.Name)
 		case !peer.Current && peer.Lag > mostBehind:
 			return fmt.Errorf("replica %s lacks %d entries", peer.Name, peer.Lag)
+		case !peer.Current && peer.Active == 0:
+			return fmt.Errorf("replica %s has not joined", peer.Name)
 		case !peer.Current && peer.Active > mostSilent:
 			return fmt.Errorf("replica %s was not heard for %s", peer.Name, peer.Active)
 		}

@@ -25,8 +25,8 @@ func refuseResize(c system.Check) string {
 	return ""
 }
 
-// Join implements system.Scaler. A stream moves a copy by losing a peer: the servers then take the
-// new one. Until its copy is complete the stream has one less.
+// Join implements system.Scaler. A stream moves a copy by the evacuation of a peer: the servers
+// take another one, and let the peer go when that one has caught up.
 func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 	name := r.Nodes[0].Name
 	var servers int
@@ -54,17 +54,17 @@ func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 	copies := int(c.cfg.stream.Replicas)
 	streams := c.streamsOf(r.Topics)
 	share := max(1, len(streams)*copies/servers)
-	for i, stream := range streams[:min(share, len(streams))] {
+	for i, stream := range streams[:share] {
 		peers, err := c.peersOf(ctx, stream)
 		if err == nil { // a share of the leaders too
-			err = c.removePeer(ctx, stream, peers[i%len(peers)])
+			err = c.evacuate(ctx, stream, peers[i%len(peers)])
 		}
 		if err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%s joined, and takes %d of the streams' %d copies", name, share,
-		len(streams)*copies), nil
+	return fmt.Sprintf("%s joined, and %d of the streams' %d copies move to servers that have none",
+		name, share, len(streams)*copies), nil
 }
 
 // Leave implements system.Scaler.
@@ -78,7 +78,7 @@ func (c *cluster) Leave(ctx context.Context, r system.Resize) (string, error) {
 		if !slices.Contains(peers, name) {
 			continue
 		}
-		if err := c.removePeer(ctx, stream, name); err != nil {
+		if err := c.evacuate(ctx, stream, name); err != nil {
 			return "", err
 		}
 		moved++
@@ -96,7 +96,10 @@ func (c *cluster) Forget(ctx context.Context, r system.Resize) (string, error) {
 		return "", fmt.Errorf("connect as the admin user: %w", err)
 	}
 	defer conn.Close()
-	err = tell(ctx, conn, "SERVER.REMOVE", name)
+	err = driver.Until(ctx, placePause, func() (bool, error) {
+		err := tell(ctx, conn, "SERVER.REMOVE", name)
+		return err != nil, err // the server that left may have led the others
+	})
 	if err != nil {
 		return "", fmt.Errorf("remove server %s: %w", name, err)
 	}
@@ -129,11 +132,11 @@ func (c *cluster) peersOf(ctx context.Context, stream string) ([]string, error) 
 	return peers, nil
 }
 
-// removePeer has another server take the place of one in a stream. It asks until ctx ends: the
-// servers refuse until the leader among them knows that another has room.
-func (c *cluster) removePeer(ctx context.Context, stream, peer string) error {
+// evacuate has another server take the place of one in a stream, with its consumers. It asks until
+// ctx ends: the servers refuse until the leader among them knows that another has room.
+func (c *cluster) evacuate(ctx context.Context, stream, peer string) error {
 	err := driver.Until(ctx, placePause, func() (bool, error) {
-		err := tell(ctx, c.conn, "STREAM.PEER.REMOVE."+stream, peer)
+		err := tell(ctx, c.conn, "STREAM.PEER.EVACUATE."+stream, peer)
 		return err != nil, err
 	})
 	if err != nil {

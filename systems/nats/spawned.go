@@ -66,7 +66,6 @@ func (s spawning) buildAt(
 	for i, name := range nodeNames(len(addresses)) {
 		routes = append(routes, addresses[i][1])
 		n := c.Add(name, addresses[i][0])
-		c.Rank(n, i)
 		nodes = append(nodes, n)
 		if err := c.Furnish(n, nil); err != nil {
 			return nil, err

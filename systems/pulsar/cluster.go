@@ -200,7 +200,6 @@ func (s *starter) launch(ctx context.Context, names, hosts []string, k kind) err
 	var nodes []*driver.Node
 	for i, name := range names {
 		n := s.cluster.Add(name, driver.At(hosts[i], k.port))
-		s.cluster.Rank(n, i)
 		nodes = append(nodes, n)
 		conf, err := k.conf(n)
 		if err != nil {

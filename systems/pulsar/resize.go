@@ -23,7 +23,7 @@ func refuseResize(r system.Check) string {
 		return "a bookie and a broker join together: leave out " + setTopology + ", " +
 			setBookies + " and " + setBrokers
 	}
-	return ""
+	return copiesOf(r.Settings, r.Durability).RefuseResize(r.Nodes)
 }
 
 // Join implements system.Scaler. A broker takes over a share of the bundles that have partitions.

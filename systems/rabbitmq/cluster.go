@@ -179,9 +179,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	epmd := c.AddHelper("epmd")
 	config.home = epmd.Dir
 	for i, name := range (rabbitSystem{}).NodeNames(s.provision) {
-		n := c.Add(name, driver.At(hosts[i], config.ports()[0]))
-		c.Rank(n, i)
-		config.nodes = append(config.nodes, n)
+		config.nodes = append(config.nodes, c.Add(name, driver.At(hosts[i], config.ports()[0])))
 	}
 	if err := s.furnish(c, epmd, config); err != nil {
 		return nil, err

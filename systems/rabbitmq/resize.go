@@ -36,10 +36,10 @@ const (
 func (s starter) nameOperations(c serverConfig) {
 	folder := filepath.Dir(s.programs.server)
 	first := c.nodes[0]
+	if s.provision.Extra == 0 {
+		return
+	}
 	for i, n := range c.nodes {
-		if s.provision.Extra == 0 {
-			return
-		}
 		run := func(on *driver.Node, name, script string, args ...string) {
 			on.Program(name, process.Spec{Path: filepath.Join(folder, script),
 				Args: append([]string{"--longnames", "--node", erlangName(on)}, args...),
@@ -116,6 +116,15 @@ func (c *cluster) Leave(ctx context.Context, r system.Resize) (string, error) {
 			return "", err
 		}
 	}
+	if len(lacking) > 0 {
+		err := driver.Until(ctx, settlePoll, func() (bool, error) {
+			err := c.InSync(ctx, r.Topics)
+			return err != nil, err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
 	if err := r.Operate(ctx, operating, shrinking+leaving); err != nil {
 		return "", err
 	}
@@ -129,6 +138,7 @@ func (c *cluster) lacking(ctx context.Context, r system.Resize) ([]string, error
 	if err != nil {
 		return nil, err
 	}
+	leaves := func(member string) bool { return strings.HasPrefix(member, r.Nodes[0].Name+"@") }
 	var all []string
 	for _, t := range r.Topics {
 		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
@@ -136,9 +146,12 @@ func (c *cluster) lacking(ctx context.Context, r system.Resize) ([]string, error
 			return nil, fmt.Errorf("topic %s: %w", t.Name, err)
 		}
 		for _, q := range queues {
+			if len(q.Members) > int(c.cfg.replicas()) || !slices.ContainsFunc(q.Members, leaves) {
+				continue
+			}
 			for _, n := range nodes {
 				name, _, _ := strings.Cut(n.Name, "@")
-				if name != r.Nodes[0].Name && !slices.Contains(q.Members, n.Name) &&
+				if !leaves(n.Name) && !slices.Contains(q.Members, n.Name) &&
 					!slices.Contains(all, name) {
 					all = append(all, name)
 				}

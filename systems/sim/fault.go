@@ -172,7 +172,9 @@ func (c *cluster) Heal(context.Context) error {
 // Machines are only names: each stands for the whole system.
 func (c *cluster) Machines() []string {
 	var names []string
-	for i := range c.simulator.outage.machines {
+	c.simulator.Lock()
+	defer c.simulator.Unlock()
+	for i := range c.simulator.outage.machines + c.simulator.outage.joined {
 		names = append(names, fmt.Sprintf("m%d", i+1))
 	}
 	return names
@@ -194,7 +196,7 @@ func (c *cluster) Next(do workload.FaultKind) ([]system.Node, error) {
 	c.simulator.Lock()
 	defer c.simulator.Unlock()
 	n := c.simulator.outage.machines + c.simulator.outage.joined
-	if do == workload.FaultScaleOut {
+	if do == workload.FaultScaleOut || c.simulator.outage.joined == 0 { // one was there beside
 		n++
 	}
 	return []system.Node{{Name: fmt.Sprintf("m%d", n)}}, nil
@@ -219,7 +221,7 @@ func (c *cluster) Leave(_ context.Context, r system.Resize) (string, error) {
 func (c *cluster) Forget(context.Context, system.Resize) (string, error) {
 	c.simulator.Lock()
 	defer c.simulator.Unlock()
-	c.simulator.outage.joined--
+	c.simulator.outage.joined = max(0, c.simulator.outage.joined-1)
 	return "", nil
 }
 

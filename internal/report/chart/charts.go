@@ -111,7 +111,8 @@ func runSpans(s *result.Saved) []document.Span {
 	return out
 }
 
-// faultSpans are the faults of a run until they were healed, in seconds since a moment of it.
+// faultSpans are the faults of a run until they were healed, or all copies complete, in seconds
+// since a moment of it.
 // A run that ended early has only its events.
 func faultSpans(s *result.Saved, since float64) []document.Span {
 	var out []document.Span
@@ -122,7 +123,7 @@ func faultSpans(s *result.Saved, since float64) []document.Span {
 		}
 	}
 	for _, f := range s.Run.Faults {
-		add(f.StartNs, f.HealedNs, fact.Fault(f))
+		add(f.StartNs, max(f.HealedNs, f.InSyncNs), fact.Fault(f))
 	}
 	for _, e := range s.Events {
 		if e.Kind == "fault" && len(s.Run.Faults) == 0 {

@@ -37,7 +37,7 @@ func faultTimes(r *result.Run, f result.Fault) string {
 	if f.Error != "" {
 		return out + ": " + document.Clean(f.Error)
 	}
-	if f.HealedNs-f.HealStartNs > 1_000_000 {
+	if f.HealedNs-f.HealStartNs > 1_000_000 && !workload.FaultKind(f.Do).Resizes() {
 		out += ", the heal took " + quantity.Duration(f.HealedNs-f.HealStartNs)
 	}
 	return out
