@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +130,24 @@ func TestServersAreSharedAndRenewed(t *testing.T) {
 					s.up, s.down, completed, c.ups, c.completed)
 			}
 		})
+	}
+}
+
+// A server that joins or leaves would change the cluster for the measurements after it: shared
+// servers take no such fault, and servers of one run do.
+func TestSharedServersKeepTheirNumber(t *testing.T) {
+	s := &started{sim: sim.New(clock.Precise(), nil)}
+	l := &list{all: []*Measurement{measuring(t, s, "a", good), measuring(t, s, "", good)}}
+	for _, m := range l.all {
+		m.Job.Workload.Faults = []workload.Fault{{Do: workload.FaultScaleOut,
+			Target: workload.TargetExtra, At: time.Second, For: time.Second}}
+	}
+	if err := Run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.taken[0].Err; s.up != 0 || err == nil || l.taken[1].Err != nil ||
+		!strings.Contains(err.Error(), "changes the cluster for the runs after it") {
+		t.Errorf("%d starts, %+v", s.up, l.taken)
 	}
 }
 
