@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 	"unsafe"
 )
 
@@ -19,13 +20,16 @@ const (
 	maxEvents   = 50_000
 	// maxIntervals is more than fit into a directory. A long run has long intervals.
 	maxIntervals = 100_000
-	// Beside an interval a second, each change of phase ends one.
+	// Beside an interval a second, or the shorter ones of faults, each change of phase ends one.
 	spareIntervals = 1_000
 	// seriesMost is more than the histograms of an interval.
 	seriesMost = 40
 	// histogramBytes is the memory of a histogram beside its bytes.
 	histogramBytes = int64(unsafe.Sizeof(IntervalLatency{}) + unsafe.Sizeof(squeezed{}))
 )
+
+// FaultInterval is the longest time between two readings of a run around a fault.
+const FaultInterval = 100 * time.Millisecond
 
 var errTooMuch = errors.New("more than a run can have")
 
@@ -37,12 +41,15 @@ type bounds struct {
 	store                 store
 }
 
-// bounds follow from the length of the run, where it has ended.
+// bounds follow from the length of the run and its faults, where it has ended.
 func (r *Run) bounds() *bounds {
 	b := &bounds{intervals: maxIntervals}
 	if n := len(r.Phases); n > 0 && r.Phases[n-1].EndNs > 0 {
-		seconds := r.Phases[n-1].EndNs / 1e9
-		b.intervals = int(min(maxIntervals, seconds+seconds/8+spareIntervals))
+		most := r.Phases[n-1].EndNs / 1e9
+		if len(r.Faults) > 0 {
+			most = r.Phases[n-1].EndNs / int64(FaultInterval)
+		}
+		b.intervals = int(min(maxIntervals, most+most/8+spareIntervals))
 	}
 	b.histograms = b.intervals * seriesMost
 	return b

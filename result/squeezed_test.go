@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -132,6 +133,32 @@ func TestMoreThanARunCanHave(t *testing.T) {
 		if few := hostile(t, c.file, c.line, 9); len(few.Damage) > 0 || c.kept(few) != 9 {
 			t.Errorf("%s: %d of 9 lines, %q", c.file, c.kept(few), few.Damage)
 		}
+	}
+}
+
+// Around faults a run has ten intervals a second, and all of them are read.
+func TestRunsWithFaultsAreReadWhole(t *testing.T) {
+	run := Run{SchemaVersion: SchemaVersion, ID: "faults", State: Complete,
+		Phases: []Phase{{Name: PhaseMeasure, EndNs: 240e9}}, Faults: []Fault{{Do: "kill"}}}
+	w, err := Create(t.TempDir(), &run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(2_400) {
+		at := i * int64(FaultInterval)
+		err := errors.Join(w.Interval(Interval{StartNs: at, EndNs: at + int64(FaultInterval)}, nil),
+			w.Resources(Resources{StartNs: at, EndNs: at + int64(FaultInterval)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(&run); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(w.Dir())
+	if err != nil || len(s.Intervals) != 2_400 || len(s.Resources) != 2_400 || len(s.Damage) > 0 {
+		t.Errorf("%d intervals, %d resources, %q: %v", len(s.Intervals), len(s.Resources), s.Damage,
+			err)
 	}
 }
 

@@ -32,12 +32,11 @@ const (
 // FaultLimit is the longest that a fault may take in addition to its own length.
 const FaultLimit = leaderLimit + injectLimit + healLimit
 
-// Around a fault the run is read more often: from aroundBefore before it to aroundAfter after its
-// end.
+// Around a fault the run is read more often (result.FaultInterval): from aroundBefore before it to
+// aroundAfter after its end.
 const (
-	faultInterval = 100 * time.Millisecond
-	aroundBefore  = 5 * time.Second
-	aroundAfter   = 30 * time.Second
+	aroundBefore = 5 * time.Second
+	aroundAfter  = 30 * time.Second
 )
 
 // faults injects and heals a run's faults on a separate goroutine, for which end waits. The run's
@@ -339,7 +338,7 @@ func (b *faults) length(fromNs int64) int64 {
 	for _, s := range b.strikes {
 		at := b.run.course.Window().MeasureNs + int64(s.At)
 		if fromNs >= at-int64(aroundBefore) && fromNs < at+int64(s.Fault.For+aroundAfter) {
-			return int64(faultInterval)
+			return int64(result.FaultInterval)
 		}
 	}
 	return 0
