@@ -103,14 +103,13 @@ func TestFaultsOnHosts(t *testing.T) {
 func TestResizeOnHosts(t *testing.T) {
 	needLab(t)
 	needFaults(t)
-	t.Parallel()
 	for name := range strings.SplitSeq(*resizeOnHosts, ",") {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"run", "-t", name, "-w", "w.yaml", "--warm", "0s"},
 				resizeFaults(name)...)
 			if name == "nats" {
 				args = append(args, "--fault", "partition n1 at 1s for 2s", "--fault",
-					"partition n2 at 23s for 2s")
+					"partition n2 at 42s for 2s")
 			}
 			l := newLabOf(t, labHosts+1, map[string]string{"w.yaml": resizeLoad}, args...)
 			defer l.tell(t)

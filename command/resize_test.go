@@ -19,8 +19,8 @@ const resizeLoad = "name: w\npartitions: 8\nload: {rate: 300/s}\nwarmup: 1s\ndur
 // take long to start.
 func resizeFaults(system string) []string {
 	if system == "nats" {
-		return []string{"--duration", "27s", "--fault", "scale-out at 4s for 9s",
-			"--fault", "scale-in at 14s for 8s"}
+		return []string{"--duration", "46s", "--fault", "scale-out at 4s for 19s",
+			"--fault", "scale-in at 24s for 17s"}
 	}
 	return []string{"--duration", "160s", "--fault", "scale-out at 5s for 75s",
 		"--fault", "scale-in at 82s for 75s"}

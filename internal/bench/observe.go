@@ -165,7 +165,10 @@ func (s *session) spent(phase result.PhaseName) error {
 
 // meet begins to observe servers that have joined the cluster.
 func (s *session) meet() {
-	if _, later := s.job.Workload.Extra(); later == 0 || s.testbed == nil {
+	if s.testbed == nil {
+		return
+	}
+	if _, later := s.job.Workload.Extra(); later == 0 {
 		return
 	}
 	for _, n := range s.testbed.Cluster().Nodes() {

@@ -94,8 +94,8 @@ const (
 	mostBehind = 256 // entries
 	mostSilent = 2 * time.Second
 	// checkWithin bounds the questions about one stream, because a question about a stream or a
-	// consumer whose leader changes may never be answered.
-	checkWithin = time.Second
+	// consumer whose leader changes may never be answered. Busy servers take a second for them.
+	checkWithin = 2 * time.Second
 )
 
 // following returns an error unless a Raft group has a leader, and its other members follow it.
