@@ -44,7 +44,7 @@ type Resizer interface {
 	Injector
 	// Next returns the nodes of the machine that the next fault of the kind starts or ends.
 	Next(do workload.FaultKind) ([]Node, error)
-	// Operate is as in Restarter.
+	// Operate is as in Resizable.
 	Operate(ctx context.Context, node, program string) error
 }
 
@@ -66,7 +66,7 @@ type Scaler interface {
 type Resize struct {
 	Nodes  []Node // of the machine that joins or leaves
 	Topics []Topic
-	// Operate runs a program of an operator (see Restarter) to its end.
+	// Operate runs a program of an operator (see Resizable) to its end.
 	Operate func(ctx context.Context, node, program string) error
 }
 

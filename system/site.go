@@ -46,7 +46,7 @@ type Lead interface {
 	Stage
 	// CopyLogs brings the servers' logs on this machine up to date, as far as ctx allows.
 	CopyLogs(ctx context.Context)
-	// Operate is as in Restarter, on the node's machine.
+	// Operate is as in Resizable, on the node's machine.
 	Operate(ctx context.Context, node, program string) error
 	// End ends the servers at once, and removes their folders. It can be repeated.
 	End(ctx context.Context) error

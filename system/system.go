@@ -406,6 +406,11 @@ type Restarter interface {
 	// Provisioner declares the server setting SettingVersion, and Fetch has downloaded that
 	// version.
 	Upgrade(ctx context.Context, node, version string) error
+}
+
+// Resizable is a Restarter that can have extra servers (Provision.Extra).
+type Resizable interface {
+	Restarter
 	// Joining returns the nodes of the machine that starts next of those that start later, in the
 	// order of their start, and Leaving those of the extra machine that started last. They return
 	// nothing when there is none.

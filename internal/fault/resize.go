@@ -12,7 +12,7 @@ import (
 
 // Next implements system.Resizer.
 func (i *Injector) Next(do workload.FaultKind) ([]system.Node, error) {
-	cluster, able := i.bed.Cluster().(system.Restarter)
+	cluster, able := i.bed.Cluster().(system.Resizable)
 	if !able {
 		return nil, errors.New("the servers run in one process, and their number stays")
 	}
@@ -39,7 +39,7 @@ func (i *Injector) join(nodes []system.Node) error {
 // leave ends nodes for good, the last started first.
 func (i *Injector) leave(ctx context.Context, nodes []system.Node) error {
 	for _, n := range slices.Backward(nodes) {
-		if err := i.restarter().Retire(ctx, n.Name); err != nil {
+		if err := i.bed.Cluster().(system.Resizable).Retire(ctx, n.Name); err != nil {
 			return err
 		}
 	}
@@ -48,5 +48,5 @@ func (i *Injector) leave(ctx context.Context, nodes []system.Node) error {
 
 // Operate implements system.Resizer.
 func (i *Injector) Operate(ctx context.Context, node, program string) error {
-	return i.restarter().Operate(ctx, node, program)
+	return i.bed.Cluster().(system.Resizable).Operate(ctx, node, program)
 }

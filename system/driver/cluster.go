@@ -42,7 +42,7 @@ type user struct{ id, group int }
 
 var (
 	_ system.Provisioned = (*Cluster)(nil)
-	_ system.Restarter   = (*Cluster)(nil)
+	_ system.Resizable   = (*Cluster)(nil)
 )
 
 // SetCredentials sets the credentials of the clients.
@@ -136,7 +136,7 @@ func (n *Node) told() system.Node {
 	}
 }
 
-// Joining implements system.Restarter.
+// Joining implements system.Resizable.
 func (c *Cluster) Joining() []system.Node {
 	var host string // of the first one
 	return c.extras(func(n *Node) bool {
@@ -148,7 +148,7 @@ func (c *Cluster) Joining() []system.Node {
 	})
 }
 
-// Leaving implements system.Restarter.
+// Leaving implements system.Resizable.
 func (c *Cluster) Leaving() []system.Node {
 	var host string
 	for _, n := range c.all {

@@ -266,7 +266,7 @@ func (n *Node) Program(name string, command process.Spec) {
 	n.programs[name] = command
 }
 
-// Operate implements system.Restarter.
+// Operate implements system.Resizable.
 func (c *Cluster) Operate(ctx context.Context, node, program string) error {
 	if lead := c.lead(); lead != nil {
 		return lead.Operate(ctx, node, program)
