@@ -53,7 +53,7 @@ type Resizer interface {
 type Scaler interface {
 	SyncReader
 	// Join waits until nodes that were just started are members, which InSync counts from then on,
-	// and begins to move a fair share of the topics' copies to them.
+	// and begins to give them a share of the topics' copies.
 	Join(ctx context.Context, r Resize) (string, error)
 	// Leave begins to move all copies off members. Where the system does so only when they are
 	// gone, it does nothing.

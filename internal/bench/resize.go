@@ -51,7 +51,7 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 	}
 	limit, cancel := context.WithTimeout(ctx, fault.For)
 	defer cancel()
-	limit, stop := b.whileAlive(limit, nodes)
+	limit, stop := whileAlive(limit, nodes, b.run.nodes)
 	defer stop()
 	r := resizing{faults: b, ctx: ctx, limit: limit, fault: fault,
 		resize: system.Resize{Nodes: nodes, Topics: b.run.plan.Topics(),
@@ -65,23 +65,33 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 		after: r.then(scaler.Forget, true)})
 }
 
-// whileAlive returns a context that also ends when one of the nodes does without having been told
-// to, with that as its cause.
-func (b *faults) whileAlive(ctx context.Context, nodes []system.Node) (context.Context, func()) {
+// whileAlive returns a context that also ends when one of the nodes has ended, with that as its
+// cause. now returns the cluster's nodes; a node that has left is not among them.
+func whileAlive(ctx context.Context, nodes []system.Node, now func() []system.Node) (
+	context.Context, func(),
+) {
 	ctx, end := context.WithCancelCause(ctx)
-	watching := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(watching)
-		for b.run.testbed != nil && clock.Sleep(ctx, syncPoll) {
-			for _, n := range b.run.testbed.Cluster().Nodes() {
+		defer close(done)
+		for clock.Sleep(ctx, syncPoll) {
+			for _, n := range now() {
 				if n.Ended && slices.ContainsFunc(nodes,
-					func(of system.Node) bool { return of.Name == n.Name }) && n.PID != 0 {
+					func(of system.Node) bool { return of.Name == n.Name }) {
 					end(fmt.Errorf("%s has ended", n.Name))
 				}
 			}
 		}
 	}()
-	return ctx, func() { end(nil); <-watching }
+	return ctx, func() { end(nil); <-done }
+}
+
+// nodes returns the nodes of the run's cluster, if plimsoll started it.
+func (s *session) nodes() []system.Node {
+	if s.testbed == nil {
+		return nil
+	}
+	return s.testbed.Cluster().Nodes()
 }
 
 // resizing is a change of the cluster's size.

@@ -94,22 +94,11 @@ func TestResizeGivesUpCopiesThatAreNeverComplete(t *testing.T) {
 	for kind, stopped := range map[workload.FaultKind]bool{
 		workload.FaultScaleOut: true, workload.FaultScaleIn: false,
 	} {
-		runs := t.TempDir()
-		var dir string
-		var ran error
-		synctest.Test(t, func(t *testing.T) {
-			job := jobOn(t, sim.New(clock.Timers(), nil), runs,
-				resizing(20*time.Second, 8*time.Second, kind),
-				map[string]string{"fault_sync": "10m"})
-			dir, ran = bench.Run(context.Background(), job, silent{})
-		})
+		s, ran := endsOnSim(t, resizing(20*time.Second, 8*time.Second, kind),
+			map[string]string{"fault_sync": "10m"}, time.Hour)
 		if ran == nil || !strings.Contains(ran.Error(), "is given up after 8s") ||
 			!strings.Contains(ran.Error(), "a machine is in sync in") {
 			t.Error(ran)
-		}
-		s, err := verdict.Read(dir)
-		if err != nil {
-			t.Fatal(err)
 		}
 		if f := s.Run.Faults; s.Run.State != result.Failed || len(f) != 1 || f[0].InSyncNs != 0 ||
 			(f[0].InjectedNs != 0) != stopped {
@@ -128,21 +117,10 @@ func TestResizeEndsWithTheRun(t *testing.T) {
 		workload.FaultScaleOut: {"fault_sync": "10s"},
 		workload.FaultScaleIn:  {"fault_sync": "1s", "fault_stop": "5s"},
 	} {
-		runs := t.TempDir()
-		var dir string
-		synctest.Test(t, func(t *testing.T) {
-			job := jobOn(t, sim.New(clock.Timers(), nil), runs,
-				resizing(20*time.Second, 15*time.Second, kind), settings)
-			ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
-			defer cancel()
-			var err error
-			if dir, err = bench.Run(ctx, job, silent{}); err != nil {
-				t.Error(err)
-			}
-		})
-		s, err := verdict.Read(dir)
+		s, err := endsOnSim(t, resizing(20*time.Second, 15*time.Second, kind), settings,
+			8*time.Second)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 		if v := verdictOf(&s.Run, verdict.Resized); s.Run.State != result.Interrupted ||
 			v.Outcome != result.Unknown {

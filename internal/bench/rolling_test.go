@@ -26,6 +26,27 @@ func rolling(window, limit time.Duration) *workload.Workload {
 	return w
 }
 
+// endsOnSim runs a load on the simulated system for some time at most, and returns the run, and how
+// it ended.
+func endsOnSim(t *testing.T, w *workload.Workload, settings map[string]string,
+	within time.Duration) (*result.Saved, error) {
+	t.Helper()
+	runs := t.TempDir()
+	var dir string
+	var ran error
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
+		defer cancel()
+		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w, settings)
+		dir, ran = bench.Run(ctx, job, silent{})
+	})
+	s, err := verdict.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, ran
+}
+
 func verdictOf(r *result.Run, name string) result.Verdict {
 	i := slices.IndexFunc(r.Verdicts, func(v result.Verdict) bool { return v.Name == name })
 	if i < 0 {
@@ -92,21 +113,11 @@ func TestTruthRollingRestartCountsWhatIsRefused(t *testing.T) {
 // A machine that never comes back in sync ends the run after the given time, and the others are
 // left alone.
 func TestRollingRestartGivesUpAMachineThatNeverComesBack(t *testing.T) {
-	runs := t.TempDir()
-	var dir string
-	var ran error
-	synctest.Test(t, func(t *testing.T) {
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, rolling(20*time.Second, 8*time.Second),
-			map[string]string{"fault_sync": "10m"})
-		dir, ran = bench.Run(context.Background(), job, silent{})
-	})
+	s, ran := endsOnSim(t, rolling(20*time.Second, 8*time.Second),
+		map[string]string{"fault_sync": "10m"}, time.Hour)
 	if ran == nil || !strings.Contains(ran.Error(),
 		"m1 was not in sync again 8s after its start, and the rolling restart is given up after 8s") {
 		t.Error(ran)
-	}
-	s, err := verdict.Read(dir)
-	if err != nil {
-		t.Fatal(err)
 	}
 	if s.Run.State != result.Failed || len(s.Run.Faults) != 1 || s.Run.Faults[0].HealedNs == 0 ||
 		s.Run.Rolling.InSync != 0 || s.Run.Rolling.Machines != 3 {
@@ -120,22 +131,10 @@ func TestRollingRestartGivesUpAMachineThatNeverComesBack(t *testing.T) {
 
 // A run that is stopped meanwhile restarts no further machine.
 func TestRollingRestartEndsWithTheRun(t *testing.T) {
-	w := rolling(20*time.Second, 15*time.Second)
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w,
-			map[string]string{"fault_sync": "1s"})
-		ctx, cancel := context.WithTimeout(context.Background(), 7*time.Second)
-		defer cancel()
-		var err error
-		if dir, err = bench.Run(ctx, job, silent{}); err != nil {
-			t.Error(err)
-		}
-	})
-	s, err := verdict.Read(dir)
+	s, err := endsOnSim(t, rolling(20*time.Second, 15*time.Second),
+		map[string]string{"fault_sync": "1s"}, 7*time.Second)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	if s.Run.State != result.Interrupted || len(s.Run.Faults) != 2 {
 		t.Errorf("%s, %+v", s.Run.State, s.Run.Faults)

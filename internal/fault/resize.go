@@ -39,7 +39,7 @@ func (i *Injector) join(nodes []system.Node) error {
 // leave ends nodes for good, the last started first.
 func (i *Injector) leave(ctx context.Context, nodes []system.Node) error {
 	for _, n := range slices.Backward(nodes) {
-		if err := i.bed.Cluster().(system.Resizable).Retire(ctx, n.Name); err != nil {
+		if err := i.resizable().Retire(ctx, n.Name); err != nil {
 			return err
 		}
 	}
@@ -48,5 +48,7 @@ func (i *Injector) leave(ctx context.Context, nodes []system.Node) error {
 
 // Operate implements system.Resizer.
 func (i *Injector) Operate(ctx context.Context, node, program string) error {
-	return i.bed.Cluster().(system.Resizable).Operate(ctx, node, program)
+	return i.resizable().Operate(ctx, node, program)
 }
+
+func (i *Injector) resizable() system.Resizable { return i.bed.Cluster().(system.Resizable) }

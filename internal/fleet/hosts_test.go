@@ -137,7 +137,8 @@ func (l *toyLab) up(t *testing.T, nodes int, given ...target.Setting) (*testbed.
 		t.Fatal(err)
 	}
 	return testbed.Up(t.Context(), testbed.Options{Base: dir, Provisioner: of, Hosts: hosts,
-		NeedBytes: l.needBytes, Provision: system.Provision{Nodes: nodes, Durability: workload.SyncSync, Breakable: true,
+		NeedBytes: l.needBytes,
+		Provision: system.Provision{Nodes: nodes, Durability: workload.SyncSync, Breakable: true,
 			Settings: settings, LogDir: filepath.Join(dir, "logs"), Site: hosts}})
 }
 

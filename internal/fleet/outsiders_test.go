@@ -180,8 +180,8 @@ func TestIdleOutsiders(t *testing.T) {
 	}
 }
 
-// A machine whose clock is decades behind knows its coordinator, and no other: its clock is measured
-// once it has joined.
+// A machine whose clock is decades behind knows its coordinator, and takes no other for it. Its clock
+// is measured after it has joined.
 func TestClockThatIsFarOff(t *testing.T) {
 	t.Parallel()
 	c, other := listen(t, 1), listen(t, 1)

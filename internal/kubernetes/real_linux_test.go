@@ -61,8 +61,12 @@ func TestRealKubernetes(t *testing.T) {
 	t.Run("a run, unattended", f.unattended)
 	t.Run("a worker's pod is deleted", f.deleted)
 	t.Run("a limit of CPU", f.throttled)
-	t.Run("servers on hosts", func(t *testing.T) { f.hosted(t, "nats", imageName, "400m", "256Mi") })
-	t.Run("servers on Java", func(t *testing.T) { f.hosted(t, "kafka", javaImage, "700m", "1Gi") })
+	t.Run("servers on hosts", func(t *testing.T) {
+		f.hosted(t, "nats", imageName, "400m", "256Mi")
+	})
+	t.Run("servers on Java", func(t *testing.T) {
+		f.hosted(t, "kafka", javaImage, "700m", "1Gi")
+	})
 }
 
 // build builds plimsoll as the Dockerfile does.

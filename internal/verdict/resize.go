@@ -22,7 +22,7 @@ func resizes(r *result.Run) (all []result.Fault) {
 // resized judges whether all copies were complete after each change of the cluster's size, and says
 // what the changes cost.
 func resized(r *result.Run, changes []result.Fault) result.Verdict {
-	outcome, longest := result.Holds, int64(0)
+	outcome := result.Holds
 	var said []string
 	for _, f := range changes {
 		what := fmt.Sprintf("%s of %s", f.Do, strings.Join(f.Nodes, ", "))
@@ -34,7 +34,6 @@ func resized(r *result.Run, changes []result.Fault) result.Verdict {
 			said = append(said, what+": the run ended before all copies were complete")
 			continue
 		}
-		longest = max(longest, f.InSyncNs-f.StartNs)
 		said = append(said, fmt.Sprintf("%s: all copies complete after %s, no acknowledgement "+
 			"for %s", what, quantity.Duration(f.InSyncNs-f.StartNs), Silence(f.Effect)))
 	}

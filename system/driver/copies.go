@@ -73,12 +73,12 @@ func (c Copies) Check(nodes int) strict.Violations {
 	return nil
 }
 
-// RefuseResize says that the number of copies must not follow the number of servers, of which a
-// cluster has more before a server leaves; "": it does not.
+// RefuseResize returns why the number of servers must not change: there are as many copies as
+// servers. "": there are more servers than that, or as many copies as the setting says.
 func (c Copies) RefuseResize(nodes int) string {
 	if want := int(c.Settings.Count(c.Setting)); nodes > 0 && nodes < want {
-		return fmt.Sprintf("%s is %d, and with fewer servers their number decides: start %d",
-			c.Setting, want, want)
+		return fmt.Sprintf("with fewer than %d servers (%s) there are as many copies as servers: "+
+			"start %d", want, c.Setting, want)
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 		if err != nil {
 			return true, err
 		}
-		// Every server has to count it: one that does not places no copy on it.
+		// Any server may choose the places of copies, so every server has to know the new one.
 		for _, s := range all {
 			if s.JetStream.Meta == nil || s.JetStream.Meta.Size < len(all) {
 				return true, fmt.Errorf("%s does not know all %d servers", s.Name, len(all))
@@ -63,8 +63,8 @@ func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%s joined, and %d of the streams' %d copies move to servers that have none",
-		name, share, len(streams)*copies), nil
+	return fmt.Sprintf("%s joined; copies of streams that move: %d of %d", name, share,
+		len(streams)*copies), nil
 }
 
 // Leave implements system.Scaler.
@@ -87,7 +87,7 @@ func (c *cluster) Leave(ctx context.Context, r system.Resize) (string, error) {
 		quantity.Plural(moved, "copy of a stream", "copies of streams")), nil
 }
 
-// Forget implements system.Scaler: the servers no longer count one.
+// Forget implements system.Scaler: the other servers no longer count the one that left.
 func (c *cluster) Forget(ctx context.Context, r system.Resize) (string, error) {
 	name := r.Nodes[0].Name
 	c.joined.Add(-1)
@@ -132,8 +132,8 @@ func (c *cluster) peersOf(ctx context.Context, stream string) ([]string, error) 
 	return peers, nil
 }
 
-// evacuate has another server take the place of one in a stream, with its consumers. It asks until
-// ctx ends: the servers refuse until the leader among them knows that another has room.
+// evacuate moves a peer's copy of a stream, and of the stream's consumers, to another server. It
+// asks until ctx ends: the servers refuse as long as their leader knows of no other with room.
 func (c *cluster) evacuate(ctx context.Context, stream, peer string) error {
 	err := driver.Until(ctx, placePause, func() (bool, error) {
 		err := tell(ctx, c.conn, "STREAM.PEER.EVACUATE."+stream, peer)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -116,8 +117,8 @@ type cluster struct {
 	groups  driver.Groups[shares]
 	made    atomic.Bool // this connection created the namespace
 
-	joined atomic.Int32           // brokers since it was connected; below 0: that left
-	left   atomic.Pointer[string] // the bookie that left; nil: none has
+	joined atomic.Int32 // brokers since it was connected; below 0: that left
+	left   sync.Map     // addresses of bookies that left for good
 }
 
 // explainAdmin is explain for errors of the admin API.

@@ -22,8 +22,7 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	if have := len(active); have < want {
 		return fmt.Errorf("%d of %d brokers are active", have, want)
 	}
-	gone := c.leftBookie()
-	bookies := slices.DeleteFunc(c.allBookies(ctx), func(b string) bool { return b == gone })
+	bookies := slices.DeleteFunc(c.allBookies(ctx), c.hasLeft)
 	if have := len(bookies); have < c.cfg.ensemble {
 		return fmt.Errorf("%d bookies are known, and an ensemble has %d", have, c.cfg.ensemble)
 	}
@@ -36,8 +35,8 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 			return fmt.Errorf("bookie %s takes no writes", b)
 		}
 	}
-	if gone != "" && len(bookies) > 0 {
-		if err := c.without(ctx, bookies[0], gone); err != nil {
+	if len(bookies) > 0 {
+		if err := c.recovered(ctx, bookies[0]); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package pulsar
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,12 +29,7 @@ func refuseResize(r system.Check) string {
 // Ledgers stay where they are; those that the moved partitions begin may be on the new bookie.
 func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 	bookie, broker := r.Nodes[0], r.Nodes[1]
-	host, _, _ := net.SplitHostPort(broker.Address)
-	port := webPort
-	if c.options.TLS != nil {
-		port = webTLSPort
-	}
-	id := driver.At(host, port)
+	id := adminOf([]string{broker.Address}, auto, c.options.TLS != nil)[0]
 	var active []string
 	err := driver.Until(ctx, settlePoll, func() (bool, error) {
 		if err := c.admin.get(ctx, "/admin/v2/brokers", &active); err != nil {
@@ -94,34 +88,45 @@ func (c *cluster) Leave(context.Context, system.Resize) (string, error) { return
 // Forget implements system.Scaler.
 func (c *cluster) Forget(_ context.Context, r system.Resize) (string, error) {
 	c.joined.Add(-1)
-	c.left.Store(&r.Nodes[0].Address)
+	c.left.Store(r.Nodes[0].Address, true)
 	return "the other bookies copy the ledgers of " + r.Nodes[0].Name, nil
 }
 
-// leftBookie returns the address of the bookie that left; "": none has.
-func (c *cluster) leftBookie() string {
-	if gone := c.left.Load(); gone != nil {
-		return *gone
-	}
-	return ""
+// hasLeft reports whether a bookie has left for good.
+func (c *cluster) hasLeft(bookie string) bool {
+	_, left := c.left.Load(bookie)
+	return left
 }
 
-// without returns an error while a ledger has a copy on a bookie that is gone. It asks another one.
-func (c *cluster) without(ctx context.Context, bookie, gone string) error {
+// recovered returns an error while a ledger has a copy on a bookie that has left. It asks another
+// bookie.
+func (c *cluster) recovered(ctx context.Context, bookie string) error {
+	var gone []string
+	for address := range c.left.Range {
+		gone = append(gone, address.(string))
+	}
+	if len(gone) == 0 {
+		return nil
+	}
 	ledgers := map[string]string{}
 	err := c.askBookie(ctx, bookie, "/api/v1/ledger/list?print_metadata=true", &ledgers)
 	if err != nil {
 		return fmt.Errorf("bookie %s: %w", bookie, err)
 	}
-	left := 0
-	for _, metadata := range ledgers {
-		if strings.Contains(metadata, gone) {
-			left++
-		}
-	}
-	if left > 0 {
-		return fmt.Errorf("%d of %d ledgers have a copy on bookie %s, which has left", left,
-			len(ledgers), gone)
+	if n := stillOn(ledgers, gone); n > 0 {
+		return fmt.Errorf("%d of %d ledgers have a copy on a bookie that has left", n, len(ledgers))
 	}
 	return nil
+}
+
+// stillOn returns how many ledgers have one of the bookies in their metadata.
+func stillOn(ledgers map[string]string, bookies []string) (n int) {
+	for _, metadata := range ledgers {
+		if slices.ContainsFunc(bookies, func(b string) bool {
+			return strings.Contains(metadata, b)
+		}) {
+			n++
+		}
+	}
+	return n
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -21,11 +20,11 @@ const (
 	controlScript = "rabbitmqctl"
 )
 
-// operating is the node from which the programs of a leaving one run: the first of NodeNames.
+// operating is the node that runs the programs about a node that leaves: the first of NodeNames.
 const operating = "n1"
 
-// growing is the name of the program that gives every queue a copy on its node. Those of another
-// node end with that node's name.
+// Names of programs: growing gives every queue a copy on the node that runs it; the others end with
+// the name of the node that leaves.
 const (
 	growing    = "grow"
 	shrinking  = "shrink "
@@ -34,32 +33,22 @@ const (
 
 // nameOperations names the programs with which servers join and leave.
 func (s starter) nameOperations(c serverConfig) {
-	folder := filepath.Dir(s.programs.server)
-	first := c.nodes[0]
 	if s.provision.Extra == 0 {
 		return
 	}
+	run := func(on *driver.Node, name, script string, args ...string) {
+		on.Program(name, process.Spec{
+			Path: filepath.Join(filepath.Dir(s.programs.server), script),
+			Args: append([]string{"--longnames", "--node", erlangName(on)}, args...),
+			Env:  append(c.erlang(), "RABBITMQ_CTL_ERL_ARGS="+distribution(on))})
+	}
+	first := c.nodes[0]
 	for i, n := range c.nodes {
-		run := func(on *driver.Node, name, script string, args ...string) {
-			on.Program(name, process.Spec{Path: filepath.Join(folder, script),
-				Args: append([]string{"--longnames", "--node", erlangName(on)}, args...),
-				Env:  c.operator(on)})
-		}
 		run(n, growing, queuesScript, growing, erlangName(n), "all")
 		if i >= s.provision.Nodes {
 			run(first, shrinking+n.Name, queuesScript, "shrink", erlangName(n))
 			run(first, forgetting+n.Name, controlScript, "forget_cluster_node", erlangName(n))
 		}
-	}
-}
-
-// operator returns the whole environment of an operator's program on a node's machine.
-func (c serverConfig) operator(n *driver.Node) []string {
-	return []string{
-		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
-		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort), "RABBITMQ_CONF_ENV_FILE=/dev/null",
-		"RABBITMQ_CTL_ERL_ARGS=-start_epmd false -kernel inet_dist_use_interface {" +
-			strings.ReplaceAll(n.Host, ".", ",") + "}",
 	}
 }
 

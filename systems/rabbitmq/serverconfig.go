@@ -157,30 +157,42 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	return p.String()
 }
 
+// erlang returns the environment of every Erlang machine that talks to the servers.
+func (c serverConfig) erlang() []string {
+	return []string{
+		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
+		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort), "RABBITMQ_CONF_ENV_FILE=/dev/null",
+	}
+}
+
+// distribution returns the arguments with which an Erlang machine listens at a node's host only,
+// and starts no name server.
+func distribution(n *driver.Node) string {
+	return "-start_epmd false -kernel inet_dist_use_interface {" +
+		strings.ReplaceAll(n.Host, ".", ",") + "}"
+}
+
 // environment returns the whole environment of a server's process.
 func (c serverConfig) environment(n *driver.Node) []string {
 	busyWait, schedulers := c.Text(setBusyWait), c.Count(setSchedulers)
-	arguments := fmt.Sprintf("-start_epmd false -kernel inet_dist_use_interface {%s} "+
-		"+S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s",
-		strings.ReplaceAll(n.Host, ".", ","), schedulers, schedulers, busyWait, busyWait, busyWait)
+	arguments := fmt.Sprintf("%s +S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s", distribution(n),
+		schedulers, schedulers, busyWait, busyWait, busyWait)
 	raftFile := defaultRaftFile
 	if !c.syncRaft {
 		raftFile = noSyncFile
 	}
-	return []string{
-		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "HOME=" + c.home,
-		"ERL_EPMD_PORT=" + strconv.Itoa(c.epmdPort),
+	return append(c.erlang(),
 		"ERL_CRASH_DUMP_SECONDS=0", // none: the log says why
-		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME=" + erlangName(n),
-		"RABBITMQ_DIST_PORT=" + strconv.Itoa(c.distribution[slices.Index(c.nodes, n)]),
-		"RABBITMQ_CONFIG_FILE=" + n.Path(configFile), "RABBITMQ_CONF_ENV_FILE=/dev/null",
-		"RABBITMQ_ADVANCED_CONFIG_FILE=" + n.Path(raftFile),
-		"RABBITMQ_ENABLED_PLUGINS_FILE=" + n.Path(pluginsFile),
-		"RABBITMQ_MNESIA_BASE=" + n.Path(dataFolder), "RABBITMQ_LOG_BASE=" + n.Path(logFolder),
-		"RABBITMQ_PID_FILE=" + n.Path("pid"),
-		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=" + arguments,
+		"RABBITMQ_USE_LONGNAME=true", "RABBITMQ_NODENAME="+erlangName(n),
+		"RABBITMQ_DIST_PORT="+strconv.Itoa(c.distribution[slices.Index(c.nodes, n)]),
+		"RABBITMQ_CONFIG_FILE="+n.Path(configFile),
+		"RABBITMQ_ADVANCED_CONFIG_FILE="+n.Path(raftFile),
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+n.Path(pluginsFile),
+		"RABBITMQ_MNESIA_BASE="+n.Path(dataFolder), "RABBITMQ_LOG_BASE="+n.Path(logFolder),
+		"RABBITMQ_PID_FILE="+n.Path("pid"),
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="+arguments,
 		// The script then replaces itself with the Erlang machine instead of starting a child, so
 		// that our process is the server.
 		"RUNNING_UNDER_SYSTEMD=true",
-	}
+	)
 }
