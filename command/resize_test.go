@@ -72,3 +72,38 @@ func checkResized(t *testing.T, r *result.Run) {
 		}
 	}
 }
+
+// Topics get more partitions under load: the consumers find them, and nothing is lost.
+func TestAddPartitions(t *testing.T) {
+	settings := map[string]string{
+		"kafka":  "settings: {metadata_max_age: 3s}\n",
+		"pulsar": "settings: {partition_discovery: 3s}\n",
+	}
+	for name := range strings.SplitSeq(*resizeOf, ",") {
+		t.Run(name, func(t *testing.T) {
+			duration, fault := "42s", "add-partitions to 12 at 1s for 40s"
+			if name == "nats" {
+				duration, fault = "9s", "add-partitions to 12 at 1s for 7s"
+			}
+			dir := inDir(t, map[string]string{"w.yaml": resizeLoad,
+				"t.yaml": "name: t\nsystem: " + name + "\n" + settings[name]})
+			plimsoll(t, dir, "run", "-t", "t.yaml", "-w", "w.yaml", "--warm", "0s", "--keys",
+				"random", "--duration", duration, "--fault", fault)
+			r := &savedRun(t, dir).Run
+			total := r.Ledger.Total()
+			if r.State != result.Complete || total.Lost != 0 || total.Misplaced != 0 ||
+				r.Counters.Failed != 0 || len(r.Faults) != 1 {
+				t.Fatalf("%s (%s), %+v, %d refused, %+v", r.State, r.StateReason, total,
+					r.Counters.Failed, r.Faults)
+			}
+			for _, v := range r.Verdicts {
+				if v.Name == verdict.Discovered && v.Outcome != result.Holds {
+					t.Errorf("%+v", v)
+				}
+			}
+			f := r.Faults[0]
+			t.Logf("had after %.1f s, found within %.1f s", float64(f.InjectedNs-f.StartNs)/1e9,
+				float64(f.InSyncNs-f.UsedNs)/1e9)
+		})
+	}
+}

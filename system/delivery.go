@@ -54,6 +54,14 @@ func WhyNoResize(of System, c Check) string {
 	return refuse(c)
 }
 
+// WhyNoAdding returns the reason why topics cannot get more partitions under load; empty: they can.
+func (d Description) WhyNoAdding(s Settings) string {
+	if d.RefuseAdding == nil {
+		return "plimsoll's driver can set their number only before the load"
+	}
+	return d.RefuseAdding(s)
+}
+
 // WhyUnordered returns the reason why the system keeps no order; empty: it keeps the order of each
 // producer in each partition.
 func (d Description) WhyUnordered(s Settings) string {

@@ -70,6 +70,15 @@ type Resize struct {
 	Operate func(ctx context.Context, node, program string) error
 }
 
+// PartitionAdder is a Cluster that can give topics more partitions under load.
+type PartitionAdder interface {
+	// AddPartitions gives topics that exist the partitions that they lack. It returns when the
+	// servers accept messages in all of them, at the topics' durability level, and the cluster's
+	// producers, whose options had the new number, send them there. Consumers receive from the new
+	// ones as soon as the system's own clients would know them.
+	AddPartitions(ctx context.Context, topics []Topic) error
+}
+
 // SyncReader is a Cluster that knows whether its servers have caught up with each other.
 type SyncReader interface {
 	// InSync returns nil when every server takes part again and every copy of what the cluster

@@ -43,6 +43,9 @@ type Description struct {
 	// RefuseResize says why the servers of a request can neither join nor leave under load; empty:
 	// they can, and their clusters are Scalers. nil: plimsoll's driver cannot do it.
 	RefuseResize func(Check) string
+	// RefuseAdding returns why topics cannot get more partitions under load; empty: they can, and
+	// the Cluster is a PartitionAdder; nil: plimsoll's driver cannot do it.
+	RefuseAdding func(s Settings) (why string)
 	Waits        []Wait // that settings cause, in the order of a message's way
 	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
 	Periods []Period
@@ -143,10 +146,10 @@ type Topic struct {
 
 // ProducerOptions describes the producer to open.
 type ProducerOptions struct {
-	Topic      Topic
-	Index      int // of this producer among those of the topic
-	InFlight   int // most messages sent and not answered at one time
-	MessageMax int // largest payload in bytes
+	Topic      Topic // with the partitions that it will have in the end
+	Index      int   // of this producer among those of the topic
+	InFlight   int   // most messages sent and not answered at one time
+	MessageMax int   // largest payload in bytes
 	Delivery   workload.Delivery
 	// Answered, if not nil, is called for each request to the servers that was answered, from any
 	// goroutine, with the time since it was written. Only producers whose client library tells

@@ -21,6 +21,8 @@ type Fault struct {
 	For time.Duration
 	// ToVersion is the version in which a rolling restart starts the servers; empty: the same.
 	ToVersion string
+	// ToPartitions is the number of partitions that topics have afterwards, when some are added.
+	ToPartitions int
 }
 
 // FaultKind is the kind of an injected fault.
@@ -47,6 +49,10 @@ const (
 	// leaves for good.
 	FaultScaleOut FaultKind = "scale-out"
 	FaultScaleIn  FaultKind = "scale-in"
+
+	// FaultAddPartitions gives every topic more partitions. Half of its time is for servers and
+	// producers to have them; then messages go there, and the rest is for consumers to find them.
+	FaultAddPartitions FaultKind = "add-partitions"
 )
 
 // FaultKinds returns the kinds of single faults, in the order in which they are listed.
@@ -59,7 +65,7 @@ func FaultKinds() []FaultKind {
 
 // scenarios returns the kinds that end by themselves, after several steps.
 func scenarios() []FaultKind {
-	return []FaultKind{FaultRollingRestart, FaultScaleOut, FaultScaleIn}
+	return []FaultKind{FaultRollingRestart, FaultScaleOut, FaultScaleIn, FaultAddPartitions}
 }
 
 // IsScenario reports whether faults of the kind end by themselves, after several steps.
@@ -67,6 +73,9 @@ func (k FaultKind) IsScenario() bool { return slices.Contains(scenarios(), k) }
 
 // Resizes reports whether faults of the kind change the number of servers.
 func (k FaultKind) Resizes() bool { return k == FaultScaleOut || k == FaultScaleIn }
+
+// Stays reports whether what faults of the kind do is for good, and is not healed.
+func (k FaultKind) Stays() bool { return k.Resizes() || k == FaultAddPartitions }
 
 // defaultTarget returns the target of a fault that gives none. A scenario has no other.
 func (k FaultKind) defaultTarget() FaultTarget {
@@ -100,6 +109,26 @@ func (w *Workload) Extra() (all, later int) {
 		}
 	}
 	return first + later, later
+}
+
+// MostPartitions returns the number of partitions that each topic has in the end.
+func (w *Workload) MostPartitions() int {
+	most := w.Partitions
+	for _, f := range w.Faults {
+		most = max(most, f.ToPartitions)
+	}
+	return most
+}
+
+// AddedFrom returns the time since the measured window began from which messages go to added
+// partitions too; any is false where none are added.
+func (w *Workload) AddedFrom() (from time.Duration, any bool) {
+	for _, s := range w.Strikes() {
+		if s.Fault.Do == FaultAddPartitions {
+			return s.At + s.Fault.For/2, true
+		}
+	}
+	return 0, false
 }
 
 // DefaultFor returns the length of a fault that gives none, in a window of that duration. A

@@ -1,9 +1,11 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +22,8 @@ type fileFault struct {
 	Every  quantity.Span `yaml:"every"`
 	For    quantity.Span `yaml:"for"`
 
-	ToVersion string `yaml:"to_version"`
+	ToVersion    string         `yaml:"to_version"`
+	ToPartitions quantity.Whole `yaml:"to_partitions"`
 }
 
 func (f fileFault) String() string {
@@ -34,6 +37,9 @@ func (f fileFault) String() string {
 	out += ", for: " + f.For.String()
 	if f.ToVersion != "" {
 		out += ", to_version: " + strict.Quote(f.ToVersion)
+	}
+	if f.ToPartitions > 0 {
+		out += ", to_partitions: " + f.ToPartitions.String()
 	}
 	return out + "}"
 }
@@ -65,6 +71,7 @@ func (f *file) resolveFaults(doc *strict.Document, window time.Duration) []Fault
 			Do: FaultKind(given.Do), Target: FaultTarget(given.Target), At: time.Duration(given.At),
 			Within: time.Duration(given.Within), Every: time.Duration(given.Every),
 			For: time.Duration(given.For), ToVersion: given.ToVersion,
+			ToPartitions: int(given.ToPartitions),
 		}
 		if !doc.Has(path + ".target") {
 			fault.Target = fault.Do.defaultTarget()
@@ -107,7 +114,7 @@ func (w *Workload) checkFaults(doc *strict.Document) {
 			quantity.Count(int64(len(spans))), MaxStrikes))
 		return
 	}
-	if why := w.refuseResize(); why != "" {
+	if why := cmp.Or(w.refuseResize(), w.refuseAdding()); why != "" {
 		doc.Reject("faults", why)
 		return
 	}
@@ -142,6 +149,25 @@ func (w *Workload) refuseResize() string {
 	return ""
 }
 
+// refuseAdding says why partitions cannot be added with this load; "": they can, or none are.
+func (w *Workload) refuseAdding() string {
+	at := slices.IndexFunc(w.Faults, func(f Fault) bool { return f.Do == FaultAddPartitions })
+	switch {
+	case at < 0:
+		return ""
+	case len(w.times(w.Faults[at])) > 1 || slices.ContainsFunc(w.Faults[at+1:],
+		func(f Fault) bool { return f.Do == FaultAddPartitions }):
+		return fmt.Sprintf("add partitions more than once: keep one %s", FaultAddPartitions)
+	case w.Existing != nil:
+		return fmt.Sprintf("would change topics that exist already: leave %s or existing_topics "+
+			"out", FaultAddPartitions)
+	case len(w.Scaling) > 0:
+		return fmt.Sprintf("add partitions while the number of consumers changes: leave %s or "+
+			"scaling out", FaultAddPartitions)
+	}
+	return ""
+}
+
 func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	oneOf(doc, path+".do", f.Do, slices.Concat(FaultKinds(), scenarios()))
 	switch only := f.Do.defaultTarget(); {
@@ -159,6 +185,7 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 		doc.Reject(path+".target", message)
 	}
 	f.checkVersion(doc, path+".to_version")
+	w.checkAdding(doc, path, f)
 	for _, t := range []struct {
 		key  string
 		d    time.Duration
@@ -197,6 +224,26 @@ func (f Fault) checkVersion(doc *strict.Document, path string) {
 	}
 	if message := strict.CheckName(f.ToVersion, MaxName); message != "" {
 		doc.Reject(path, message)
+	}
+}
+
+// checkAdding checks the number of partitions after some were added.
+func (w *Workload) checkAdding(doc *strict.Document, path string, f Fault) {
+	number := path + ".to_partitions"
+	switch adds := f.Do == FaultAddPartitions; {
+	case !adds && f.ToPartitions != 0:
+		doc.Reject(number, fmt.Sprintf("is for do: %s only: remove it", FaultAddPartitions))
+	case !adds || doc.Failed("partitions"):
+	case f.ToPartitions == 0:
+		doc.Reject(number, fmt.Sprintf("is missing: say how many partitions each topic has then, "+
+			"such as 'add-partitions to %d at %s'", 2*w.Partitions, quantity.ExactDuration(f.At)))
+	case f.ToPartitions <= w.Partitions || f.ToPartitions > MaxCount:
+		doc.Reject(number, fmt.Sprintf("must be more than the %s partitions that a topic has, and "+
+			"at most %s, not %s", quantity.Count(int64(w.Partitions)), quantity.Count(MaxCount),
+			quantity.Count(int64(f.ToPartitions))))
+	default:
+		atMost(doc, number, "topics x producers x partitions",
+			product(w.Topics, w.Producers, f.ToPartitions), MaxTotal)
 	}
 }
 
@@ -240,14 +287,17 @@ func (f Fault) String() string {
 			out += " " + t.word + " " + quantity.ExactDuration(t.d)
 		}
 	}
-	if f.ToVersion != "" {
-		out += " " + versionWord + " " + f.ToVersion
+	switch {
+	case f.ToVersion != "":
+		out += " " + toWord + " " + f.ToVersion
+	case f.ToPartitions != 0:
+		out += " " + toWord + " " + strconv.Itoa(f.ToPartitions)
 	}
 	return out
 }
 
-// versionWord comes before the version of a rolling restart.
-const versionWord = "to"
+// toWord comes before the version of a rolling restart, and the number of partitions.
+const toWord = "to"
 
 // Given says which times a fault in words gives.
 type Given struct{ At, Within, For bool }
@@ -256,6 +306,7 @@ type Given struct{ At, Within, For bool }
 //
 //	kill leader at 20s within 5s for 10s
 //	rolling-restart at 20s to 4.3.1
+//	add-partitions to 12 at 20s
 //
 // FaultTarget may be left out, and so may each of the times; they have defaults, which Given tells
 // from given times. The default of For does not depend on a window, as DefaultFor does. The error
@@ -281,7 +332,7 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		told *bool
 	}{"at": {&f.At, &given.At}, "within": {&f.Within, &given.Within},
 		"for": {&f.For, &given.For}, "every": {&f.Every, new(bool)},
-		versionWord: {new(time.Duration), new(bool)}}
+		toWord: {new(time.Duration), new(bool)}}
 	words = words[1:]
 	if len(words) > 0 && times[words[0]].into == nil {
 		f.Target, words = FaultTarget(words[0]), words[1:]
@@ -304,8 +355,10 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 				words[0])
 		}
 		*t.told = true
-		if words[0] == versionWord {
-			f.ToVersion = words[1]
+		if words[0] == toWord {
+			if err := f.to(words[1]); err != nil {
+				return f, given, fmt.Errorf("%q: %w", text, err)
+			}
 			continue
 		}
 		d, err := quantity.ParseDuration(words[1])
@@ -315,4 +368,18 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		*t.into = d
 	}
 	return f, given, nil
+}
+
+// to sets what a fault changes the cluster to.
+func (f *Fault) to(word string) error {
+	if f.Do != FaultAddPartitions {
+		f.ToVersion = word
+		return nil
+	}
+	number := quantity.Whole(0)
+	if err := number.UnmarshalText([]byte(word)); err != nil {
+		return err
+	}
+	f.ToPartitions = int(number)
+	return nil
 }

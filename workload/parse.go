@@ -298,6 +298,7 @@ func spell(w *Workload) *file {
 			Do: string(fault.Do), Target: string(fault.Target), At: quantity.Span(fault.At),
 			Within: quantity.Span(fault.Within), Every: quantity.Span(fault.Every),
 			For: quantity.Span(fault.For), ToVersion: fault.ToVersion,
+			ToPartitions: quantity.Whole(fault.ToPartitions),
 		})
 	}
 	return f

@@ -90,7 +90,7 @@ func (a *audit) hears() bool {
 func (a *audit) prove(e *load.Evidence) {
 	e.Audited = a.whole
 	if len(a.gone) > 0 {
-		each := a.run.job.Workload.Partitions
+		each := a.run.job.Workload.MostPartitions()
 		e.Gone = func(topic, partition int) bool { return a.gone[topic*each+partition] }
 	}
 }
@@ -105,7 +105,7 @@ func (a *audit) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	const width = 8
-	topics, each := a.run.plan.Topics(), a.run.job.Workload.Partitions
+	topics, each := a.run.plan.Grown(), a.run.job.Workload.MostPartitions()
 	gone := make([]bool, len(topics)*each)
 	_ = system.Each(ctx, len(topics)*each, width, nil, func(ctx context.Context, i int) error {
 		if _, err := reader.Leader(ctx, topics[i/each], i%each); errors.Is(err,

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Crew gives runs workers in other processes.
@@ -117,6 +118,9 @@ func (j *Job) CheckCrew(workers int) error {
 	case len(w.Scaling) > 0:
 		return errors.New("scaling: one worker changes the number of consumers: measure " +
 			"without --workers")
+	case w.MostPartitions() > w.Partitions:
+		return fmt.Errorf("fault %s: one worker tells its clients of new partitions: measure "+
+			"without --workers", workload.FaultAddPartitions)
 	case w.Handling.Fails > 0 && !j.wholeTopics():
 		return errors.New("handling.fails: a message may be redelivered to another worker, which " +
 			"cannot recognise it: add --pair, or measure without --workers")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
@@ -53,6 +54,8 @@ type faults struct {
 	rolling *result.Rolling // nil: there is no rolling restart
 	events  []result.Event  // not yet written
 	failed  error
+
+	found atomic.Int64 // added partitions that subscriptions have received from
 }
 
 // writtenAfter is the time after which a system has handed new topics and subscriptions to the
@@ -64,7 +67,7 @@ const writtenAfter = 5 * time.Second
 // faults itself, otherwise the testbed's injector. Before a load with a power cut it lets the
 // servers write the new topics to disk, so that the power cut can remove only later data.
 func (s *session) readyFaults(ctx context.Context) error {
-	if len(s.job.Workload.Faults) == 0 {
+	if len(onServers(s.job.Workload.Faults)) == 0 {
 		return nil
 	}
 	if own, able := s.cluster.(system.Injector); able {
@@ -87,7 +90,8 @@ func (s *session) readyFaults(ctx context.Context) error {
 
 // checkFaults refuses faults of servers that plimsoll did not start.
 func (j *Job) checkFaults() error {
-	if len(j.Workload.Faults) == 0 || j.embedded() {
+	all := onServers(j.Workload.Faults)
+	if len(all) == 0 || j.embedded() {
 		return nil
 	}
 	c := fault.Cluster{System: j.System.Describe().Name, Base: j.dataDir(),
@@ -97,7 +101,7 @@ func (j *Job) checkFaults() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkLimit)
 	defer cancel()
-	return fault.Check(ctx, j.Workload.Faults, c)
+	return fault.Check(ctx, all, c)
 }
 
 func newFaults(r *run) *faults { return &faults{run: r, strikes: r.job.Workload.Strikes()} }
@@ -126,11 +130,17 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 		return false
 	}
 	if late := time.Duration(b.run.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate {
+		if s.Fault.Do == workload.FaultAddPartitions { // messages are about to go to them
+			return b.giveUp(fmt.Errorf("%s at %s: the fault before it was healed %s later",
+				s.Fault.Do, s.At, late.Round(time.Millisecond)))
+		}
 		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later",
 			s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
 		return true
 	}
 	switch {
+	case s.Fault.Do == workload.FaultAddPartitions:
+		return b.addPartitions(ctx, s, windowNs)
 	case s.Fault.Do.Resizes():
 		return b.resize(ctx, s.Fault)
 	case s.Fault.Do.IsScenario():
@@ -243,7 +253,7 @@ func (b *faults) leader(ctx context.Context, whom workload.FaultTarget) (string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderLimit)
 	defer cancel()
-	leader, err := reader.Leader(ctx, b.run.plan.Topics()[0], 0)
+	leader, err := reader.Leader(ctx, b.run.topics()[0], 0)
 	if err != nil && slices.Contains([]workload.FaultTarget{workload.TargetLeader,
 		workload.TargetFollower, workload.TargetMinority, workload.TargetMajority}, whom) {
 		return "", fmt.Errorf("find the leader: %w", err)
@@ -299,6 +309,7 @@ func (b *faults) interval(e ended) error {
 	if b.done == nil {
 		return nil
 	}
+	b.found.Store(e.sample.Counters.Found)
 	r := b.run
 	b.mu.Lock()
 	events, failed := b.events, b.failed

@@ -88,7 +88,8 @@ type Watch interface {
 func (j *Job) Check() error {
 	for _, check := range []func() error{
 		j.checkSystem, j.checkServers, j.CheckHosts, j.checkWarmUp, j.checkMachine, j.CheckBill,
-		j.checkIsolation, j.checkResize, j.checkFaults, j.checkExisting, j.checkReturns,
+		j.checkIsolation, j.checkResize, j.checkAdding, j.checkFaults, j.checkExisting,
+		j.checkReturns,
 	} {
 		if err := check(); err != nil {
 			return err

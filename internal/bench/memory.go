@@ -31,7 +31,7 @@ const (
 func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
 	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
 	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
-	lanes := float64(w.Producers) * float64(w.Partitions) // of each topic
+	lanes := float64(w.Producers) * float64(w.MostPartitions()) // of each topic
 	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
 	// A consumer has a place for each block of lanes, and the blocks with arrivals.
 	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)

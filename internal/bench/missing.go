@@ -157,7 +157,7 @@ func (r *run) evidence(nowNs int64, c load.Counters, accounts load.Account) load
 // fault, and whether that is over.
 func (r *run) disturbed(accounts load.Account) (sinceNs int64, over bool) {
 	for _, f := range r.run.Faults {
-		if f.HealedNs == 0 {
+		if max(f.HealedNs, f.InSyncNs) == 0 {
 			return 0, false
 		}
 		sinceNs = max(sinceNs, r.beganNs+f.HealedNs, r.beganNs+f.InSyncNs)

@@ -211,7 +211,7 @@ const (
 func unasked(ended []result.ServerEnd, faults []result.Fault) []result.ServerEnd {
 	return slices.DeleteFunc(slices.Clone(ended), func(e result.ServerEnd) bool {
 		return slices.ContainsFunc(faults, func(f result.Fault) bool {
-			if do := workload.FaultKind(f.Do); do.Resizes() && (do != workload.FaultScaleIn ||
+			if do := workload.FaultKind(f.Do); do.Stays() && (do != workload.FaultScaleIn ||
 				len(f.Nodes) == 0) {
 				return false
 			}

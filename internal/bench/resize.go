@@ -54,7 +54,7 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 	limit, stop := whileAlive(limit, nodes, b.run.nodes)
 	defer stop()
 	r := resizing{faults: b, ctx: ctx, limit: limit, fault: fault,
-		resize: system.Resize{Nodes: nodes, Topics: b.run.plan.Topics(),
+		resize: system.Resize{Nodes: nodes, Topics: b.run.topics(),
 			Operate: resizer.Operate}}
 	one := fault
 	one.For = 0 // it is not healed

@@ -142,5 +142,5 @@ func (b *faults) progress(fault workload.Fault) string {
 func (b *faults) inSync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, syncLimit)
 	defer cancel()
-	return b.run.cluster.(system.SyncReader).InSync(ctx, b.run.plan.Topics())
+	return b.run.cluster.(system.SyncReader).InSync(ctx, b.run.topics())
 }

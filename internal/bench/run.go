@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/load"
@@ -38,6 +39,7 @@ type session struct {
 	held       bool         // the testbed belongs to the caller
 	rejoin     func() error // lets load and servers run on all CPUs again; nil: they already do
 	created    []system.Topic
+	grown      atomic.Bool     // the topics have the partitions that a fault added
 	injector   system.Injector // nil: no faults
 	stopReason string          // why the run itself ended the load; empty: it did not
 	beganNs    int64           // the run's time 0 on the clock
@@ -207,6 +209,9 @@ func (s *session) deleteTopics(ctx context.Context) error {
 	}
 	if s.testbed != nil && !s.held {
 		return nil
+	}
+	if s.grown.Load() && len(s.created) > 0 {
+		s.created = s.plan.Grown()
 	}
 	return deleteTopics(ctx, s.cluster, s.created,
 		func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })

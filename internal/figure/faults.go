@@ -28,6 +28,18 @@ func faults() []Figure {
 		known(Figure{Name: "resize", Unit: Nanoseconds,
 			Title: "longest time of a change of the cluster's size",
 			Means: "until all copies are complete again"}, resize),
+		known(Figure{Name: "discovery", Unit: Nanoseconds,
+			Title: "time until consumers have found added partitions",
+			Means: "from the first messages that go there until every subscription has received " +
+				"from all of them"},
+			func(r *result.Run) (float64, bool) {
+				for _, f := range r.Faults {
+					if f.UsedNs > 0 && f.InSyncNs > 0 {
+						return float64(f.InSyncNs - f.UsedNs), true
+					}
+				}
+				return 0, false
+			}),
 	}
 }
 

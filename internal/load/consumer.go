@@ -38,6 +38,8 @@ type subscription struct {
 	late sync.Mutex
 	back *givenBack // nil: no consumer gives messages back
 	gaps gaps       // nil: the number of consumers is constant
+	// found has the partitions that were added.
+	found found
 	// behind: the subscription had no consumers, and has not caught up.
 	behind atomic.Bool
 }
@@ -55,7 +57,7 @@ type consumer struct {
 	replay       bool // reads a backlog from the beginning, beside the workload's own subscriptions
 	run          uint32
 	base, lanes  uint32 // the lanes of its topic
-	partitions   uint32 // of its topic
+	growth       growth // of its topic
 	keyed        bool
 	window       *window
 	payloads     []payload             // of all messages, or by class
@@ -93,7 +95,7 @@ func (c *consumer) receive(m system.Received) {
 		return
 	}
 	sound := soundness{intact: c.payloadOf(s.lane).intact(b, s.lane, s.seq),
-		placed: c.placed(m, s.lane)}
+		placed: c.placed(m, &s)}
 	lane := int(s.lane - c.base)
 	c.Lock()
 	how := measure.Arrival{Late: !c.frozen && c.shared.order.Late(lane, s.seq), AtNs: now}
@@ -114,7 +116,7 @@ type soundness struct {
 }
 
 // classOf returns the class of a lane's messages, where there are classes.
-func (c *consumer) classOf(lane uint32) int { return int(c.classes[(lane-c.base)/c.partitions]) }
+func (c *consumer) classOf(lane uint32) int { return int(c.classes[(lane-c.base)/c.growth.most]) }
 
 // payloadOf returns the payload of a lane's messages.
 func (c *consumer) payloadOf(lane uint32) *payload {
@@ -157,7 +159,9 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	if phase == measure.Measured {
 		c.handled++
 	}
-	c.shared.gaps.arrived(lane%int(max(c.partitions, 1)), nowNs)
+	partition := lane % int(c.growth.most)
+	c.shared.gaps.arrived(partition, nowNs)
+	c.shared.found.arrived(partition, int(c.growth.first))
 	if sinceNs, again := c.shared.back.again(lane, s.seq); again {
 		c.redelivered++
 		c.Add(atRedelivery, phase, nowNs-sinceNs)
@@ -171,7 +175,7 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 			series = atCatchUp
 		}
 		c.fresh++
-		c.seen.Received(lane/int(c.partitions), s.transaction)
+		c.seen.Received(lane/int(c.growth.most), s.transaction)
 	} else {
 		c.copies++
 	}
@@ -201,12 +205,13 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 
 // placed reports whether a message came from the partition that it was sent to, and with a key of
 // that partition, as far as the system reports them.
-func (c *consumer) placed(m system.Received, lane uint32) bool {
-	partition := (lane - c.base) % c.partitions
+func (c *consumer) placed(m system.Received, s *stamp) bool {
+	partition := (s.lane - c.base) % c.growth.most
 	if m.Partition >= 0 && uint32(m.Partition) != partition {
 		return false
 	}
-	return !c.keyed || m.Key == nil || keyPartition(m.Key, c.partitions) == int64(partition)
+	return !c.keyed || m.Key == nil ||
+		keyPartition(m.Key, c.growth.at(s.dueNs, c.window)) == int64(partition)
 }
 
 // noteStranger handles a payload that is not a message of the load.

@@ -23,12 +23,15 @@ const maxPacers = 64
 type Engine struct {
 	plan      Plan
 	clock     clock.Clock
-	tell      func(Event) // may be nil
-	topics    []system.Topic
-	payloads  []payload   // of every message, or of those of each class
-	first     int         // the index of the share's first producer
-	step      int         // from each of its producers to the next
-	producers []*producer // of the share, as are all that follow
+	tell      func(Event)    // may be nil
+	topics    []system.Topic // as they are at first
+	grown     []system.Topic // as they are in the end
+	growth    growth         // of each
+	found     atomic.Int64   // added partitions that subscriptions have received from
+	payloads  []payload      // of every message, or of those of each class
+	first     int            // the index of the share's first producer
+	step      int            // from each of its producers to the next
+	producers []*producer    // of the share, as are all that follow
 	consumers []*consumer
 	shared    map[place]*subscription
 	readers   readers // those of consumers that wait for a backlog
@@ -64,6 +67,8 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		closing:  make(chan struct{}),
 		shared:   make(map[place]*subscription),
 		topics:   plan.Topics(),
+		grown:    plan.Grown(),
+		growth:   growthOf(w),
 		payloads: newPayloads(w),
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w)...),

@@ -14,15 +14,14 @@ const keyBytes = 16
 // chooser picks key and partition of each message: a pure function of seed
 // and sequence number. It has one owner.
 type chooser struct {
-	kind       workload.KeyKind
-	count      uint64
-	partitions int64
-	seed       uint64
-	zipf       *rand.Zipf
-	shares     *workload.KeyTable
-	source     *keySource
-	stayNs     int64 // least span of due times with one partition, without keys; 0: any
-	stayMsgs   int64 // least number of messages with it; 0: any
+	kind     workload.KeyKind
+	count    uint64
+	seed     uint64
+	zipf     *rand.Zipf
+	shares   *workload.KeyTable
+	source   *keySource
+	stayNs   int64 // least span of due times with one partition, without keys; 0: any
+	stayMsgs int64 // least number of messages with it; 0: any
 }
 
 // newChooser returns the chooser of a workload's messages. spread is the rule of the system's own
@@ -30,7 +29,7 @@ type chooser struct {
 func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 	k := w.Keys
 	c := &chooser{
-		kind: k.Kind, count: uint64(max(k.Count, 1)), partitions: int64(w.Partitions),
+		kind: k.Kind, count: uint64(max(k.Count, 1)),
 		seed: mix(w.Seed ^ 0x6b6579), stayMsgs: 1, shares: k.Table(),
 	}
 	if w.Spread != workload.SpreadRoundRobin && (spread.Stay > 0 || spread.StayBytes > 0) {
@@ -45,11 +44,12 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 }
 
 // choose writes the key of a message into b, which has room for keyBytes, and
-// returns it with the message's partition. seq is the message's number among all. The partition of
-// a message without a key follows from its producer's index, its number at that producer, and its
-// due time since the schedule began.
-func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64) (key []byte,
-	partition int32) {
+// returns it with the message's partition, of so many. seq is the message's number among all. The
+// partition of a message without a key follows from its producer's index, its number at that
+// producer, and its due time since the schedule began.
+func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64, of uint32) (
+	key []byte, partition int32,
+) {
 	var k uint64
 	switch c.kind {
 	case workload.KeysRoundRobin:
@@ -64,10 +64,10 @@ func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64
 		k = c.shares.At(first, mix(first))
 	default:
 		// Producers begin at different partitions, so that they do not move in step.
-		return nil, int32((int64(producer) + c.turn(ordinal, dueNs)) % c.partitions)
+		return nil, int32((int64(producer) + c.turn(ordinal, dueNs)) % int64(of))
 	}
 	name := mix(k)
-	partition = int32(name % uint64(c.partitions))
+	partition = int32(name % uint64(of))
 	const digits = "0123456789abcdef"
 	for i := range keyBytes {
 		b[i] = digits[name>>60]

@@ -87,6 +87,7 @@ func (c *Counters) add(o Counters) {
 	c.InFlight += o.InFlight
 	c.Fresh += o.Fresh
 	c.Replayed += o.Replayed
+	c.Found += o.Found
 	c.GivenBack += o.GivenBack
 	c.Redelivered += o.Redelivered
 	c.AckedBytes += o.AckedBytes
@@ -265,7 +266,7 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 		return ledger, 0
 	}
 	ledger = result.Ledger{Accounted: true, MemoryBytes: a.MemoryBytes}
-	w, topics := &p.Workload, p.Topics()
+	w, topics, partitions := &p.Workload, p.Topics(), p.Workload.MostPartitions()
 	audits := make([]arrivedAccounts, w.Topics)
 	if e.Audited {
 		p.eachTopic(a, w.AllSubscriptions()-1, func(t int, _ sentAccounts,
@@ -279,8 +280,8 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 		p.eachTopic(a, s, func(t int, sent sentAccounts, got arrivedAccounts) bool {
 			name := func(lane int) measure.LaneName {
 				return measure.LaneName{
-					Topic: topics[t].Name, Producer: lane / w.Partitions,
-					Partition: lane % w.Partitions,
+					Topic: topics[t].Name, Producer: lane / partitions,
+					Partition: lane % partitions,
 				}
 			}
 			n := measure.Judge(&account, sent, got, e.of(t, audits[t]), name)
@@ -329,7 +330,7 @@ func (p *Plan) Heard(a Account) (heard bool) {
 	heard = len(a.Missing) == 0
 	p.eachTopic(a, p.Workload.AllSubscriptions()-1, func(_ int, sent sentAccounts,
 		got arrivedAccounts) bool {
-		heard = heard && measure.Heard(sent, got, p.Workload.Partitions)
+		heard = heard && measure.Heard(sent, got, p.Workload.MostPartitions())
 		return heard
 	})
 	return heard

@@ -99,7 +99,7 @@ func Counting(progress func(string), sentence string, all int) func(done int) {
 // newConsumer returns a consumer that is not open. The engine's goroutine makes all.
 func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 	w := &e.plan.Workload
-	lanes := w.Producers * w.Partitions
+	lanes := w.Producers * int(e.growth.most)
 	c := &consumer{
 		clock: e.clock, run: e.plan.Run, topic: e.topics[topic], topicIndex: topic,
 		subscription: subscription, index: index,
@@ -108,7 +108,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		payloads: e.payloads, classes: classesOf(w), window: e.window,
 		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
-		partitions: uint32(w.Partitions), keyed: w.Keys.Kind != workload.KeysNone,
+		growth: e.growth, keyed: w.Keys.Kind != workload.KeysNone,
 		shared: e.subscriptionOf(topic, subscription, lanes),
 	}
 	c.shared.consumers = append(c.shared.consumers, c)
@@ -124,7 +124,7 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 	at := place{topic, number}
 	s := e.shared[at]
 	if s == nil {
-		s = &subscription{order: measure.NewOrder(lanes)}
+		s = &subscription{order: measure.NewOrder(lanes), found: e.newFound(number)}
 		if e.plan.Workload.Handling.Fails > 0 {
 			s.back = &givenBack{at: make(map[sequence]int64)}
 		}
@@ -180,21 +180,21 @@ func (e *Engine) openProducer(
 	ctx context.Context, c system.Cluster, i, own int,
 ) (*producer, error) {
 	w := &e.plan.Workload
-	topic, index := i%w.Topics, i/w.Topics
+	topic, index, partitions := i%w.Topics, i/w.Topics, int(e.growth.most)
 	class := w.ClassOf(index) + 1
 	p := &producer{
 		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
-		base:    uint32((topic*w.Producers + index) * w.Partitions),
+		base:    uint32((topic*w.Producers + index) * partitions),
 		payload: e.payloads[max(class-1, 0)], class: class, chooser: newChooser(w, e.plan.Spread),
-		nextSeq: make([]int64, w.Partitions), measuredFrom: never(w.Partitions),
-		window:   e.window,
+		nextSeq: make([]int64, partitions), measuredFrom: never(partitions),
+		window: e.window, growth: e.growth,
 		Recorder: e.producing.recorder(own),
-		sent:     measure.NewSent(w.Partitions), errors: make(map[string]int64),
+		sent:     measure.NewSent(partitions), errors: make(map[string]int64),
 	}
-	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
+	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
-		Topic: e.topics[topic], Index: index, InFlight: w.MaxInFlight,
+		Topic: e.grown[topic], Index: index, InFlight: w.MaxInFlight,
 		MessageMax: p.payload.most, Delivery: w.Delivery, Answered: p.requested,
 	})
 	p.system = opened
@@ -226,5 +226,5 @@ func TimedMessages(w *workload.Workload) int {
 	}
 	// Room for lanes that get more than their share.
 	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(
-		w.Topics*w.Producers*w.Partitions), maxTimed))
+		w.Topics*w.Producers*w.MostPartitions()), maxTimed))
 }

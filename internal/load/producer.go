@@ -73,6 +73,7 @@ type producer struct {
 	phase        measure.Phase
 	measuredFrom []int64
 	window       *window
+	growth       growth // of its topic
 
 	handed  atomic.Int64
 	answers atomic.Int64
@@ -114,7 +115,8 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 		p.phase = phase
 		copy(p.measuredFrom, p.nextSeq)
 	}
-	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, p.index, ordinal, dueNs-p.startNs)
+	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, p.index, ordinal, dueNs-p.startNs,
+		p.growth.at(dueNs, p.window))
 	f.seq = p.nextSeq[f.Partition]
 	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase
 	lane := p.base + uint32(f.Partition)

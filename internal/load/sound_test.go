@@ -89,10 +89,10 @@ func deliverChanged(t *testing.T, change func(*system.Received)) result.Subscrip
 
 // keyOfAnother returns a key that belongs to another partition than a key's.
 func keyOfAnother(key []byte) []byte {
-	c := newChooser(&workload.Workload{Partitions: soundPartitions,
+	c := newChooser(&workload.Workload{
 		Keys: workload.Keys{Kind: workload.KeysRoundRobin, Count: 50}}, system.Spread{})
 	for seq := int64(0); ; seq++ {
-		other, partition := c.choose(make([]byte, keyBytes), seq, 0, seq, 0)
+		other, partition := c.choose(make([]byte, keyBytes), seq, 0, seq, 0, soundPartitions)
 		if int64(partition) != keyPartition(key, soundPartitions) {
 			return other
 		}

@@ -115,11 +115,11 @@ func TestKeysArePure(t *testing.T) {
 			counts, partitionOf := map[string]int{}, map[string]int32{}
 			const n = 20_000
 			for seq := int64(n - 1); seq >= 0; seq-- {
-				two.choose(make([]byte, keyBytes), seq, 0, seq, 0)
+				two.choose(make([]byte, keyBytes), seq, 0, seq, 0, 7)
 			}
 			for seq := range int64(n) {
-				a, pa := one.choose(make([]byte, keyBytes), seq, 0, seq, 0)
-				b, pb := two.choose(make([]byte, keyBytes), seq, 0, seq, 0)
+				a, pa := one.choose(make([]byte, keyBytes), seq, 0, seq, 0, 7)
+				b, pb := two.choose(make([]byte, keyBytes), seq, 0, seq, 0, 7)
 				if !bytes.Equal(a, b) || pa != pb {
 					t.Fatalf("message %d: key %q or %q, partition %d or %d", seq, a, b, pa, pb)
 				}
@@ -178,7 +178,7 @@ func TestSpreadFollowsTheClient(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			chooser := newChooser(c.w, c.spread)
 			for i := range int64(200) {
-				key, got := chooser.choose(nil, 7*i, c.producer, i, i*msNs)
+				key, got := chooser.choose(nil, 7*i, c.producer, i, i*msNs, 3)
 				if want := int32(c.want(i) % 3); key != nil || got != want {
 					t.Fatalf("message %d goes to partition %d with key %q, want %d without a key",
 						i, got, key, want)

@@ -215,7 +215,10 @@ type Counters struct {
 	BytesWithin    int64   // payload of AckedWithin
 	ReceivedWithin []int64 // by subscription
 	BlockedNs      int64
-	FirstHandedNs  int64 // the earliest; 0: none yet
+	// Found counts the added partitions from which the workload's own subscriptions have received
+	// a message, for each of them.
+	Found         int64
+	FirstHandedNs int64 // the earliest; 0: none yet
 
 	Read         int64 // first arrivals at consumers that read later
 	FirstReadNs  int64 // the earliest arrival there; 0: none yet

@@ -186,14 +186,14 @@ func (p *faultyRun) effect(k int) {
 	}
 	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
-	resizes := workload.FaultKind(f.Do).Resizes()
-	if resizes {
-		search = max(search, f.InSyncNs) // copies move until then
+	stays := workload.FaultKind(f.Do).Stays()
+	if stays {
+		search = max(search, f.InSyncNs) // copies move, or clients look, until then
 	}
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
 	}
-	if (e.AckedAgainNs != 0 || !e.Seen()) && (!resizes || f.InSyncNs > 0) {
+	if (e.AckedAgainNs != 0 || !e.Seen()) && (!stays || f.InSyncNs > 0) {
 		e.RecoveredNs = p.recovered(search, p.horizon(k))
 	}
 }

@@ -37,12 +37,34 @@ func resized(r *result.Run, changes []result.Fault) result.Verdict {
 		said = append(said, fmt.Sprintf("%s: all copies complete after %s, no acknowledgement "+
 			"for %s", what, quantity.Duration(f.InSyncNs-f.StartNs), Silence(f.Effect)))
 	}
-	if r.Impact == nil {
-		return say(Resized, outcome, "%s", strings.Join(said, "; "))
+	return say(Resized, outcome, "%s%s", strings.Join(said, "; "), costOf(r.Impact))
+}
+
+// costOf says what changes cost, after a sentence about them.
+func costOf(i *result.Impact) string {
+	if i == nil {
+		return ""
 	}
-	return say(Resized, outcome, "%s; in all faults %s messages refused, publish p99 %s",
-		strings.Join(said, "; "), quantity.Count(r.Impact.During.Failed),
-		beforeDuringAfter(r.Impact))
+	return fmt.Sprintf("; in all faults %s messages refused, publish p99 %s",
+		quantity.Count(i.During.Failed), beforeDuringAfter(i))
+}
+
+func addsPartitions(f result.Fault) bool { return f.Do == string(workload.FaultAddPartitions) }
+
+// discovered judges whether every subscription received from the partitions that were added, and
+// says what that took.
+func discovered(r *result.Run, f result.Fault) result.Verdict {
+	switch {
+	case f.Error != "":
+		return say(Discovered, result.Broken, "%s", f.Error)
+	case f.InSyncNs == 0:
+		return say(Discovered, result.Unknown, "the run ended before every subscription had "+
+			"received from the new partitions")
+	}
+	return say(Discovered, result.Holds, "%s: servers and producers had them after %s; every "+
+		"subscription received from them within %s of their first messages; no acknowledgement "+
+		"for %s%s", f.Sentence, quantity.Duration(f.InjectedNs-f.StartNs),
+		quantity.Duration(f.InSyncNs-f.UsedNs), Silence(f.Effect), costOf(r.Impact))
 }
 
 // Silence prints the longest time of a fault without an acknowledgement.

@@ -39,8 +39,8 @@ var bySeverity = []string{
 	Loss, codeFailed, codeIncomplete, CodeRunning, Failures, codeCensored, codeUnread,
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
-	Rolling, Resized, codeInterrupted, Incomparable, codeImported, codeClosedLoop, codeStandIn,
-	Rate, Receiving, Generator, Steady, Trends, codeCopies,
+	Rolling, Resized, Discovered, codeInterrupted, Incomparable, codeImported, codeClosedLoop,
+	codeStandIn, Rate, Receiving, Generator, Steady, Trends, codeCopies,
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.

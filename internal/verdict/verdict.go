@@ -74,6 +74,9 @@ func fill(r *result.Run, receiving, steady result.Verdict, events []result.Event
 	if changes := resizes(r); len(changes) > 0 {
 		r.Verdicts = append(r.Verdicts, resized(r, changes))
 	}
+	if at := slices.IndexFunc(r.Faults, addsPartitions); at >= 0 {
+		r.Verdicts = append(r.Verdicts, discovered(r, r.Faults[at]))
+	}
 	if r.Trends != nil {
 		r.Verdicts = append(r.Verdicts, drift(r.Trends, r.Summary.WindowNs))
 	}
@@ -125,6 +128,7 @@ const (
 	Servers      = "servers"         // of runs in which one ended by itself
 	Rolling      = "rolling_restart" // of runs with one
 	Resized      = "resized"         // of runs in which servers joined or left
+	Discovered   = "discovered"      // of runs in which partitions were added
 	Trends       = "trends"          // of long windows
 	Counts       = "counts"
 )

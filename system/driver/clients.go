@@ -49,6 +49,19 @@ func (c *Clients) Forget(one Closer) {
 	delete(c.open, one)
 }
 
+// Each calls a function for every open client, and returns the first error.
+func (c *Clients) Each(do func(Closer) error) error {
+	c.mu.Lock()
+	all := slices.Collect(maps.Keys(c.open))
+	c.mu.Unlock()
+	for _, one := range all {
+		if err := do(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close closes all open clients concurrently and refuses further clients. Then the first call
 // calls the functions in then, which close the cluster's own connections.
 func (c *Clients) Close(ctx context.Context, then ...func() error) error {

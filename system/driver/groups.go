@@ -32,6 +32,19 @@ func (g *Groups[G]) Of(t system.Topic, name string, create func() *G) *G {
 	return g.all[key]
 }
 
+// On returns the groups of a topic.
+func (g *Groups[G]) On(t system.Topic) []*G {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []*G
+	for key, one := range g.all {
+		if key.topic == t.Name {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
 // Drop removes the groups of topics before their deletion, and returns the groups.
 func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 	names := make(map[string]bool, len(topics))

@@ -114,6 +114,7 @@ func (s *suite) live() []namedTest {
 		{"deleted_topic_is_noticed", s.deletedTopic},
 		{"existing_topic_is_read_from_its_end", s.existing},
 		{"many_topics_at_once", s.manyTopics},
+		{"added_partitions_take_messages", s.added},
 		{"cluster_close_ends_what_it_opened", s.clusterClose},
 		{"optional_capabilities", s.optional},
 	}

@@ -118,7 +118,7 @@ func fetchOptions(c *cluster, topic string) []kgo.Opt {
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
 	options := append(append(fetchOptions(c, o.Topic.Name), c.balancers()...),
-		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(c.cfg.reset),
 		kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
 		kgo.SessionTimeout(c.cfg.session), kgo.HeartbeatInterval(c.cfg.heartbeat),
 		kgo.BlockRebalanceOnPoll(),

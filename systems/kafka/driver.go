@@ -55,7 +55,8 @@ func (kafkaSystem) Describe() system.Description {
 		Waits:    settingWaits,
 		Periods: []system.Period{{What: "Kafka's check for old segments",
 			Every: 5 * time.Minute}},
-		Copies: []string{setReplication},
+		Copies:       []string{setReplication},
+		RefuseAdding: system.Always(""),
 		RefuseResize: func(r system.Check) string {
 			return copiesOf(r.Settings, r.Durability).RefuseResize(r.Nodes)
 		},
@@ -226,7 +227,7 @@ func baseOptions(o system.Options, c config) []kgo.Opt {
 		// No client telemetry to the brokers.
 		kgo.DisableClientMetrics(),
 		// Find partitions that have moved soon.
-		kgo.MetadataMinAge(100 * time.Millisecond),
+		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(c.metadataAge),
 	}
 	if o.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(o.TLS))

@@ -55,6 +55,8 @@ var ombSettings = map[string]struct {
 	"session.timeout.ms":                    {"session_timeout", asMillis},
 	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
 	"client.rack":                           {"client_rack", asText},
+	"metadata.max.age.ms":                   {"metadata_max_age", asMillis},
+	"auto.offset.reset":                     {"auto_offset_reset", asText},
 }
 
 // ombMeaning says why a property has no setting.
@@ -64,7 +66,6 @@ var ombMeaning = map[string]string{
 		"to the message",
 	"enable.auto.commit": "positions of handled messages are committed every " +
 		"auto_commit_interval",
-	"auto.offset.reset":       "subscriptions exist before the load",
 	"isolation.level":         "it follows from the workload's delivery",
 	"client.id":               "plimsoll's clients have names of their own",
 	"offsetCommitLingerMs":    "auto_commit_interval says how often positions are committed",

@@ -37,6 +37,8 @@ const (
 	setAssignment        = "partition_assignment_strategy"
 	setGroupType         = "group_type"
 	setRecordLock        = "record_lock_duration"
+	setMetadataAge       = "metadata_max_age"
+	setReset             = "auto_offset_reset"
 	setRack              = "client_rack"
 	setSASL              = "sasl_mechanism"
 	setReplication       = "replication_factor"
@@ -47,6 +49,7 @@ const (
 const (
 	none         = "none"
 	assignRange  = "range"
+	latest       = "latest"
 	largestInt32 = 1<<31 - 1
 )
 
@@ -101,6 +104,11 @@ group_type text classic classic|consumer|share
     KIP-932), whose members take single records of all partitions
 record_lock_duration duration 30s 15s..1h
     share groups: after how long a record without an acknowledgement is delivered again
+metadata_max_age duration 5m 1s..
+    how often clients look for new partitions
+auto_offset_reset text earliest earliest|latest
+    where a consumer group begins in a partition that is added later (the clients' own default,
+    latest, misses what was sent before a consumer found it)
 client_rack text none
     the rack of consumers: brokers that have racks and replica.selector.class let them fetch from
     a copy in theirs
@@ -125,7 +133,8 @@ type config struct {
 
 	fetchMinBytes, fetchMaxBytes, fetchMaxPartition int32
 	fetchMaxWait, commitInterval                    time.Duration
-	session, heartbeat, recordLock                  time.Duration
+	session, heartbeat, recordLock, metadataAge     time.Duration
+	reset                                           kgo.Offset
 	maxPoll                                         int
 	assignment                                      func() kgo.GroupBalancer
 
@@ -149,9 +158,13 @@ func readConfig(s system.Settings, l workload.Level) config {
 		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(
 			setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
-		recordLock: s.Duration(setRecordLock),
-		maxPoll:    int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)],
+		recordLock: s.Duration(setRecordLock), metadataAge: s.Duration(setMetadataAge),
+		reset:   kgo.NewOffset().AtStart(),
+		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)],
 		sasl: s.Text(setSASL), copies: copiesOf(s, l),
+	}
+	if s.Text(setReset) == latest {
+		c.reset = kgo.NewOffset().AtEnd()
 	}
 	if rack := s.Text(setRack); rack != none {
 		c.rack = rack

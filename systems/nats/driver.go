@@ -59,6 +59,7 @@ func (natsSystem) Describe() system.Description {
 		Redelivery:    redelivery,
 		RefuseReturns: system.Always(""), // with a negative acknowledgement
 		RefuseResize:  refuseResize,
+		RefuseAdding:  system.Always(""),
 		Capabilities:  capabilities,
 	}
 }

@@ -15,7 +15,7 @@ func TestConformance(t *testing.T) {
 		System: New(),
 		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
 			c := clusterAt(t, level)
-			return optionsOf(t, c, level), c.Nodes()
+			return optionsOf(t, c, level, setDiscovery, "1s"), c.Nodes()
 		},
 	})
 }

@@ -87,6 +87,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.
 		Type:                        c.cfg.subscription,
 		SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
 		ReceiverQueueSize:           c.cfg.receiverQueue,
+		AutoDiscoveryPeriod:         c.cfg.discovery,
 		AckGroupingOptions: &client.AckGroupingOptions{MaxSize: c.cfg.ackGroupSize,
 			MaxTime: c.cfg.ackGroupTime},
 		Interceptors: client.ConsumerInterceptors{&ending{r}},

@@ -48,6 +48,7 @@ func (pulsarSystem) Describe() system.Description {
 		Copies:         []string{setEnsemble, setWriteQuorum},
 		Redelivery:     redelivery,
 		RefuseResize:   refuseResize,
+		RefuseAdding:   system.Always(""),
 		OwnsPartitions: ownsPartitions,
 		Spread:         spread,
 		Capabilities:   capabilities,

@@ -19,6 +19,9 @@ import (
 var errTimedOut = fmt.Errorf("the broker did not answer within %s: %w", setSendTimeout,
 	system.ErrUnknown)
 
+var errUndiscovered = errors.New("the producer has not found this new partition yet: lower " +
+	setDiscovery)
+
 // producer sends to one topic with its own client. The library holds at most as many messages as
 // there are slots; Send waits for a free slot.
 //
@@ -31,7 +34,8 @@ type producer struct {
 	client     client.Client
 	lib        client.Producer
 	of         *cluster
-	partitions int
+	partitions int                  // that the topic has in the end
+	topic      client.TopicMetadata // as the library knows it
 	slots      *driver.Slots[slot]
 	closing    driver.Closing
 	life       context.Context
@@ -109,14 +113,16 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		p.stop()
 		return nil, c.notOpened(ctx, "producer", lib, said.cause(err))
 	}
+	p.topic = p.lib.(client.TopicMetadata) // the library hands it to routers as one
 	go p.watch()
 	return p, c.clients.Keep(ctx, p)
 }
 
 func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.ProducerOptions {
 	options := client.ProducerOptions{
-		Topic:       c.fullName(o.Topic.Name),
-		SendTimeout: -1, // watch has it
+		Topic:                           c.fullName(o.Topic.Name),
+		SendTimeout:                     -1, // watch has it
+		PartitionsAutoDiscoveryInterval: c.cfg.discovery,
 		// Sending waits when this many are unanswered, and the wait is charged to the system.
 		MaxPendingMessages: c.cfg.maxPending,
 		CompressionType:    c.cfg.compression,
@@ -135,7 +141,7 @@ func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.
 // Send hands the message to the client library. It blocks while every slot is
 // in flight, and while the library waits for answers of the partition.
 func (p *producer) Send(m *system.Message) {
-	if err := driver.CheckPartition(m, p.partitions); err != nil {
+	if err := p.check(m); err != nil {
 		m.Done(err)
 		return
 	}
@@ -148,6 +154,18 @@ func (p *producer) Send(m *system.Message) {
 	}
 	p.handOver(s, m)
 }
+
+// check refuses a partition that does not exist, or that the library does not know yet: the library
+// would take another one.
+func (p *producer) check(m *system.Message) error {
+	if err := driver.CheckPartition(m, p.partitions); err != nil || p.knows(int(m.Partition)+1) {
+		return err
+	}
+	return errUndiscovered
+}
+
+// knows reports whether the library knows so many partitions.
+func (p *producer) knows(partitions int) bool { return partitions <= int(p.topic.NumPartitions()) }
 
 // handOver hands the message to the library.
 func (p *producer) handOver(s *slot, m *system.Message) {

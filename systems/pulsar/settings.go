@@ -26,6 +26,7 @@ const (
 	setReceiverQueue    = "receiver_queue_size"
 	setAckGroupTime     = "ack_grouping_max_time"
 	setAckGroupSize     = "ack_grouping_max_size"
+	setDiscovery        = "partition_discovery"
 	setConnections      = "connections_per_broker"
 	setOperationTimeout = "operation_timeout"
 	setKeepAlive        = "keep_alive_interval"
@@ -88,6 +89,8 @@ ack_grouping_max_time duration 100ms 0s..1m
     longest that acknowledgements are gathered before they are sent; 0: each at once
 ack_grouping_max_size count 1000 1..1000000
     most acknowledgements that are gathered before they are sent
+partition_discovery duration 1m 1s..1h
+    how often producers and consumers look for new partitions
 connections_per_broker count 1 1..100
     connections of each producer and each consumer to each broker
 operation_timeout duration 10s 1s..1h
@@ -138,6 +141,7 @@ type config struct {
 	connections           int
 	operationTimeout      time.Duration
 	keepAlive             time.Duration
+	discovery             time.Duration
 	tenant, namespace     string
 	bundles               int
 	ensemble, writeQuorum int
@@ -159,8 +163,8 @@ func readConfig(s system.Settings) config {
 		ackGroupTime:  s.Duration(setAckGroupTime), ackGroupSize: uint32(s.Count(setAckGroupSize)),
 		connections:      int(s.Count(setConnections)),
 		operationTimeout: s.Duration(setOperationTimeout),
-		keepAlive:        s.Duration(setKeepAlive),
-		tenant:           s.Text(setTenant), namespace: s.Text(setNamespace),
+		keepAlive:        s.Duration(setKeepAlive), discovery: s.Duration(setDiscovery),
+		tenant: s.Text(setTenant), namespace: s.Text(setNamespace),
 		bundles:  int(s.Count(setBundles)),
 		ensemble: int(s.Count(setEnsemble)), writeQuorum: int(s.Count(setWriteQuorum)),
 		keep: s.Text(setRetention) == infinite, adminEndpoints: s.Text(setAdminEndpoints),

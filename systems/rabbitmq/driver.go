@@ -62,6 +62,7 @@ func (rabbitSystem) Describe() system.Description {
 		Redelivery:     redelivery,
 		RefuseReturns:  refuseReturns,
 		RefuseResize:   refuseResize,
+		RefuseAdding:   refuseAdding,
 		OwnsPartitions: func(s system.Settings) bool { return s.Text(setProtocol) != amqp10 },
 		RefuseExisting: refuseExisting,
 		Capabilities:   capabilities,

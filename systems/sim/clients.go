@@ -13,11 +13,16 @@ import (
 // creation.
 type topic struct {
 	partitions    []queue[*slot]
-	retained      []*record // all messages, if the cluster retains them; the oldest first
+	first         int          // partitions that it had from the beginning
+	count         atomic.Int32 // of partitions, for producers
+	retained      []*record    // all messages, if the cluster retains them; the oldest first
 	subscriptions map[string]*subscription
 	ordered       []*subscription
 	kept          int64 // records so far
 }
+
+// has reports whether there is such a partition, to any goroutine.
+func (t *topic) has(partition int32) bool { return partition >= 0 && partition < t.count.Load() }
 
 // subscription holds the consumers that share a topic, and their waiting messages.
 type subscription struct {
@@ -54,7 +59,7 @@ type producer struct {
 }
 
 func (p *producer) Send(m *system.Message) {
-	if m.Partition < 0 || int(m.Partition) >= len(p.topic.partitions) {
+	if !p.topic.has(m.Partition) {
 		m.Done(errNoPartition)
 		return
 	}
@@ -66,7 +71,7 @@ func (p *producer) Send(m *system.Message) {
 // SendBatch hands several messages over at one moment: they arrive together.
 func (p *producer) SendBatch(batch []*system.Message) {
 	for _, m := range batch {
-		if m.Partition < 0 || int(m.Partition) >= len(p.topic.partitions) {
+		if !p.topic.has(m.Partition) {
 			for _, m := range batch {
 				p.Send(m) // each is answered separately
 			}

@@ -49,6 +49,10 @@ func (l *simulator) planCopy(ackedNs int64, r *record) {
 }
 
 func (l *simulator) plan(ackedNs int64, r *record) {
+	if l.added.hides(r.topic, r.partition, ackedNs) {
+		l.added.waiting.push(delivery{atNs: l.added.untilNs, record: r})
+		return
+	}
 	l.deliveries.push(delivery{atNs: l.truth.afterStall(ackedNs + l.truth.delayNs), record: r})
 }
 
@@ -76,11 +80,14 @@ func (l *simulator) release(r *record) {
 
 // firstDelivery returns the queue whose head is due first.
 func (l *simulator) firstDelivery() *queue[delivery] {
-	again, ok := l.copies.peek()
-	if d, some := l.deliveries.peek(); ok && (!some || again.atNs < d.atNs) {
-		return &l.copies
+	first := &l.deliveries
+	for _, q := range [...]*queue[delivery]{&l.copies, &l.added.waiting} {
+		d, some := first.peek()
+		if other, ok := q.peek(); ok && (!some || other.atNs < d.atNs) {
+			first = q
+		}
 	}
-	return &l.deliveries
+	return first
 }
 
 func (l *simulator) deliverDue(now int64) bool {

@@ -112,6 +112,10 @@ fault_swap count 0 0..200k
     messages delivered after the one that follows them, before each fault
 fault_unknown count 0 0..200k
     messages delivered and never acknowledged, before each fault
+discovery duration 0s
+    added partitions: time from their addition until consumers receive from them
+discovery_loses bool false
+    whether messages acknowledged in that time are never delivered
 service_drift number 0 0..1000
     growth of the service time in each hour, as a share of its initial value
 cold_times number 1 1..1000

@@ -81,6 +81,7 @@ func (*System) Describe() system.Description {
 		RefuseReturns:  refuseReturns,
 		OwnsPartitions: ownsPartitions,
 		Unordered:      unordered,
+		RefuseAdding:   system.Always(""),
 		RefuseExisting: system.Always(""), // each subscription has its own copy of every message
 	}
 }
@@ -117,8 +118,10 @@ func (c *cluster) CreateTopic(_ context.Context, t system.Topic) error {
 	if _, taken := c.topics[t.Name]; taken {
 		return fmt.Errorf("create topic %s: it exists already", t.Name)
 	}
-	c.topics[t.Name] = &topic{partitions: make([]queue[*slot], t.Partitions),
+	made := &topic{partitions: make([]queue[*slot], t.Partitions), first: t.Partitions,
 		subscriptions: make(map[string]*subscription)}
+	made.count.Store(int32(t.Partitions))
+	c.topics[t.Name] = made
 	return nil
 }
 
@@ -149,10 +152,11 @@ func (c *cluster) OpenProducer(_ context.Context, o system.ProducerOptions) (sys
 	if err != nil {
 		return nil, err
 	}
+	partitions := max(o.Topic.Partitions, len(t.partitions))
 	p := &producer{
 		simulator: c.simulator, topic: t, index: o.Index,
 		transactional: o.Delivery == workload.ExactlyOnce,
-		held:          make([]*record, len(t.partitions)), sent: make([]int64, len(t.partitions)),
+		held:          make([]*record, partitions), sent: make([]int64, partitions),
 		idle: make(chan struct{}, 1),
 	}
 	c.producers = append(c.producers, p)

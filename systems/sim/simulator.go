@@ -108,6 +108,7 @@ type simulator struct {
 	lists      [][]answer          // of ended transactions, for reuse
 	deliveries queue[delivery]
 	copies     queue[delivery] // delivered later than the message
+	added      added
 	returns    queue[given]
 	draining   []*subscription // with a backlog and a consumer
 	drainNs    float64         // between two deliveries to a subscription; 0: no limit
@@ -153,6 +154,7 @@ func newSimulator(c clock.Clock, s system.Settings, born *birth) *simulator {
 		redeliveryNs: int64(s.Duration("redelivery_delay")),
 		forgetShare:  s.Count("forget_per_million"),
 		rebalanceNs:  int64(s.Duration("rebalance_for")),
+		added:        newAdded(s),
 	}
 	if rate := s.Rate("drain_rate"); rate > 0 {
 		l.drainNs = 1e9 / rate
@@ -410,7 +412,8 @@ func (l *simulator) accept(a answer) error {
 		return errRefused
 	case l.buffered >= l.bufferMax:
 		return errBufferFull
-	case s.what == lose:
+	case s.what == lose,
+		l.added.loses && l.added.hides(s.from.topic, a.message.Partition, a.atNs):
 		p.Lost++
 		if len(p.LostMessages) < maxNamed {
 			p.LostMessages = append(p.LostMessages,

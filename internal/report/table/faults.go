@@ -25,6 +25,11 @@ func faultTimes(r *result.Run, f result.Fault) string {
 			out += ", in sync again " + quantity.Duration(f.InSyncNs-f.StartNs) +
 				" after the stop began"
 		}
+	case f.Do == string(workload.FaultAddPartitions) && f.InjectedNs > 0:
+		out += ", had after " + quantity.Duration(f.InjectedNs-f.StartNs)
+		if f.InSyncNs > 0 {
+			out += ", found by all within " + quantity.Duration(f.InSyncNs-f.UsedNs)
+		}
 	case f.InSyncNs > 0:
 		out += ", all copies complete " + quantity.Duration(f.InSyncNs-f.StartNs) + " later"
 	case workload.FaultKind(f.Do).Resizes() && f.HealedNs > 0:
@@ -37,7 +42,7 @@ func faultTimes(r *result.Run, f result.Fault) string {
 	if f.Error != "" {
 		return out + ": " + document.Clean(f.Error)
 	}
-	if f.HealedNs-f.HealStartNs > 1_000_000 && !workload.FaultKind(f.Do).Resizes() {
+	if f.HealedNs-f.HealStartNs > 1_000_000 && !workload.FaultKind(f.Do).Stays() {
 		out += ", the heal took " + quantity.Duration(f.HealedNs-f.HealStartNs)
 	}
 	return out
@@ -57,7 +62,7 @@ func sinceFault(f result.Fault, atNs int64, never string) string {
 	if atNs == 0 {
 		return never
 	}
-	if workload.FaultKind(f.Do).Resizes() {
+	if workload.FaultKind(f.Do).Stays() {
 		return quantity.Duration(atNs-f.StartNs) + " after its beginning"
 	}
 	injected := quantity.Duration(atNs-f.InjectedNs) + " after the injection"

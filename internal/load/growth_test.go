@@ -1,0 +1,43 @@
+package load
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// An added partition counts once for each subscription, whichever message of it comes, and the
+// first partitions do not count.
+func TestAddedPartitionsAreCountedOnce(t *testing.T) {
+	var all atomic.Int64
+	one, other := found{make([]atomic.Bool, 2), &all}, found{make([]atomic.Bool, 2), &all}
+	for i, step := range []struct {
+		of        *found
+		partition int
+		want      int64
+	}{{&one, 0, 0}, {&one, 3, 1}, {&one, 3, 1}, {&other, 3, 2}, {&one, 4, 3}, {&one, 5, 3},
+		{&other, 2, 3}, {&other, 4, 4}} {
+		if step.of.arrived(step.partition, 3); all.Load() != step.want {
+			t.Errorf("step %d: %d partitions are found, want %d", i, all.Load(), step.want)
+		}
+	}
+}
+
+// Messages due from half of the fault's time on go to all partitions.
+func TestGrowthFollowsDueTimes(t *testing.T) {
+	w := &workload.Workload{Partitions: 3, Duration: time.Minute, Faults: []workload.Fault{{
+		Do: workload.FaultAddPartitions, At: 2, For: 10, ToPartitions: 5}}}
+	g, in := growthOf(w), newWindow()
+	in.fromNs.Store(100)
+	for due, want := range map[int64]uint32{0: 3, 100: 3, 106: 3, 107: 5, 1000: 5} {
+		if got := g.at(due, in); got != want {
+			t.Errorf("a message due at %d has %d partitions, want %d", due, got, want)
+		}
+	}
+	w.Faults = nil
+	if g := growthOf(w); g.at(1000, in) != 3 {
+		t.Errorf("%+v", g)
+	}
+}

@@ -1,0 +1,43 @@
+package systemtest
+
+import (
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// added gives a topic more partitions while it has a producer and a consumer. Messages to all of
+// them are acknowledged, and a subscription that existed before receives each once: by its
+// consumer, or where that looks for partitions from time to time, by the one that comes after it.
+func (s *suite) added(t *testing.T) {
+	if why := s.System.Describe().WhyNoAdding(s.options[s.level].Settings); why != "" {
+		t.Skip(why)
+	}
+	c := s.connect(t)
+	adder, able := c.(system.PartitionAdder)
+	if !able {
+		t.Fatal("Description.RefuseAdding refuses nothing, and the cluster is no PartitionAdder")
+	}
+	before := s.topic(t, c, partitions/2)
+	grown := system.Topic{Name: before.Name, Partitions: partitions}
+	b := newArrivals()
+	first := s.consumer(t, c, before, "grows", 0, workload.AtLeastOnce, b)
+	p := s.sender(t, c, grown, 0)
+	ctx := s.context(t)
+	must(t, "sending", p.send(ctx, 0, nil, 64))
+	must(t, "receiving", b.await(ctx, 1))
+	must(t, "adding partitions", adder.AddPartitions(ctx, []system.Topic{grown}))
+	must(t, "sending", p.sendMany(ctx, s.Messages/4))
+	must(t, "waiting for acknowledgements", p.await(ctx))
+	p.mustAll(t)
+	s.close(t, first)
+	s.consumer(t, c, grown, "grows", 0, workload.AtLeastOnce, b)
+	must(t, "receiving", b.await(ctx, 1+s.Messages/4))
+	evidence, err := c.ReadDurability(ctx, []system.Topic{grown})
+	must(t, "reading the durability of a topic with added partitions", err)
+	if evidence.Level != s.level {
+		t.Errorf("the topic has level %d with the added partitions, and %d without", evidence.Level,
+			s.level)
+	}
+}
