@@ -190,7 +190,7 @@ interop: ## Have the Java HdrHistogram read our log, and write its output as gol
 	$(GO) test -run Java ./result -update
 
 # Each of these is broken at the highest durability level that it has here.
-HIGHEST := postgres-queue postgres-log artemis-pair artemis-mirror artemis-zookeeper activemq-leveldb
+HIGHEST := postgres-queue postgres-log rocketmq artemis-pair artemis-mirror artemis-zookeeper activemq-leveldb
 # And these, whose one node cannot be cut off from others.
 SINGLE_NODE := activemq-kahadb sqs mongodb
 

@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/pulsar"
 	"github.com/plimsoll-bench/plimsoll/systems/rabbitmq"
 	"github.com/plimsoll-bench/plimsoll/systems/redis"
+	"github.com/plimsoll-bench/plimsoll/systems/rocketmq"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/systems/sqs"
 )
@@ -36,6 +37,7 @@ func All() []system.System {
 		rabbitmq.New(),
 		postgres.New(),
 		redis.New(),
+		rocketmq.New(),
 		eventstore.New(),
 		sqs.New(),
 		mongodb.New(),

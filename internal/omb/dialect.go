@@ -80,20 +80,14 @@ func (all Dialects) classes() []string {
 	return names
 }
 
-// undriven has notes on drivers of systems that plimsoll cannot measure.
+// undriven has the drivers of systems that plimsoll cannot measure.
 var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
-		"jms.JMSBenchmarkDriver":            func(d *DriverFile) { d.Undriven("JMS") },
-		"mqtt5.MqttBenchmarkDriver":         func(d *DriverFile) { d.Undriven("MQTT") },
-		"rocketmq.RocketMQBenchmarkDriver":  func(d *DriverFile) { d.Undriven("RocketMQ") },
-		"rocketmq.RocketMQ5BenchmarkDriver": func(d *DriverFile) { d.Undriven("RocketMQ") },
-		"pravega.PravegaBenchmarkDriver":    func(d *DriverFile) { d.Undriven("Pravega") },
+		"jms.JMSBenchmarkDriver":         func(d *DriverFile) { d.Undriven("JMS") },
+		"mqtt5.MqttBenchmarkDriver":      func(d *DriverFile) { d.Undriven("MQTT") },
+		"pravega.PravegaBenchmarkDriver": func(d *DriverFile) { d.Undriven("Pravega") },
 		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) {
 			d.Undriven("DistributedLog on BookKeeper")
 		},
-	},
-	Caveats: []Caveat{
-		{Driver: "rocketmq", Note: "the end-to-end latency of OMB's RocketMQ driver begins at " +
-			"the born timestamp, in whole milliseconds"},
 	},
 }

@@ -227,7 +227,6 @@ func TestNewerResults(t *testing.T) {
 
 func TestNotesOfDrivers(t *testing.T) {
 	for driver, want := range map[string]string{
-		"RocketMQ": "born",
 		"Upstream": "every message", "Fork": "only here",
 	} {
 		src := strings.NewReplacer("DRIVER", driver, "ERRORS", "0").Replace(newer)

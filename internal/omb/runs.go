@@ -333,7 +333,7 @@ func quoted(keys []string) []string {
 func (all Dialects) caveats(r *Result) []string {
 	driver := strings.ToLower(r.Driver)
 	var notes []string
-	for _, d := range append(all[:len(all):len(all)], undriven) {
+	for _, d := range all {
 		for _, c := range d.Caveats {
 			if strings.Contains(driver, c.Driver) && (!c.Upstream || r.MessageBytes > 0) {
 				notes = append(notes, c.Note)

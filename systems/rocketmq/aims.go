@@ -1,0 +1,27 @@
+package rocketmq
+
+import (
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// aims are the settings for each aim of the clients.
+var aims = map[workload.Clients]system.Aim{
+	workload.ClientsDefault: {How: "a batch leaves as soon as the one before it is answered, and " +
+		"a pull waits at the broker"},
+	workload.ClientsLatency: {
+		Sets: system.MustSet(setLinger + "=0s"),
+		How:  "a batch leaves as soon as the one before it is answered",
+	},
+	workload.ClientsThroughput: {
+		Sets: system.MustSet(setLinger + "=20ms"),
+		How:  "a batch fills for 20ms, or until it is full",
+	},
+}
+
+// settingWaits are the waits that settings cause.
+var settingWaits = []system.Wait{
+	{Series: result.Publish, Setting: setLinger,
+		Words: "the client waits up to %s for more messages"},
+}
