@@ -20,9 +20,10 @@ type Fault struct {
 	// InSyncNs is when the nodes were in sync with the others again, of a rolling restart, or when
 	// all copies were complete, of a change of the cluster's size.
 	InSyncNs int64 `json:"in_sync_ns,omitempty"`
-	// UsedNs is when messages began to go to added partitions; InSyncNs is then when every
-	// subscription had received from all of them.
+	// UsedNs is when messages began to go to added partitions, and FoundNs when every subscription
+	// had received from all of them.
 	UsedNs   int64  `json:"used_ns,omitempty"`
+	FoundNs  int64  `json:"found_ns,omitempty"`
 	Sentence string `json:"sentence"`
 	Error    string `json:"error,omitempty"` // why it could not be injected, or healed
 	// Effect is the effect of the fault, as internal/verdict finds it.

@@ -46,7 +46,10 @@ type Description struct {
 	// RefuseAdding returns why topics cannot get more partitions under load; empty: they can, and
 	// the Cluster is a PartitionAdder; nil: plimsoll's driver cannot do it.
 	RefuseAdding func(s Settings) (why string)
-	Waits        []Wait // that settings cause, in the order of a message's way
+	// Discovery names the setting that says how often clients look for partitions which were added;
+	// empty: they know them at once.
+	Discovery string
+	Waits     []Wait // that settings cause, in the order of a message's way
 	// Periods are those of work that the servers do from time to time, as plimsoll starts them.
 	Periods []Period
 	// Copies names the settings with the number of copies of each message, which may be left to

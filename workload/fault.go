@@ -6,7 +6,7 @@ import (
 )
 
 // Fault is an outage that plimsoll injects on purpose while load is offered, and heals again, or a
-// change of the cluster's size, which stays.
+// permanent change of the cluster's size or of its topics.
 type Fault struct {
 	Do     FaultKind
 	Target FaultTarget
@@ -17,7 +17,8 @@ type Fault struct {
 	Within time.Duration
 	// Every, when it is not 0, repeats the fault until the window ends.
 	Every time.Duration
-	// For is how long it lasts before it is healed. A scenario that lasts longer is given up.
+	// For is how long it lasts before it is healed. A scenario or a change that lasts longer is
+	// given up.
 	For time.Duration
 	// ToVersion is the version in which a rolling restart starts the servers; empty: the same.
 	ToVersion string
@@ -74,7 +75,13 @@ func (k FaultKind) IsScenario() bool { return slices.Contains(scenarios(), k) }
 // Resizes reports whether faults of the kind change the number of servers.
 func (k FaultKind) Resizes() bool { return k == FaultScaleOut || k == FaultScaleIn }
 
-// Stays reports whether what faults of the kind do is for good, and is not healed.
+// ServerFaults returns the faults that concern servers, and not only topics.
+func (w *Workload) ServerFaults() []Fault {
+	return slices.DeleteFunc(slices.Clone(w.Faults),
+		func(f Fault) bool { return f.Do == FaultAddPartitions })
+}
+
+// Stays reports whether faults of the kind are permanent changes, which nothing heals.
 func (k FaultKind) Stays() bool { return k.Resizes() || k == FaultAddPartitions }
 
 // defaultTarget returns the target of a fault that gives none. A scenario has no other.
@@ -121,8 +128,8 @@ func (w *Workload) MostPartitions() int {
 }
 
 // AddedFrom returns the time since the measured window began from which messages go to added
-// partitions too; any is false where none are added.
-func (w *Workload) AddedFrom() (from time.Duration, any bool) {
+// partitions too; adds is false where none are added.
+func (w *Workload) AddedFrom() (from time.Duration, adds bool) {
 	for _, s := range w.Strikes() {
 		if s.Fault.Do == FaultAddPartitions {
 			return s.At + s.Fault.For/2, true

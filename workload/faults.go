@@ -174,6 +174,9 @@ func (w *Workload) checkFault(doc *strict.Document, path string, f Fault) {
 	case f.Do.Resizes() && f.Target != only:
 		doc.Reject(path+".target", fmt.Sprintf("must be %s, the server that %s needs beside the "+
 			"target's nodes: leave it out", only, f.Do))
+	case f.Do == FaultAddPartitions && f.Target != only:
+		doc.Reject(path+".target", fmt.Sprintf("is for faults of servers: leave it out, and write "+
+			"the number of partitions like '%s to 12'", FaultAddPartitions))
 	case f.Do.IsScenario() && f.Target != only:
 		doc.Reject(path+".target", fmt.Sprintf("must be %s, because %s concerns every node: "+
 			"write %s, or do: %s for some of them", only, f.Do, only, FaultRestart))
@@ -278,7 +281,11 @@ func (w *Workload) Strikes() []Strike {
 
 // String returns the fault as ParseFault reads it.
 func (f Fault) String() string {
-	out := string(f.Do) + " " + string(f.Target) + " at " + quantity.ExactDuration(f.At)
+	out := string(f.Do)
+	if f.Do != FaultAddPartitions { // which has no other target than all topics
+		out += " " + string(f.Target)
+	}
+	out += " at " + quantity.ExactDuration(f.At)
 	for _, t := range []struct {
 		word string
 		d    time.Duration

@@ -78,7 +78,7 @@ func (j *Job) provision(logs string) system.Provision {
 		Nodes: j.Target.Testbed.Nodes, LogDir: logs, Durability: j.Workload.Durability,
 		Settings: j.Settings,
 		// Servers in plimsoll's process can have neither faults, nor separate CPUs, nor hosts.
-		Breakable: len(onServers(j.Workload.Faults)) > 0 || j.OnHosts > 0 ||
+		Breakable: len(j.Workload.ServerFaults()) > 0 || j.OnHosts > 0 ||
 			j.Workload.Isolate.CPUs == workload.CPUsSplit,
 	}
 	p.Extra, p.Later = j.Workload.Extra()

@@ -55,7 +55,7 @@ type faults struct {
 	events  []result.Event  // not yet written
 	failed  error
 
-	found atomic.Int64 // added partitions that subscriptions have received from
+	used, found atomic.Int64 // of the last reading: see load.Counters
 }
 
 // writtenAfter is the time after which a system has handed new topics and subscriptions to the
@@ -67,7 +67,7 @@ const writtenAfter = 5 * time.Second
 // faults itself, otherwise the testbed's injector. Before a load with a power cut it lets the
 // servers write the new topics to disk, so that the power cut can remove only later data.
 func (s *session) readyFaults(ctx context.Context) error {
-	if len(onServers(s.job.Workload.Faults)) == 0 {
+	if len(s.job.Workload.ServerFaults()) == 0 {
 		return nil
 	}
 	if own, able := s.cluster.(system.Injector); able {
@@ -90,7 +90,7 @@ func (s *session) readyFaults(ctx context.Context) error {
 
 // checkFaults refuses faults of servers that plimsoll did not start.
 func (j *Job) checkFaults() error {
-	all := onServers(j.Workload.Faults)
+	all := j.Workload.ServerFaults()
 	if len(all) == 0 || j.embedded() {
 		return nil
 	}
@@ -309,6 +309,7 @@ func (b *faults) interval(e ended) error {
 	if b.done == nil {
 		return nil
 	}
+	b.used.Store(e.sample.Counters.Used)
 	b.found.Store(e.sample.Counters.Found)
 	r := b.run
 	b.mu.Lock()
@@ -317,6 +318,9 @@ func (b *faults) interval(e ended) error {
 	r.run.Faults = slices.Clone(b.all)
 	r.run.Rolling = b.rolling
 	b.mu.Unlock()
+	if failed == nil && e.going {
+		failed = b.unready()
+	}
 	if len(events) == 0 {
 		return failed
 	}

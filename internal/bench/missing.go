@@ -157,10 +157,11 @@ func (r *run) evidence(nowNs int64, c load.Counters, accounts load.Account) load
 // fault, and whether that is over.
 func (r *run) disturbed(accounts load.Account) (sinceNs int64, over bool) {
 	for _, f := range r.run.Faults {
-		if max(f.HealedNs, f.InSyncNs) == 0 {
+		if max(f.HealedNs, f.FoundNs) == 0 {
 			return 0, false
 		}
-		sinceNs = max(sinceNs, r.beganNs+f.HealedNs, r.beganNs+f.InSyncNs)
+		sinceNs = max(sinceNs, r.beganNs+f.HealedNs, r.beganNs+f.InSyncNs,
+			r.beganNs+f.FoundNs)
 	}
 	planned := r.job.Workload.Scaling
 	if len(planned) > 0 && len(accounts.Scaling) <= len(planned) {

@@ -16,20 +16,25 @@ import (
 
 // checkAdding refuses partitions that the system cannot add under load.
 func (j *Job) checkAdding() error {
-	if _, any := j.Workload.AddedFrom(); !any {
+	i := slices.IndexFunc(j.Workload.Faults,
+		func(f workload.Fault) bool { return f.Do == workload.FaultAddPartitions })
+	if i < 0 {
 		return nil
 	}
-	if why := j.System.Describe().WhyNoAdding(j.Settings); why != "" {
+	fault, d := j.Workload.Faults[i], j.System.Describe()
+	if why := d.WhyNoAdding(j.Settings); why != "" {
 		return fmt.Errorf("fault %s: topics of %s get no partitions under load (%s): remove the "+
-			"fault", workload.FaultAddPartitions, j.System.Describe().Name, why)
+			"fault", fault.Do, d.Name, why)
+	}
+	if d.Discovery == "" {
+		return nil
+	}
+	if every := j.Settings.Duration(d.Discovery); every >= fault.For {
+		return fmt.Errorf("fault %s: clients of %s look for new partitions every %s (%s), and the "+
+			"fault lasts %s: lower it, or give the fault more time with for", fault.Do, d.Name,
+			quantity.ExactDuration(every), d.Discovery, quantity.ExactDuration(fault.For))
 	}
 	return nil
-}
-
-// onServers returns the faults that concern servers.
-func onServers(all []workload.Fault) []workload.Fault {
-	return slices.DeleteFunc(slices.Clone(all),
-		func(f workload.Fault) bool { return f.Do == workload.FaultAddPartitions })
 }
 
 // topics returns the topics of the run as they are now.
@@ -56,6 +61,7 @@ func (b *faults) addPartitions(ctx context.Context, strike workload.Strike, wind
 		b.tell(at, f, f.Sentence)
 		if b.wait(ctx, usedNs) {
 			f.UsedNs = b.run.sinceBegan()
+			b.tell(at, f, "")
 			err = b.awaitFound(ctx, fault, windowNs+int64(strike.At+fault.For), &f)
 		}
 	}
@@ -81,36 +87,69 @@ func (b *faults) addInTime(ctx context.Context, fault workload.Fault, withinNs i
 	err := adder.AddPartitions(ctx, b.run.plan.Grown())
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: servers and producers did not have them all after half of "+
-			"%s, when messages go to them: give it more time with for and duration, or see the "+
-			"servers' logs: %w", fault.Do, quantity.ExactDuration(fault.For),
-			cmp.Or(err, ctx.Err()))
+		return fmt.Errorf("%s: the partitions were not ready after %s: give the fault more time "+
+			"with for and duration, or see the servers' logs: %w", fault.Do,
+			quantity.Duration(int64(within)), cmp.Or(err, ctx.Err()))
 	case err != nil:
 		return fmt.Errorf("%s: see the servers' logs: %w", fault.Do, err)
 	}
 	b.run.grown.Store(true)
+	evidence, err := b.run.cluster.ReadDurability(ctx, b.run.topics())
+	if level := b.run.job.Workload.Durability; err == nil && evidence.Level != level {
+		err = fmt.Errorf("they have level %d, and the load asks for %d", evidence.Level, level)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: read the durability of the new partitions back: %w", fault.Do, err)
+	}
 	return nil
 }
 
-// awaitFound waits until every subscription has received from every added partition.
+// unready returns an error when messages are about to go to partitions that are not there, because
+// the fault before kept the servers for too long.
+func (b *faults) unready() error {
+	from, adds := b.run.plan.Workload.AddedFrom()
+	window := b.run.course.Window()
+	if !adds || b.run.grown.Load() ||
+		b.run.job.Clock.Now() < window.MeasureNs+int64(from)-int64(result.FaultInterval) {
+		return nil
+	}
+	return fmt.Errorf("%s: messages would go to partitions that do not exist yet: leave more time "+
+		"after the fault before it", workload.FaultAddPartitions)
+}
+
+// awaitFound waits until every subscription has received from every added partition. Partitions to
+// which no message went, for lack of keys or messages, are left out when the time is over.
 func (b *faults) awaitFound(ctx context.Context, fault workload.Fault, untilNs int64,
 	f *result.Fault,
 ) error {
-	all := b.run.plan.ToFind()
-	for b.found.Load() < all {
-		if b.run.job.Clock.Now() >= untilNs {
-			return fmt.Errorf("%s: consumers had received from %d of %d new partitions, those of "+
-				"each subscription counted, %s after messages went to them: if the system's "+
-				"clients look for partitions from time to time, give them more with for and "+
-				"duration, or let them look more often", fault.Do, b.found.Load(), all,
-				quantity.Duration(b.run.sinceBegan()-f.UsedNs))
+	subscriptions := int64(b.run.plan.Workload.Subscriptions)
+	all, latest := b.run.plan.Added()*subscriptions, int64(0)
+	for latest < all {
+		now, want := b.found.Load(), b.used.Load()*subscriptions
+		if now > latest {
+			latest, f.FoundNs = now, b.run.sinceBegan()
+		}
+		if now < all && b.run.job.Clock.Now() >= untilNs {
+			if now > 0 && now == want {
+				break
+			}
+			f.FoundNs = 0
+			return fmt.Errorf("%s: after %s, messages had arrived from %d of %d new partitions, "+
+				"each counted once for each subscription: give the fault more time with for and "+
+				"duration", fault.Do, quantity.Duration(b.run.sinceBegan()-f.UsedNs), now,
+				cmp.Or(want, all))
 		}
 		if !clock.Sleep(ctx, result.FaultInterval/2) {
+			f.FoundNs = 0
 			return nil
 		}
 	}
-	f.InSyncNs = b.run.sinceBegan()
-	b.say("fault", fmt.Sprintf("every subscription has received from the new partitions, %s after "+
-		"messages went to them", quantity.Duration(f.InSyncNs-f.UsedNs)))
+	said := fmt.Sprintf("every subscription has received from the new partitions, %s after "+
+		"messages went to them", quantity.Duration(f.FoundNs-f.UsedNs))
+	if unused := b.run.plan.Added() - latest/subscriptions; unused > 0 {
+		said += fmt.Sprintf(", but from %d of them, to which none went", unused)
+	}
+	f.Sentence = joined(f.Sentence, said)
+	b.say("fault", said)
 	return nil
 }

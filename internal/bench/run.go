@@ -210,10 +210,11 @@ func (s *session) deleteTopics(ctx context.Context) error {
 	if s.testbed != nil && !s.held {
 		return nil
 	}
-	if s.grown.Load() && len(s.created) > 0 {
-		s.created = s.plan.Grown()
+	created := s.created
+	if _, adds := s.job.Workload.AddedFrom(); adds && len(created) == s.job.Workload.Topics {
+		created = s.plan.Grown() // some partitions may exist although not all could be added
 	}
-	return deleteTopics(ctx, s.cluster, s.created,
+	return deleteTopics(ctx, s.cluster, created,
 		func(sentence string) { s.watch.Phase(result.PhaseAccount, sentence) })
 }
 

@@ -34,8 +34,8 @@ func faults() []Figure {
 				"from all of them"},
 			func(r *result.Run) (float64, bool) {
 				for _, f := range r.Faults {
-					if f.UsedNs > 0 && f.InSyncNs > 0 {
-						return float64(f.InSyncNs - f.UsedNs), true
+					if f.FoundNs > 0 {
+						return float64(f.FoundNs - f.UsedNs), true
 					}
 				}
 				return 0, false

@@ -35,11 +35,10 @@ type subscription struct {
 	consumers []*consumer
 	// late is held while a message that came after a later one of its lane is searched for at the
 	// other consumers and noted, so that two copies find each other.
-	late sync.Mutex
-	back *givenBack // nil: no consumer gives messages back
-	gaps gaps       // nil: the number of consumers is constant
-	// found has the partitions that were added.
-	found found
+	late  sync.Mutex
+	back  *givenBack // nil: no consumer gives messages back
+	gaps  gaps       // nil: the number of consumers is constant
+	found *reached
 	// behind: the subscription had no consumers, and has not caught up.
 	behind atomic.Bool
 }
@@ -161,7 +160,7 @@ func (c *consumer) take(s stamp, nowNs int64, how measure.Arrival, sound soundne
 	}
 	partition := lane % int(c.growth.most)
 	c.shared.gaps.arrived(partition, nowNs)
-	c.shared.found.arrived(partition, int(c.growth.first))
+	c.shared.found.note(partition)
 	if sinceNs, again := c.shared.back.again(lane, s.seq); again {
 		c.redelivered++
 		c.Add(atRedelivery, phase, nowNs-sinceNs)
@@ -211,7 +210,7 @@ func (c *consumer) placed(m system.Received, s *stamp) bool {
 		return false
 	}
 	return !c.keyed || m.Key == nil ||
-		keyPartition(m.Key, c.growth.at(s.dueNs, c.window)) == int64(partition)
+		keyPartition(m.Key, c.growth.partitions(s.dueNs, c.window)) == int64(partition)
 }
 
 // noteStranger handles a payload that is not a message of the load.

@@ -21,28 +21,31 @@ const maxPacers = 64
 // Engine offers a share of one workload to one cluster. Its methods are for one goroutine;
 // InFlight may be called from any goroutine after Start.
 type Engine struct {
-	plan      Plan
-	clock     clock.Clock
-	tell      func(Event)    // may be nil
-	topics    []system.Topic // as they are at first
-	grown     []system.Topic // as they are in the end
-	growth    growth         // of each
-	found     atomic.Int64   // added partitions that subscriptions have received from
-	payloads  []payload      // of every message, or of those of each class
-	first     int            // the index of the share's first producer
-	step      int            // from each of its producers to the next
-	producers []*producer    // of the share, as are all that follow
-	consumers []*consumer
-	shared    map[place]*subscription
-	readers   readers // those of consumers that wait for a backlog
-	pacers    []*pacer
-	startNs   int64
-	pacing    sync.WaitGroup
-	sentAll   chan struct{}
-	failures  chan error
-	closing   chan struct{} // closed when the clients begin to close
-	closed    sync.Once
-	scaler    scaler
+	plan   Plan
+	clock  clock.Clock
+	tell   func(Event)    // may be nil
+	topics []system.Topic // as they are at first
+	grown  []system.Topic // as they are in the end
+	growth growth         // of each
+	// The added partitions that messages have reached: of each topic, and all marks by
+	// acknowledgements and by arrivals at subscriptions.
+	used         []*reached
+	acked, found atomic.Int64
+	payloads     []payload   // of every message, or of those of each class
+	first        int         // the index of the share's first producer
+	step         int         // from each of its producers to the next
+	producers    []*producer // of the share, as are all that follow
+	consumers    []*consumer
+	shared       map[place]*subscription
+	readers      readers // those of consumers that wait for a backlog
+	pacers       []*pacer
+	startNs      int64
+	pacing       sync.WaitGroup
+	sentAll      chan struct{}
+	failures     chan error
+	closing      chan struct{} // closed when the clients begin to close
+	closed       sync.Once
+	scaler       scaler
 
 	// The copy of the run's window, written only by follow.
 	schedule atomic.Pointer[Schedule]
@@ -75,6 +78,9 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		pacings:   newStores(w.Topics*w.Producers, pacerSeries...),
 		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers,
 			consumerSeries(w)...),
+	}
+	for range w.Topics {
+		e.used = append(e.used, e.newReached(&e.acked))
 	}
 	e.readiness = newReadiness(w)
 	if !plan.Alone {

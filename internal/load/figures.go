@@ -33,7 +33,7 @@ func (e *Engine) counters() Counters {
 		p.Unlock()
 		c.InFlight += p.inFlight()
 	}
-	c.Found = e.found.Load()
+	c.Used, c.Found = e.acked.Load(), e.found.Load()
 	select {
 	case <-e.sentAll:
 		c.Sent = true

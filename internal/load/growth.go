@@ -19,40 +19,36 @@ func growthOf(w *workload.Workload) growth {
 	return growth{uint32(w.Partitions), uint32(w.MostPartitions()), int64(from)}
 }
 
-// at returns the number of partitions for a message due at a time, on the clock.
-func (g *growth) at(dueNs int64, w *window) uint32 {
+// partitions returns the number of partitions for a message due at a time, on the clock.
+func (g *growth) partitions(dueNs int64, w *window) uint32 {
 	if g.most == g.first || dueNs-w.fromNs.Load() < g.fromNs {
 		return g.first
 	}
 	return g.most
 }
 
-// found counts the added partitions from which each subscription has received a message. Any
-// goroutine may use it.
-type found struct {
-	seen []atomic.Bool // by added partition
-	all  *atomic.Int64 // of all subscriptions
+// reached marks the added partitions of a topic that messages have reached: by an acknowledgement,
+// or by arrival at a subscription. Any goroutine may use it.
+type reached struct {
+	first int           // partitions that were there from the beginning
+	marks []atomic.Bool // by added partition
+	all   *atomic.Int64 // marks of all topics, or of all subscriptions
 }
 
-// arrived notes a message from a partition, of which the first ones were there from the beginning.
-func (f *found) arrived(partition, first int) {
-	if partition >= first && partition-first < len(f.seen) && !f.seen[partition-first].Swap(true) {
-		f.all.Add(1)
+// note marks a partition, if it was added.
+func (r *reached) note(partition int) {
+	if at := partition - r.first; at >= 0 && at < len(r.marks) && !r.marks[at].Swap(true) {
+		r.all.Add(1)
 	}
 }
 
-// newFound returns the record of a subscription; it is empty where nothing is added.
-func (e *Engine) newFound(subscription int) found {
-	if subscription >= e.plan.Workload.Subscriptions {
-		return found{} // it reads when the load is over
-	}
-	return found{make([]atomic.Bool, e.growth.most-e.growth.first), &e.found}
+func (e *Engine) newReached(all *atomic.Int64) *reached {
+	return &reached{int(e.growth.first), make([]atomic.Bool, e.growth.most-e.growth.first), all}
 }
 
-// ToFind returns how many added partitions all subscriptions together will receive from.
-func (p *Plan) ToFind() int64 {
-	w := &p.Workload
-	return int64(w.Topics) * int64(w.Subscriptions) * int64(w.MostPartitions()-w.Partitions)
+// Added returns how many partitions are added to all topics together.
+func (p *Plan) Added() int64 {
+	return int64(p.Workload.Topics) * int64(p.Workload.MostPartitions()-p.Workload.Partitions)
 }
 
 // Grown returns the plan's topics with the partitions that they have in the end.

@@ -87,6 +87,7 @@ func (c *Counters) add(o Counters) {
 	c.InFlight += o.InFlight
 	c.Fresh += o.Fresh
 	c.Replayed += o.Replayed
+	c.Used += o.Used
 	c.Found += o.Found
 	c.GivenBack += o.GivenBack
 	c.Redelivered += o.Redelivered

@@ -124,7 +124,10 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 	at := place{topic, number}
 	s := e.shared[at]
 	if s == nil {
-		s = &subscription{order: measure.NewOrder(lanes), found: e.newFound(number)}
+		s = &subscription{order: measure.NewOrder(lanes), found: &reached{}}
+		if number < e.plan.Workload.Subscriptions {
+			s.found = e.newReached(&e.found)
+		}
 		if e.plan.Workload.Handling.Fails > 0 {
 			s.back = &givenBack{at: make(map[sequence]int64)}
 		}
@@ -187,11 +190,12 @@ func (e *Engine) openProducer(
 		base:    uint32((topic*w.Producers + index) * partitions),
 		payload: e.payloads[max(class-1, 0)], class: class, chooser: newChooser(w, e.plan.Spread),
 		nextSeq: make([]int64, partitions), measuredFrom: never(partitions),
-		window: e.window, growth: e.growth,
+		window: e.window, growth: e.growth, used: e.used[topic],
 		Recorder: e.producing.recorder(own),
 		sent:     measure.NewSent(partitions), errors: make(map[string]int64),
 	}
-	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * partitions))
+	// Until partitions are added, the first ones have all messages.
+	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
 		Topic: e.grown[topic], Index: index, InFlight: w.MaxInFlight,

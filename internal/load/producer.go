@@ -73,7 +73,8 @@ type producer struct {
 	phase        measure.Phase
 	measuredFrom []int64
 	window       *window
-	growth       growth // of its topic
+	growth       growth   // of its topic
+	used         *reached // by acknowledged messages, of its topic
 
 	handed  atomic.Int64
 	answers atomic.Int64
@@ -116,7 +117,7 @@ func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.P
 		copy(p.measuredFrom, p.nextSeq)
 	}
 	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, p.index, ordinal, dueNs-p.startNs,
-		p.growth.at(dueNs, p.window))
+		p.growth.partitions(dueNs, p.window))
 	f.seq = p.nextSeq[f.Partition]
 	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase
 	lane := p.base + uint32(f.Partition)
@@ -158,6 +159,7 @@ func (p *producer) answered(f *flight, nowNs int64, err error) {
 			p.usualNs.Store(p.usual)
 		}
 		p.sent.Acked(int(f.lane), f.seq, f.dueNs, nowNs)
+		p.used.note(int(f.lane))
 		if p.firstAckNs == 0 {
 			p.firstAckNs, p.lastAckNs = nowNs, nowNs
 		}

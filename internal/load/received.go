@@ -126,7 +126,8 @@ func (p *Plan) tallies(c *Counters) []tally {
 		{"messages acknowledged within the window", c.AckedWithin, most},
 		{"bytes within the window", c.BytesWithin, sumMost},
 		{"nanoseconds blocked", c.BlockedNs, blocked}, {"messages read later", c.Read, sumMost},
-		{"added partitions found", c.Found, p.ToFind()},
+		{"added partitions in use", c.Used, p.Added()},
+		{"added partitions found", c.Found, p.Added() * int64(w.Subscriptions)},
 	}
 	for phase := range c.Handed {
 		all = append(all, tally{"messages handed over", c.Handed[phase], most},

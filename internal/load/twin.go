@@ -64,11 +64,12 @@ func newTwin(plan Plan, c clock.Clock, w *window) *twin {
 		clock: c, run: plan.Run, lanes: 1, growth: growth{first: 1, most: 1}, window: w,
 		payloads: []payload{newPayload(load.Message, 0)}, Recorder: t.stores[1].recorder(0),
 		arrived: measure.NewArrived(1), seen: measure.NewSeen(1),
-		shared: &subscription{order: measure.NewOrder(1)},
+		shared: &subscription{order: measure.NewOrder(1), found: &reached{}},
 	}
 	t.system = newEcho(t.consumer.receive)
 	t.producer = &producer{
 		clock: c, system: t.system, run: plan.Run, window: w, growth: growth{first: 1, most: 1},
+		used:    &reached{},
 		payload: newPayload(load.Message, 0), chooser: newChooser(load, system.Spread{}),
 		nextSeq: make([]int64, 1), measuredFrom: never(1), Recorder: t.stores[0].recorder(0),
 		sent: measure.NewSent(1), errors: make(map[string]int64),

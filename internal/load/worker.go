@@ -215,9 +215,9 @@ type Counters struct {
 	BytesWithin    int64   // payload of AckedWithin
 	ReceivedWithin []int64 // by subscription
 	BlockedNs      int64
-	// Found counts the added partitions from which the workload's own subscriptions have received
-	// a message, for each of them.
-	Found         int64
+	// Used counts the added partitions in which a message was acknowledged, and Found those from
+	// which one has arrived, for each of the workload's own subscriptions.
+	Used, Found   int64
 	FirstHandedNs int64 // the earliest; 0: none yet
 
 	Read         int64 // first arrivals at consumers that read later

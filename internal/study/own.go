@@ -106,9 +106,9 @@ func (o *Own) at(settings strict.Pairs) *target.Target {
 // lacks says what a cell with these settings and this workload needs that servers which plimsoll
 // did not start cannot have; empty: nothing.
 func (o *Own) lacks(settings strict.Pairs, w *workload.Workload) string {
-	if len(w.Faults) > 0 {
+	if faults := w.ServerFaults(); len(faults) > 0 {
 		return fmt.Sprintf("needs servers that get a fault (%s), and plimsoll breaks only servers "+
-			"that it starts: leave -t %s out", w.Faults[0].Do, o.Target)
+			"that it starts: leave -t %s out", faults[0].Do, o.Target)
 	}
 	var missing []string
 	for _, p := range settings {

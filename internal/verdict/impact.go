@@ -181,19 +181,20 @@ func (p *faultyRun) effect(k int) {
 	}
 	e := &f.Effect
 	until := p.horizon(k)
-	if f.InSyncNs > 0 {
-		until = min(until, f.InSyncNs) // later events are no effect of this machine's change
+	complete := max(f.InSyncNs, f.FoundNs) // of a permanent change
+	if complete > 0 {
+		until = min(until, complete) // later events are no effect of this machine's change
 	}
 	p.gap(e, f.StartNs, until)
 	search := f.InjectedNs
 	stays := workload.FaultKind(f.Do).Stays()
 	if stays {
-		search = max(search, f.InSyncNs) // copies move, or clients look, until then
+		search = max(search, complete) // copies move, or clients look, until then
 	}
 	if e.AckedAgainNs != 0 {
 		search = max(search, e.AckedAgainNs)
 	}
-	if (e.AckedAgainNs != 0 || !e.Seen()) && (!stays || f.InSyncNs > 0) {
+	if (e.AckedAgainNs != 0 || !e.Seen()) && (!stays || complete > 0) {
 		e.RecoveredNs = p.recovered(search, p.horizon(k))
 	}
 }

@@ -57,14 +57,13 @@ func discovered(r *result.Run, f result.Fault) result.Verdict {
 	switch {
 	case f.Error != "":
 		return say(Discovered, result.Broken, "%s", f.Error)
-	case f.InSyncNs == 0:
+	case f.FoundNs == 0:
 		return say(Discovered, result.Unknown, "the run ended before every subscription had "+
 			"received from the new partitions")
 	}
-	return say(Discovered, result.Holds, "%s: servers and producers had them after %s; every "+
-		"subscription received from them within %s of their first messages; no acknowledgement "+
-		"for %s%s", f.Sentence, quantity.Duration(f.InjectedNs-f.StartNs),
-		quantity.Duration(f.InSyncNs-f.UsedNs), Silence(f.Effect), costOf(r.Impact))
+	return say(Discovered, result.Holds, "ready after %s: %s; no acknowledgement for %s%s",
+		quantity.Duration(f.InjectedNs-f.StartNs), f.Sentence, Silence(f.Effect),
+		costOf(r.Impact))
 }
 
 // Silence prints the longest time of a fault without an acknowledgement.

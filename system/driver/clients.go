@@ -49,17 +49,16 @@ func (c *Clients) Forget(one Closer) {
 	delete(c.open, one)
 }
 
-// Each calls a function for every open client, and returns the first error.
-func (c *Clients) Each(do func(Closer) error) error {
+// ClientsOf returns the open clients of a type.
+func ClientsOf[C Closer](c *Clients) (all []C) {
 	c.mu.Lock()
-	all := slices.Collect(maps.Keys(c.open))
-	c.mu.Unlock()
-	for _, one := range all {
-		if err := do(one); err != nil {
-			return err
+	defer c.mu.Unlock()
+	for one := range c.open {
+		if of, is := one.(C); is {
+			all = append(all, of)
 		}
 	}
-	return nil
+	return all
 }
 
 // Close closes all open clients concurrently and refuses further clients. Then the first call

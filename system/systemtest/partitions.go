@@ -2,14 +2,18 @@ package systemtest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
+// soon is how often clients look for partitions, at most, for a test to wait for that.
+const soon = 2 * time.Second
+
 // added gives a topic more partitions while it has a producer and a consumer. Messages to all of
-// them are acknowledged, and a subscription that existed before receives each once: by its
-// consumer, or where that looks for partitions from time to time, by the one that comes after it.
+// them are acknowledged, and the subscription receives all: by the consumer that was there before
+// or, where consumers look for partitions too seldom for a test, by the one that comes after it.
 func (s *suite) added(t *testing.T) {
 	if why := s.System.Describe().WhyNoAdding(s.options[s.level].Settings); why != "" {
 		t.Skip(why)
@@ -31,6 +35,10 @@ func (s *suite) added(t *testing.T) {
 	must(t, "sending", p.sendMany(ctx, s.Messages/4))
 	must(t, "waiting for acknowledgements", p.await(ctx))
 	p.mustAll(t)
+	d := s.System.Describe()
+	if d.Discovery == "" || s.options[s.level].Settings.Duration(d.Discovery) <= soon {
+		must(t, "receiving", b.await(ctx, 1+s.Messages/4))
+	}
 	s.close(t, first)
 	s.consumer(t, c, grown, "grows", 0, workload.AtLeastOnce, b)
 	must(t, "receiving", b.await(ctx, 1+s.Messages/4))

@@ -40,10 +40,15 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return c.openSharer(ctx, o)
 	}
 	group := c.groupOf(o)
-	if o.AtEnd {
-		if err := c.beginAtEnd(ctx, group, o.Topic.Name); err != nil {
-			return nil, err
-		}
+	var err error
+	switch {
+	case o.AtEnd:
+		err = c.beginAt(ctx, group, o.Topic.Name, c.admin.ListEndOffsets)
+	case c.cfg.late: // the client would begin at the end of every partition
+		err = c.beginAt(ctx, group, o.Topic.Name, c.admin.ListStartOffsets)
+	}
+	if err != nil {
+		return nil, err
 	}
 	life, cancel := context.WithCancel(context.Background())
 	polling, stop := context.WithCancel(life)
@@ -118,7 +123,7 @@ func fetchOptions(c *cluster, topic string) []kgo.Opt {
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
 	options := append(append(fetchOptions(c, o.Topic.Name), c.balancers()...),
-		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(c.cfg.reset),
+		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(c.cfg.reset()),
 		kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
 		kgo.SessionTimeout(c.cfg.session), kgo.HeartbeatInterval(c.cfg.heartbeat),
 		kgo.BlockRebalanceOnPoll(),

@@ -56,7 +56,7 @@ func (kafkaSystem) Describe() system.Description {
 		Periods: []system.Period{{What: "Kafka's check for old segments",
 			Every: 5 * time.Minute}},
 		Copies:       []string{setReplication},
-		RefuseAdding: system.Always(""),
+		RefuseAdding: system.Always(""), Discovery: setMetadataAge,
 		RefuseResize: func(r system.Check) string {
 			return copiesOf(r.Settings, r.Durability).RefuseResize(r.Nodes)
 		},

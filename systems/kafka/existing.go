@@ -40,7 +40,7 @@ func (c *cluster) DeleteSubscription(
 // beginAtEnd gives a group without positions the end of each partition as its position. Otherwise
 // a member would look for the end each time that it is assigned a partition without a position,
 // and would miss all messages sent before.
-func (c *cluster) beginAtEnd(ctx context.Context, g *group, topic string) error {
+func (c *cluster) beginAt(ctx context.Context, g *group, topic string, where listing) error {
 	g.begin.Lock()
 	defer g.begin.Unlock()
 	if g.begun {
@@ -48,21 +48,24 @@ func (c *cluster) beginAtEnd(ctx context.Context, g *group, topic string) error 
 	}
 	has, err := c.hasPositions(ctx, g.name, topic)
 	if err == nil && !has {
-		err = c.setPositions(ctx, g.name, topic)
+		err = c.setPositions(ctx, g.name, topic, where)
 	}
 	g.begun = err == nil
 	return err
 }
 
-func (c *cluster) setPositions(ctx context.Context, group, topic string) error {
-	ends, err := c.admin.ListEndOffsets(ctx, topic)
+// listing asks for an offset of each partition: the first, or that behind the last.
+type listing func(ctx context.Context, topics ...string) (kadm.ListedOffsets, error)
+
+func (c *cluster) setPositions(ctx context.Context, group, topic string, where listing) error {
+	listed, err := where(ctx, topic)
 	if err == nil {
-		err = ends.Error()
+		err = listed.Error()
 	}
 	if err != nil {
-		return fmt.Errorf("read the end of topic %s: %w", topic, c.explain(err))
+		return fmt.Errorf("read the offsets of topic %s: %w", topic, c.explain(err))
 	}
-	err = c.admin.CommitAllOffsets(ctx, group, ends.Offsets())
+	err = c.admin.CommitAllOffsets(ctx, group, listed.Offsets())
 	if err == nil {
 		return nil
 	}

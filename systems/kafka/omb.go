@@ -56,7 +56,6 @@ var ombSettings = map[string]struct {
 	"heartbeat.interval.ms":                 {"heartbeat_interval", asMillis},
 	"client.rack":                           {"client_rack", asText},
 	"metadata.max.age.ms":                   {"metadata_max_age", asMillis},
-	"auto.offset.reset":                     {"auto_offset_reset", asText},
 }
 
 // ombMeaning says why a property has no setting.
@@ -160,9 +159,19 @@ func (k *ombDriver) client(p omb.Property) {
 		k.jaas = p.Value
 	case "partition.assignment.strategy":
 		k.assignment(p.Value)
+	case "auto.offset.reset":
+		k.reset(p.Value)
 	default:
 		k.simple(p)
 	}
+}
+
+func (k *ombDriver) reset(value string) {
+	if value = strings.TrimSpace(value); value != earliest && value != latest {
+		k.Note("auto.offset.reset=%s is left out: %s is used", value, earliest)
+		return
+	}
+	k.Set("auto.offset.reset", setReset, value)
 }
 
 func (k *ombDriver) assignment(value string) {

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,21 +17,21 @@ var _ system.PartitionAdder = (*cluster)(nil)
 func (c *cluster) AddPartitions(ctx context.Context, topics []system.Topic) error {
 	for _, t := range topics {
 		answers, err := c.admin.UpdatePartitions(ctx, t.Partitions, t.Name)
-		if err == nil {
-			_, err = answers.On(t.Name, nil)
-		}
-		if err != nil {
+		if err = cmp.Or(err, answers.Error()); err != nil {
 			return fmt.Errorf("add partitions to topic %s: %w", t.Name, c.explain(err))
 		}
 	}
 	if err := c.awaitTopics(ctx, topics, nil); err != nil {
 		return err
 	}
-	return c.clients.Each(func(one driver.Closer) error {
-		p, sends := one.(*producer)
-		if !sends {
-			return nil
-		}
+	producers := driver.ClientsOf[*producer](&c.clients)
+	for _, p := range producers {
+		p.client.ForceMetadataRefresh()
+	}
+	return system.Each(ctx, len(producers), askedAtOnce, nil, func(ctx context.Context,
+		i int,
+	) error {
+		p := producers[i]
 		return driver.Until(ctx, settlePoll, func() (again bool, err error) {
 			leader, _, err := p.client.PartitionLeader(p.topic, int32(p.partitions-1))
 			if err == nil && leader < 0 {

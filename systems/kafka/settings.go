@@ -50,6 +50,7 @@ const (
 	none         = "none"
 	assignRange  = "range"
 	latest       = "latest"
+	earliest     = "earliest"
 	largestInt32 = 1<<31 - 1
 )
 
@@ -134,8 +135,8 @@ type config struct {
 	fetchMinBytes, fetchMaxBytes, fetchMaxPartition int32
 	fetchMaxWait, commitInterval                    time.Duration
 	session, heartbeat, recordLock, metadataAge     time.Duration
-	reset                                           kgo.Offset
 	maxPoll                                         int
+	late                                            bool // see reset
 	assignment                                      func() kgo.GroupBalancer
 
 	rack, sasl   string
@@ -159,18 +160,23 @@ func readConfig(s system.Settings, l workload.Level) config {
 			setCommitInterval),
 		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
 		recordLock: s.Duration(setRecordLock), metadataAge: s.Duration(setMetadataAge),
-		reset:   kgo.NewOffset().AtStart(),
+		late:    s.Text(setReset) == latest,
 		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)],
 		sasl: s.Text(setSASL), copies: copiesOf(s, l),
-	}
-	if s.Text(setReset) == latest {
-		c.reset = kgo.NewOffset().AtEnd()
 	}
 	if rack := s.Text(setRack); rack != none {
 		c.rack = rack
 	}
 	c.topicConfigs, _ = parseConfigs(s.Text(setTopicConfigs))
 	return c
+}
+
+// reset is where a group begins in a partition in which it has no position.
+func (c config) reset() kgo.Offset {
+	if c.late {
+		return kgo.NewOffset().AtEnd()
+	}
+	return kgo.NewOffset().AtStart()
 }
 
 var codecs = map[string]kgo.CompressionCodec{
@@ -214,6 +220,9 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if s.Duration(setHeartbeat)*2 > s.Duration(setSessionTimeout) {
 		bad.Wrong(setHeartbeat, "must be at most half of %s, which is %s", setSessionTimeout,
 			s.Text(setSessionTimeout))
+	}
+	if sharesRecords(s) && s.Text(setReset) == latest {
+		bad.Wrong(setReset, "is for consumer groups: share groups begin at the start")
 	}
 	return append(append(bad.Violations, levelProblems(s, l)...), copiesOf(s, l).Check(0)...)
 }

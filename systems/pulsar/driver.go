@@ -49,6 +49,7 @@ func (pulsarSystem) Describe() system.Description {
 		Redelivery:     redelivery,
 		RefuseResize:   refuseResize,
 		RefuseAdding:   system.Always(""),
+		Discovery:      setDiscovery,
 		OwnsPartitions: ownsPartitions,
 		Spread:         spread,
 		Capabilities:   capabilities,

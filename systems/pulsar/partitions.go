@@ -2,7 +2,6 @@ package pulsar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -12,11 +11,15 @@ import (
 
 var _ system.PartitionAdder = (*cluster)(nil)
 
+// addedAtOnce bounds the topics that get partitions at the same time.
+const addedAtOnce = 8
+
 // AddPartitions adds the partitions that topics lack. The brokers give them the topic's
 // subscriptions. Producers and consumers look for them every partition_discovery, so that is how
 // long it may take.
 func (c *cluster) AddPartitions(ctx context.Context, topics []system.Topic) error {
-	for _, t := range topics {
+	err := system.Each(ctx, len(topics), addedAtOnce, nil, func(ctx context.Context, i int) error {
+		t := topics[i]
 		err := c.admin.do(ctx, http.MethodPost, c.adminPath(t.Name)+"/partitions", t.Partitions,
 			nil)
 		if err != nil {
@@ -25,18 +28,21 @@ func (c *cluster) AddPartitions(ctx context.Context, topics []system.Topic) erro
 		if err := c.touch(ctx, t); err != nil {
 			return c.explain(err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return c.clients.Each(func(one driver.Closer) error {
-		p, sends := one.(*producer)
-		if !sends {
-			return nil
-		}
-		return driver.Until(ctx, settlePoll, func() (again bool, err error) {
+	for _, p := range driver.ClientsOf[*producer](&c.clients) {
+		err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
 			if !p.knows(p.partitions) {
-				err = errors.New("a producer has not found the new partitions: lower " +
-					setDiscovery)
+				err = errUndiscovered
 			}
 			return err != nil, err
 		})
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

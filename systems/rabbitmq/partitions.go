@@ -2,8 +2,10 @@ package rabbitmq
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 var _ system.PartitionAdder = (*cluster)(nil)
@@ -32,8 +34,16 @@ func (c *cluster) AddPartitions(ctx context.Context, topics []system.Topic) erro
 				return err
 			}
 		}
-		if _, err := c.settledQueues(ctx, t); err != nil {
-			return err
+		err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
+			queues, err := c.settledQueues(ctx, t)
+			want := t.Partitions * len(groups)
+			if err == nil && len(queues) < want {
+				again, err = true, fmt.Errorf("it has %d queues of %d", len(queues), want)
+			}
+			return again, err
+		})
+		if err != nil {
+			return fmt.Errorf("add queues to topic %s: %w", t.Name, err)
 		}
 		for _, g := range groups {
 			g.grow(t.Partitions)

@@ -123,7 +123,7 @@ func faultSpans(s *result.Saved, since float64) []document.Span {
 		}
 	}
 	for _, f := range s.Run.Faults {
-		add(f.StartNs, max(f.HealedNs, f.InSyncNs), fact.Fault(f))
+		add(f.StartNs, max(f.HealedNs, f.InSyncNs, f.FoundNs), fact.Fault(f))
 	}
 	for _, e := range s.Events {
 		if e.Kind == "fault" && len(s.Run.Faults) == 0 {

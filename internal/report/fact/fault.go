@@ -5,11 +5,15 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Fault names a fault, its target and the nodes that it hit.
 func Fault(f result.Fault) string {
-	out := document.Clean(f.Do) + " " + document.Clean(f.Target)
+	out := document.Clean(f.Do)
+	if f.Do != string(workload.FaultAddPartitions) { // which has no target
+		out += " " + document.Clean(f.Target)
+	}
 	if nodes := document.Clean(strings.Join(f.Nodes, ", ")); nodes != "" &&
 		nodes != document.Clean(f.Target) {
 		out += " (" + nodes + ")"

@@ -26,9 +26,9 @@ func faultTimes(r *result.Run, f result.Fault) string {
 				" after the stop began"
 		}
 	case f.Do == string(workload.FaultAddPartitions) && f.InjectedNs > 0:
-		out += ", had after " + quantity.Duration(f.InjectedNs-f.StartNs)
-		if f.InSyncNs > 0 {
-			out += ", found by all within " + quantity.Duration(f.InSyncNs-f.UsedNs)
+		out += ", ready in " + quantity.Duration(f.InjectedNs-f.StartNs)
+		if f.FoundNs > 0 {
+			out += ", found within " + quantity.Duration(f.FoundNs-f.UsedNs)
 		}
 	case f.InSyncNs > 0:
 		out += ", all copies complete " + quantity.Duration(f.InSyncNs-f.StartNs) + " later"
