@@ -85,7 +85,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := conn.NewStream(ctx, &workStream, methodWork)
+	stream, err := openStream(ctx, conn)
 	if err != nil {
 		return fmt.Errorf("join %s: %w", o.Coordinator, plain(err))
 	}
@@ -159,11 +159,28 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 			w.setClock(me.Kernel != "" && me.Kernel == answer.Kernel)
 			return &tls.Certificate{Certificate: [][]byte{answer.Certificate}, PrivateKey: key}, nil
 		}
-		again := status.Code(err) == codes.Unavailable &&
-			!strings.Contains(err.Error(), errStranger.Error()) ||
-			status.Code(err) == codes.DeadlineExceeded
+		again := droppedBefore(err) || status.Code(err) == codes.DeadlineExceeded
 		if !again || time.Now().After(ended) || !clock.Sleep(ctx, joinPause) {
 			return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, plain(err))
+		}
+		conn.ResetConnectBackoff()
+	}
+}
+
+// droppedBefore reports whether a connection ended before the coordinator knew whose it was.
+func droppedBefore(err error) bool {
+	return status.Code(err) == codes.Unavailable &&
+		!strings.Contains(err.Error(), errStranger.Error())
+}
+
+// openStream opens the stream of orders. A busy machine may drop a connection that takes long to
+// authenticate, so it tries again for a time.
+func openStream(ctx context.Context, conn *grpc.ClientConn) (grpc.ClientStream, error) {
+	for ended := time.Now().Add(callLimit); ; {
+		stream, err := conn.NewStream(ctx, &workStream, methodWork)
+		if err == nil || !droppedBefore(err) || time.Now().After(ended) ||
+			!clock.Sleep(ctx, joinPause) {
+			return stream, err
 		}
 		conn.ResetConnectBackoff()
 	}
