@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -162,25 +161,6 @@ func (w *workerEnd) join(ctx context.Context, me hello) (*tls.Certificate, error
 		again := droppedBefore(err) || status.Code(err) == codes.DeadlineExceeded
 		if !again || time.Now().After(ended) || !clock.Sleep(ctx, joinPause) {
 			return nil, fmt.Errorf("join %s: %w", w.options.Coordinator, plain(err))
-		}
-		conn.ResetConnectBackoff()
-	}
-}
-
-// droppedBefore reports whether a connection ended before the coordinator knew whose it was.
-func droppedBefore(err error) bool {
-	return status.Code(err) == codes.Unavailable &&
-		!strings.Contains(err.Error(), errStranger.Error())
-}
-
-// openStream opens the stream of orders. A busy machine may drop a connection that takes long to
-// authenticate, so it tries again for a time.
-func openStream(ctx context.Context, conn *grpc.ClientConn) (grpc.ClientStream, error) {
-	for ended := time.Now().Add(callLimit); ; {
-		stream, err := conn.NewStream(ctx, &workStream, methodWork)
-		if err == nil || !droppedBefore(err) || time.Now().After(ended) ||
-			!clock.Sleep(ctx, joinPause) {
-			return stream, err
 		}
 		conn.ResetConnectBackoff()
 	}
