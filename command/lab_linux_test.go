@@ -98,8 +98,8 @@ func TestFaultsOnHosts(t *testing.T) {
 	l.checkNothingLeft(t, labEndLimit)
 }
 
-// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile. The
-// host has no part in the partitions before and after.
+// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile, and
+// has no part in the partitions before and after.
 func TestResizeOnHosts(t *testing.T) {
 	needLab(t)
 	needFaults(t)

@@ -72,10 +72,10 @@ type Resize struct {
 
 // PartitionAdder is a Cluster that can give topics more partitions under load.
 type PartitionAdder interface {
-	// AddPartitions gives topics that exist the partitions that they lack. It returns when the
-	// servers accept messages in all of them, at the topics' durability level, and the cluster's
-	// producers, whose options had the new number, send them there. Consumers receive from the new
-	// ones as soon as the system's own clients would know them.
+	// AddPartitions gives existing topics the partitions that they lack. It returns when the servers
+	// and the cluster's producers take messages for all partitions, at the topics' durability
+	// level. Consumers receive from the new ones once they have found them, as the system's own
+	// clients do (Description.Discovery).
 	AddPartitions(ctx context.Context, topics []Topic) error
 }
 

@@ -181,7 +181,7 @@ func (p *faultyRun) effect(k int) {
 	}
 	e := &f.Effect
 	until := p.horizon(k)
-	complete := max(f.InSyncNs, f.FoundNs) // of a permanent change
+	complete := max(f.InSyncNs, f.FoundNs) // of a restart, or a permanent change
 	if complete > 0 {
 		until = min(until, complete) // later events are no effect of this machine's change
 	}
