@@ -72,7 +72,7 @@ type Resize struct {
 
 // PartitionAdder is a Cluster that can give topics more partitions under load.
 type PartitionAdder interface {
-	// AddPartitions gives existing topics the partitions that they lack. It returns when the servers
+	// AddPartitions gives existing topics the partitions that they lack. It returns when servers
 	// and the cluster's producers take messages for all partitions, at the topics' durability
 	// level. Consumers receive from the new ones once they have found them, as the system's own
 	// clients do (Description.Discovery).
