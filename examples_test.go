@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/fleet"
 	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -33,6 +34,8 @@ func TestDocumentedExamplesParse(t *testing.T) {
 			case strings.HasPrefix(text, "on:"): // a workflow of a CI
 			case strings.HasPrefix(text, "currency:"):
 				_, err = price.Parse(page, b[1])
+			case strings.HasPrefix(text, "listen:"):
+				_, err = fleet.ParseLab(page, b[1])
 			case strings.HasPrefix(text, "system:"):
 				_, err = target.Parse(page, b[1])
 			case strings.Contains(text, "\nquestion:"):

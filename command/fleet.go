@@ -32,6 +32,7 @@ const (
 // hostFlags are the flags of commands whose servers can be started by hosts.
 type hostFlags struct {
 	Hosts         string `placeholder:"N|local:N" help:"Start the servers on N hosts, which join from their machines (plimsoll host), a node on each; or from N processes of this machine with addresses of their own."`
+	Lab           string `type:"path" placeholder:"FILE" help:"The machines by name, with their addresses and folders, instead of --hosts, --workers and --fleet-listen: a file (docs/LAB.md)."`
 	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers and hosts join: one of this machine that theirs can reach. Port 0: a free one."`
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
@@ -50,18 +51,13 @@ func (f *fleetFlags) machines() int {
 	if err != nil || local {
 		return 0 // hired refuses it
 	}
-	return max(o.Workers, len(o.Names))
+	return o.Workers
 }
 
 // hosts returns the number of hosts that the servers start on; 0: they start here.
 func (f *fleetFlags) hosts() int {
-	n, _, _ := f.number() // hired refuses what cannot be read
-	return n
-}
-
-// number returns the number of hosts, and whether they are started on this machine.
-func (f *hostFlags) number() (n int, local bool, err error) {
-	return processesOf("--hosts", f.Hosts, fleet.MostHosts)
+	o, _, _, _ := f.read() // hired refuses what cannot be read
+	return o.Hosts
 }
 
 // processesOf reads a number of processes, and whether they are to be started on this machine.
@@ -98,7 +94,7 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	if err != nil {
 		return inputError{err}
 	}
-	c := &crew{pair: f.Pair, workers: max(o.Workers, len(o.Names)), hosts: o.Hosts, dir: "runs"}
+	c := &crew{pair: f.Pair, workers: o.Workers, hosts: o.Hosts, dir: "runs"}
 	for _, job := range jobs {
 		c.dir = job.Runs
 		if err := c.take(job); err != nil {
@@ -164,7 +160,7 @@ func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local, 
 		return err
 	}
 	if waits := c.awaited(local, localHosts); len(waits) > 0 {
-		if err := c.invite(con, waits, o.Identity != nil); err != nil {
+		if err := c.invite(con, waits, o); err != nil {
 			return err
 		}
 	}
@@ -203,14 +199,33 @@ func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
 			return o, false, fmt.Errorf("--fleet-identity: %w", err)
 		}
 	}
-	o.Hosts, local, err = f.number()
-	return o, local, err
+	if f.Lab == "" {
+		o.Hosts, local, err = processesOf("--hosts", f.Hosts, fleet.MostHosts)
+		return o, local, err
+	}
+	if f.Hosts != "" || f.FleetListen != anyPort {
+		return o, false, errors.New("--lab has the hosts, and the address at which they join: " +
+			"leave --hosts and --fleet-listen out")
+	}
+	lab, err := fleet.ReadLab(f.Lab)
+	if err != nil {
+		return o, false, fmt.Errorf("--lab: %w", err)
+	}
+	o.Lab, o.Address = *lab, lab.Listen
+	o.Hosts, o.Workers = len(lab.Hosts), len(lab.Workers)
+	return o, false, nil
 }
+
+// anyPort is the default address at which workers and hosts join.
+const anyPort = "127.0.0.1:0"
+
+// hasHosts reports whether the servers start on hosts.
+func (f *hostFlags) hasHosts() bool { return f.Hosts != "" || f.Lab != "" }
 
 // awaiting returns what waits for the hosts of a testbed, in the process that owns it; nil: it has
 // none.
 func (f *hostFlags) awaiting() func(context.Context, func(string)) (testbed.Hosts, func(), error) {
-	if f.Hosts == "" {
+	if !f.hasHosts() {
 		return nil
 	}
 	return func(ctx context.Context, progress func(string)) (testbed.Hosts, func(), error) {
@@ -219,6 +234,7 @@ func (f *hostFlags) awaiting() func(context.Context, func(string)) (testbed.Host
 		if err != nil {
 			return nil, nil, err
 		}
+		o.Workers, o.Lab.Workers = 0, nil    // a testbed has no load
 		c := &crew{hosts: o.Hosts, dir: "."} // the owner is in the folder of runs
 		end := func() { c.end(con) }
 		if err := c.gather(ctx, con, o, false, local); err != nil {
@@ -249,8 +265,15 @@ func (f *fleetFlags) read() (o fleet.Options, local, localHosts bool, err error)
 		return o, false, false,
 			errors.New("--workers and --workers-from exclude one another: give one")
 	}
+	if f.Lab != "" {
+		if f.Workers != "" || f.WorkersFrom != "" {
+			err = errors.New("--lab has the workers: leave --workers and --workers-from out")
+		}
+		return o, false, false, err
+	}
 	if f.WorkersFrom != "" {
-		o.Names, err = namesFrom(f.WorkersFrom)
+		o.Lab.Workers, err = namesFrom(f.WorkersFrom)
+		o.Workers = len(o.Lab.Workers)
 		return o, false, localHosts, err
 	}
 	o.Workers, local, err = processesOf("--workers", f.Workers, fleet.MostWorkers)
@@ -258,7 +281,7 @@ func (f *fleetFlags) read() (o fleet.Options, local, localHosts bool, err error)
 }
 
 // namesFrom reads the names of the workers that a file lists.
-func namesFrom(path string) ([]string, error) {
+func namesFrom(path string) (all []fleet.Machine, err error) {
 	raw, err := strict.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("--workers-from: %w", err)
@@ -268,7 +291,10 @@ func namesFrom(path string) ([]string, error) {
 		return nil, fmt.Errorf("--workers-from: %s has %d names: write 1 to %d, one on a line",
 			path, len(names), fleet.MostWorkers)
 	}
-	return names, nil
+	for _, name := range names {
+		all = append(all, fleet.Machine{Name: name})
+	}
+	return all, nil
 }
 
 // awaited returns the commands by which processes of other machines join.
@@ -284,20 +310,23 @@ func (c *crew) awaited(local, localHosts bool) (all []string) {
 
 // invite says how processes of other machines join: with the token of the coordinator's identity,
 // or with one that it writes to a file.
-func (c *crew) invite(con console, commands []string, known bool) error {
-	who := strings.Join(commands, "s and ") + "s"
-	if known {
-		_, err := fmt.Fprintf(con.err, "waiting for %s at %s, with the join token of the "+
-			"identity\n", who, c.coordinator.Address())
-		return err
+func (c *crew) invite(con console, commands []string, o fleet.Options) error {
+	who, address := strings.Join(commands, "s and ")+"s", c.coordinator.Address()
+	token := "the identity's join token"
+	if o.Identity == nil {
+		token = filepath.Join(c.folder.Path, "join-token")
+		err := os.WriteFile(token, []byte(c.coordinator.Token().Text()+"\n"), 0o600)
+		if err != nil {
+			return fmt.Errorf("write the join token: %w", err)
+		}
 	}
-	path := filepath.Join(c.folder.Path, "join-token")
-	if err := os.WriteFile(path, []byte(c.coordinator.Token().Text()+"\n"), 0o600); err != nil {
-		return fmt.Errorf("write the join token: %w", err)
+	say := fmt.Sprintf("copy %s to each machine, and run there plimsoll %s --join %s --token-file "+
+		"join-token", token, strings.Join(commands, " or "), address)
+	if each := o.Lab.JoinCommands(address, "join-token"); len(each) > 0 {
+		say = fmt.Sprintf("copy %s to each machine, and run there its command:\n  %s", token,
+			strings.Join(each, "\n  "))
 	}
-	_, err := fmt.Fprintf(con.err, "waiting for %s: copy %s to each machine, and run "+
-		"there plimsoll %s --join %s --token-file join-token\n", who, path,
-		strings.Join(commands, " or "), c.coordinator.Address())
+	_, err := fmt.Fprintf(con.err, "waiting for %s: %s\n", who, say)
 	return err
 }
 

@@ -17,7 +17,7 @@ func starts(job *bench.Job) bool { return system.Starts(job.System, job.Target) 
 
 // canKeep refuses --keep for jobs without clusters to keep, before anything starts.
 func (f *fleetFlags) canKeep(jobs []*bench.Job) error {
-	if f.Hosts != "" || f.Workers != "" || f.WorkersFrom != "" {
+	if f.hasHosts() || f.Workers != "" || f.WorkersFrom != "" {
 		return errors.New("--keep is for servers and load of this machine: start the cluster " +
 			"with plimsoll testbed up, which takes --hosts, and measure its target")
 	}

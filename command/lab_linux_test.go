@@ -31,7 +31,9 @@ func TestRunOnHosts(t *testing.T) {
 	needLab(t)
 	t.Parallel()
 	l := newLab(t, map[string]string{"w.yaml": "name: w\ntopics: 2\npartitions: 3\n" +
-		"load: {rate: 500/s}\nwarmup: 1s\nduration: 4s\ndurability: 1\n"},
+		"load: {rate: 500/s}\nwarmup: 1s\nduration: 4s\ndurability: 1\n",
+		"lab.yaml": "listen: 0.0.0.0:0\nhosts:\n- {name: h3, address: 10.9.0.13}\n" +
+			"- {name: h1}\n- {name: h2, dir: h2}\nworkers: [{name: w1}, {name: w2}]\n"},
 		"run", "-t", "nats", "-w", "w.yaml", "--warm", "1s")
 	defer l.tell(t)
 	<-l.coordinator.ended
@@ -46,7 +48,8 @@ func TestRunOnHosts(t *testing.T) {
 			r.System.SharesHost)
 	}
 	for i, n := range r.System.Nodes {
-		if want := fmt.Sprintf("10.9.0.%d:4222", 11+i); n.Address != want {
+		// The lab's file has the order.
+		if want := []string{"10.9.0.13:4222", "10.9.0.11:4222", "10.9.0.12:4222"}[i]; n.Address != want {
 			t.Errorf("%s is at %s, want %s", n.Name, n.Address, want)
 		}
 		log, err := os.ReadFile(filepath.Join(l.dir, "runs", result.LatestLink, n.Log))

@@ -74,7 +74,7 @@ type lab struct {
 	port, token string
 }
 
-// newLab starts a command with hosts and workers.
+// newLab starts a command with hosts and workers, which the file lab.yaml names if it is given.
 func newLab(t *testing.T, files map[string]string, args ...string) *lab {
 	t.Helper()
 	return newLabOf(t, labHosts, files, args...)
@@ -87,8 +87,12 @@ func newLabOf(t *testing.T, hosts int, files map[string]string, args ...string) 
 	if err := os.Mkdir(filepath.Join(l.dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l.coordinator = setApart(t, l.dir, append(args, "--hosts", fmt.Sprint(hosts), "--workers",
-		fmt.Sprint(labWorkers), "--fleet-listen", "0.0.0.0:0")...)
+	machines := []string{"--hosts", fmt.Sprint(hosts), "--workers", fmt.Sprint(labWorkers),
+		"--fleet-listen", "0.0.0.0:0"}
+	if files["lab.yaml"] != "" {
+		machines = []string{"--lab", "lab.yaml"}
+	}
+	l.coordinator = setApart(t, l.dir, append(args, machines...)...)
 	l.token, l.port = l.coordinator.invitation(t)
 	l.coordinator.inside(t, bridge()...)
 	for range hosts {

@@ -118,7 +118,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	// starts.
 	o, err := r.orderOf(t)
 	if err == nil && r.Breakable {
-		err = breakable(ctx, o, baseOf(t, runs), r.Hosts != "")
+		err = breakable(ctx, o, baseOf(t, runs), r.hasHosts())
 	}
 	var longer time.Duration
 	if err == nil && r.Warm != "" {
@@ -191,11 +191,11 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	if err := system.Refuse(s, c); err != nil {
 		return testbed.Order{}, err
 	}
-	hosts, _, err := r.number()
+	o, _, err := r.options()
 	switch {
 	case err != nil:
 		return testbed.Order{}, err
-	case hosts == 0:
+	case o.Hosts == 0:
 		err = system.FindSoftware(s, settings)
 	case !d.Spreads:
 		err = bench.OnOneMachine(d.Name)
@@ -207,7 +207,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
 		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
-			Breakable: r.Breakable || hosts > 0},
+			Breakable: r.Breakable || o.Hosts > 0},
 	}, nil
 }
 

@@ -22,11 +22,11 @@ func (r testbedRequest) warmJob(t *target.Target, runs string) (*bench.Job, erro
 	}
 	w := workload.Default()
 	w.Durability = workload.Level(r.Durability)
-	onHosts, _, err := r.number()
+	o, _, err := r.options()
 	if err != nil {
 		return nil, err
 	}
-	job, err := newJob(w, t, runs, onHosts)
+	job, err := newJob(w, t, runs, o.Hosts)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (j *Job) CheckHosts() error {
 	switch {
 	case !j.starts():
 		return fmt.Errorf("hosts are for servers that plimsoll starts, and those of %s run "+
-			"already or are part of plimsoll: leave out --hosts", name)
+			"already or are part of plimsoll: leave out --hosts or --lab", name)
 	case !d.Spreads:
 		return OnOneMachine(name)
 	case j.Target.Testbed.Dir != "":
@@ -32,15 +32,15 @@ func (j *Job) CheckHosts() error {
 			"hosts: leave it out, and give each host its --dir")
 	case len(j.System.(system.Provisioner).NodeNames(j.provision(""))) == 0:
 		return fmt.Errorf("the servers of %s run in plimsoll's own process: choose a target whose "+
-			"servers are processes, or leave out --hosts", name)
+			"servers are processes, or leave out --hosts or --lab", name)
 	}
 	return nil
 }
 
 // OnOneMachine is the error of a system whose servers cannot be on machines of their own.
 func OnOneMachine(name string) error {
-	return fmt.Errorf("plimsoll starts the servers of %s on one machine only: leave out --hosts, "+
-		"or start servers by yourself and give the target their endpoints", name)
+	return fmt.Errorf("plimsoll starts the servers of %s on one machine only: leave out --hosts "+
+		"or --lab, or start servers by yourself and give the target their endpoints", name)
 }
 
 // observer reads the resources of a run once an interval.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"crypto/tls"
@@ -35,11 +36,11 @@ const (
 
 // Options are the arguments of Listen.
 type Options struct {
-	Address string   // host:port to listen on; port 0: any
-	Workers int      // how many are expected
-	Hosts   int      // how many hosts are expected beside them
-	Names   []string // of the workers that are expected; empty: any names
-	Version string   // of plimsoll
+	Address string // host:port to listen on; port 0: any
+	Workers int    // how many are expected
+	Hosts   int    // how many hosts are expected beside them
+	Lab     Lab    // names those that are expected; a role of which it has none: any
+	Version string // of plimsoll
 	Clock   clock.Clock
 	// Identity is the coordinator's; nil: one of its own.
 	Identity *Identity
@@ -83,9 +84,6 @@ type Coordinator struct {
 
 // Listen begins to accept workers.
 func Listen(o Options) (*Coordinator, error) {
-	if len(o.Names) > 0 {
-		o.Workers = len(o.Names)
-	}
 	identity := o.Identity
 	if identity == nil {
 		own, err := NewIdentity()
@@ -225,18 +223,23 @@ func (c *Coordinator) refuse(h hello) error {
 		}
 	}
 	other, joined := c.joined[h.Name]
+	named := c.options.Lab.those(h.hosts())
+	expected, place := expects(named, h.Name)
 	switch {
 	case joined:
 		return fmt.Errorf("a %s named %s has joined already: give each a name of its own (--name)",
 			other.role(), h.Name)
+	case len(named) > 0 && place < 0:
+		return fmt.Errorf("no %s named %s is expected: its names are %s", h.role(), h.Name,
+			strings.Join(namesOf(named), ", "))
+	case expected.Address != "" && expected.Address != h.Address:
+		return fmt.Errorf("host %s is expected at %s and has the address %s: start it with "+
+			"--address %[2]s", h.Name, expected.Address, h.Address)
 	case h.hosts() && count >= c.options.Hosts:
 		return fmt.Errorf("all %d hosts have joined: raise --hosts to expect more",
 			c.options.Hosts)
 	case h.hosts():
 		return c.refuseAddress(h)
-	case len(c.options.Names) > 0 && !slices.Contains(c.options.Names, h.Name):
-		return fmt.Errorf("no worker named %s is expected: its names are %s", h.Name,
-			strings.Join(c.options.Names, ", "))
 	case count >= c.options.Workers:
 		return fmt.Errorf("all %d workers have joined: raise --workers to expect more",
 			c.options.Workers)
@@ -413,14 +416,15 @@ func (c *Coordinator) askChrony(ctx context.Context) {
 	c.mu.Unlock()
 }
 
-// Missing says which workers are not there.
+// Missing says which workers and hosts are not there.
 func (c *Coordinator) Missing() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	missing := slices.DeleteFunc(slices.Clone(c.options.Names),
+	named := slices.Concat(c.options.Lab.Hosts, c.options.Lab.Workers)
+	missing := slices.DeleteFunc(namesOf(named),
 		func(name string) bool { return c.members[name] != nil })
 	if len(missing) > 0 {
-		return "these workers have not joined: " + strings.Join(missing, ", ")
+		return "these have not joined: " + strings.Join(missing, ", ")
 	}
 	hosts := 0
 	for _, m := range c.members {
@@ -450,10 +454,10 @@ func (c *Coordinator) commands() string {
 	return "worker (or host)"
 }
 
-// team returns the workers in the order of their names.
+// team returns the workers in the order of the lab, or of their names.
 func (c *Coordinator) team() []*member { return c.those(false) }
 
-// hosts returns the hosts in the order of their names.
+// hosts returns the hosts in the order of the lab, or of their names.
 func (c *Coordinator) hosts() []*member { return c.those(true) }
 
 func (c *Coordinator) those(hosts bool) (all []*member) {
@@ -464,8 +468,11 @@ func (c *Coordinator) those(hosts bool) (all []*member) {
 			all = append(all, m)
 		}
 	}
+	named := c.options.Lab.those(hosts)
 	slices.SortFunc(all, func(a, b *member) int {
-		return strings.Compare(a.hello.Name, b.hello.Name)
+		_, x := expects(named, a.hello.Name)
+		_, y := expects(named, b.hello.Name)
+		return cmp.Or(x-y, strings.Compare(a.hello.Name, b.hello.Name))
 	})
 	return all
 }

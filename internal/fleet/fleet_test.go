@@ -170,7 +170,7 @@ func TestMissingWorkers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	err := c.Await(ctx)
-	if err == nil || !strings.Contains(err.Error(), "these workers have not joined: east:") {
+	if err == nil || !strings.Contains(err.Error(), "these have not joined: east:") {
 		t.Error(err)
 	}
 }

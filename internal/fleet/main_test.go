@@ -76,7 +76,12 @@ func (c *connection) Close(ctx context.Context) error {
 // listen opens a coordinator for so many workers.
 func listen(t testing.TB, workers int, names ...string) *Coordinator {
 	t.Helper()
-	c, err := Listen(Options{Address: "127.0.0.1:0", Workers: workers, Names: names,
+	var lab Lab
+	for _, name := range names {
+		workers++
+		lab.Workers = append(lab.Workers, Machine{Name: name})
+	}
+	c, err := Listen(Options{Address: "127.0.0.1:0", Workers: workers, Lab: lab,
 		Version: version, Clock: clock.Precise()})
 	if err != nil {
 		t.Fatal(err)
