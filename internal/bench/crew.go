@@ -131,8 +131,8 @@ func (j *Job) CheckCrew(workers int) error {
 		return fmt.Errorf("too many workers (%d): at most %d, one for each topic",
 			workers, w.Topics)
 	case workers > most:
-		return fmt.Errorf("too many workers (%d): at most %d for %d producers and %d consumers",
-			workers, most, producers, consumers)
+		return fmt.Errorf("too many workers (%d): at most %d for %d producers and %d consumers: "+
+			"raise --producers", workers, most, producers, consumers)
 	}
 	return nil
 }
