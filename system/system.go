@@ -120,6 +120,14 @@ type Credentials struct {
 	AdminUser, AdminPassword string
 }
 
+// Admin returns the credentials with the operator as the user, if they name one.
+func (c Credentials) Admin() Credentials {
+	if c.AdminUser != "" || c.AdminPassword != "" {
+		c.User, c.Password = c.AdminUser, c.AdminPassword
+	}
+	return c
+}
+
 // Cluster is a connection to a running system. Its methods are safe for concurrent
 // use.
 type Cluster interface {

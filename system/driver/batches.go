@@ -43,7 +43,7 @@ type Batches[T any] struct {
 	slots  *Slots[Batched[T]]
 	queue  []*Batched[T] // guarded by the slots' lock
 	since  time.Time     // when the first of the queue was added; guarded too
-	wake   chan struct{}
+	wake   Signal
 	life   context.Context
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when run has ended
@@ -51,7 +51,7 @@ type Batches[T any] struct {
 
 // NewBatches begins to deliver. Close ends it.
 func NewBatches[T any](o Batching[T]) *Batches[T] {
-	b := &Batches[T]{Batching: o, wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	b := &Batches[T]{Batching: o, wake: NewSignal(), ended: make(chan struct{})}
 	b.slots = NewSlots(o.InFlight, func(int) *Batched[T] {
 		one := &Batched[T]{}
 		o.Create(&one.Own)
@@ -99,10 +99,7 @@ func (b *Batches[T]) enqueue(m *system.Message) error {
 	} else if n != b.Most {
 		return nil
 	}
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	b.wake.Give()
 	return nil
 }
 

@@ -102,3 +102,14 @@ func (c *Closing) Once(of *Clients, one Closer, close func() error) (err error) 
 	})
 	return err
 }
+
+// AskAll calls ask with 0 to n-1 at once, and returns every answer and every error.
+func AskAll[T any](n int, ask func(i int) (T, error)) ([]T, []error) {
+	all, errs := make([]T, n), make([]error, n)
+	var asking sync.WaitGroup
+	for i := range n {
+		asking.Go(func() { all[i], errs[i] = ask(i) })
+	}
+	asking.Wait()
+	return all, errs
+}

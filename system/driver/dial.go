@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,6 +23,21 @@ const dialWithin = 3 * time.Second
 // errSilentTLS is the error of a server that does not answer in TLS: one without TLS may wait for
 // the end of a line.
 var errSilentTLS = errors.New("no answer in TLS")
+
+// DialAny returns the first endpoint that accepts a connection, over TLS if config is not nil. If
+// none does, the error is that of the first.
+func DialAny(ctx context.Context, endpoints []string, config *tls.Config) (string, error) {
+	var first error
+	for _, endpoint := range endpoints {
+		conn, err := Dial(ctx, "tcp", endpoint, config)
+		if err == nil {
+			_ = conn.Close() // nothing was sent
+			return endpoint, nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return "", first
+}
 
 // Dial connects to a server, over TLS if config is not nil. Peer.Explain distinguishes a server
 // that does not answer in TLS from an unreachable one.

@@ -48,8 +48,11 @@
 //	Receiver           hands messages to a consumer's Receive until it is stopped
 //	Groups, Shares     subscriptions, and the partitions of each consumer
 //	Reading            facts that servers report, compared with the durability level
-//	Dial               a connection, with TLS where the target asks for it
-//	Peer, Outcome      the meaning of a refusal, of a connection and of a message
+//	Dial, DialAny      a connection, with TLS where the target asks for it
+//	Peer, Outcome,     the meaning of a refusal, of a connection and of a message
+//	Broken
+//	AskAll             a question to every server at once
 //	API                requests to servers over HTTP, in JSON
 //	Until              retries that end with their context
+//	Signal             wakes a goroutine, which looks by itself at what there is to do
 package driver

@@ -28,11 +28,11 @@ const (
 
 // Node is one server of a cluster.
 type Node struct {
-	Name    string
-	Address string // that clients connect to
-	Host    string // of the address
-	Dir     string // of its own, below the data directory
-	Log     string
+	Name       string
+	Address    string // that clients connect to
+	Host, Port string // of the address
+	Dir        string // of its own, below the data directory
+	Log        string
 
 	title   string        // its name in errors
 	helper  bool          // a process that the nodes need, not a node itself
@@ -81,7 +81,7 @@ func (n *Node) Path(elements ...string) string {
 func (c *Cluster) Add(name, address string) *Node {
 	n := c.add(name, "server "+name)
 	n.Address = address
-	n.Host, _, _ = net.SplitHostPort(address)
+	n.Host, n.Port, _ = net.SplitHostPort(address)
 	return n
 }
 

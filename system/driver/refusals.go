@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -104,6 +105,12 @@ func TimedOut(err error) bool {
 	var t net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout() ||
 		strings.Contains(err.Error(), "i/o timeout")
+}
+
+// Broken reports whether an error says that a connection ended before the answer came.
+func Broken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // Outcome returns the result of a message from a client library's error. After one of the

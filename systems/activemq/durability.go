@@ -1,6 +1,7 @@
 package activemq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,27 +211,16 @@ func (b managed) readBroker(ctx context.Context) (r brokerReport, err error) {
 
 // master finds the broker that accepts messages.
 func (j *jolokia) master(ctx context.Context) (managed, error) {
-	errs := make([]error, len(j.brokers))
-	is := make([]bool, len(j.brokers))
-	// Errors are kept per broker, so that a broker that is down does not stop the others.
-	_ = system.Each(ctx, len(j.brokers), len(j.brokers), nil,
-		func(ctx context.Context, i int) error {
-			r, err := j.brokers[i].readBroker(ctx)
-			is[i], errs[i] = err == nil && !r.Slave, err
-			return nil
-		})
+	all, errs := driver.AskAll(len(j.brokers), func(i int) (brokerReport, error) {
+		return j.brokers[i].readBroker(ctx)
+	})
 	for i, b := range j.brokers {
-		if is[i] {
+		if errs[i] == nil && !all[i].Slave {
 			return b, nil
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			return managed{}, err
-		}
-	}
-	return managed{}, errors.New("none of the endpoints is the master: name every broker, and " +
-		"wait until they have elected one")
+	return managed{}, cmp.Or(cmp.Or(errs...), errors.New("none of the endpoints is the master: "+
+		"name every broker, and wait until they have elected one"))
 }
 
 // ServerVersions returns a line for each broker.

@@ -29,10 +29,7 @@ type managed struct {
 
 // newJolokia returns a client of the brokers at the endpoints.
 func newJolokia(o system.Options) *jolokia {
-	login := o.Credentials
-	if login.AdminUser != "" || login.AdminPassword != "" {
-		login.User, login.Password = login.AdminUser, login.AdminPassword
-	}
+	login := o.Credentials.Admin()
 	// Without keep-alive there is no connection to close.
 	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: requestWithin}
 	transport.DialContext = (&net.Dialer{Timeout: requestWithin}).DialContext

@@ -184,11 +184,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 			},
 		})
 	}
-	p, err := amqp.NewProducer(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return amqp.NewProducer(ctx, to)
 }
 
 // OpenConsumer makes the subscription's queues, unless they are there, and reads.
@@ -206,11 +202,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 			Address: address(o.Topic, i) + "::" + queue(o.Topic, o.Subscription, i),
 		})
 	}
-	r, err := amqp.NewConsumer(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return amqp.NewConsumer(ctx, from)
 }
 
 // subscribe creates a subscription's queue, and then deletes the queue unread, which is no longer

@@ -260,9 +260,7 @@ func (r reading) checkJournal(ctx context.Context) (config map[string]string, er
 // adminDialer connects as the administrator where the target names one.
 func (c *cluster) adminDialer(endpoints ...string) *amqp.Dialer {
 	o := c.options
-	if s := &o.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
-		s.User, s.Password = s.AdminUser, s.AdminPassword
-	}
+	o.Credentials = o.Credentials.Admin()
 	return dialer(o, endpoints...)
 }
 

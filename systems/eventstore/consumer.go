@@ -41,7 +41,7 @@ type consumer struct {
 	readers []*reader
 
 	handling sync.Mutex // held during Receive
-	wake     chan struct{}
+	wake     driver.Signal
 	life     context.Context // ends when the consumer must stop receiving
 	cancel   context.CancelFunc
 	acking   context.Context // ends when it must stop acknowledging
@@ -74,7 +74,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	if err := c.makeGroups(ctx, o, streams); err != nil {
 		return nil, fmt.Errorf("create persistent subscription %s: %w", o.Subscription, err)
 	}
-	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, wake: make(chan struct{}, 1),
+	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, wake: driver.NewSignal(),
 		acker: make(chan struct{})}
 	r.life, r.cancel = context.WithCancel(context.Background())
 	r.acking, r.stopAcks = context.WithCancel(context.Background())
@@ -94,10 +94,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	for _, one := range r.readers {
 		r.running.Go(one.run)
 	}
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 // makeGroups creates the missing groups, once for each subscription.
@@ -224,10 +221,7 @@ func (r *reader) handle(e *kurrentdb.ResolvedEvent) bool {
 	r.mu.Lock()
 	r.handled = append(r.handled, e)
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	r.wake.Give()
 	return true
 }
 

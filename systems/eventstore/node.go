@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"sync"
 
 	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/gossip"
 	"github.com/kurrent-io/KurrentDB-Client-Go/protos/kurrentdb/protocols/v1/serverfeatures"
@@ -75,10 +74,7 @@ func (c *cluster) ask(ctx context.Context, address string,
 
 // administrator returns the user with the most rights.
 func (c *cluster) administrator() (user, password string) {
-	s := c.options.Credentials
-	if s.AdminUser != "" || s.AdminPassword != "" {
-		return s.AdminUser, s.AdminPassword
-	}
+	s := c.options.Credentials.Admin()
 	return s.User, s.Password
 }
 
@@ -125,12 +121,9 @@ func (c *cluster) gossipOf(ctx context.Context, address string) ([]node, error) 
 // leader. If no endpoint answers, the error is that of the first.
 func (c *cluster) nodes(ctx context.Context) ([]node, error) {
 	endpoints := c.options.Endpoints
-	found, errs := make([][]node, len(endpoints)), make([]error, len(endpoints))
-	var asking sync.WaitGroup
-	for i, address := range endpoints {
-		asking.Go(func() { found[i], errs[i] = c.gossipOf(ctx, address) })
-	}
-	asking.Wait()
+	found, errs := driver.AskAll(len(endpoints), func(i int) ([]node, error) {
+		return c.gossipOf(ctx, endpoints[i])
+	})
 	var any []node
 	for _, all := range found {
 		if leaderOf(all) != "" {
@@ -188,18 +181,13 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, errs := make([]string, len(all)), make([]error, len(all))
-	var asking sync.WaitGroup
-	for i, n := range all {
-		asking.Go(func() {
-			version := "of an unknown version: it is not alive"
-			if n.alive {
-				version, errs[i] = c.version(ctx, n.address)
-			}
-			lines[i] = fmt.Sprintf("%s %s %s", n.state, n.address, version)
-		})
-	}
-	asking.Wait()
+	lines, errs := driver.AskAll(len(all), func(i int) (line string, err error) {
+		n, version := all[i], "of an unknown version: it is not alive"
+		if n.alive {
+			version, err = c.version(ctx, n.address)
+		}
+		return fmt.Sprintf("%s %s %s", n.state, n.address, version), err
+	})
 	return append(lines, untried), errors.Join(errs...)
 }
 

@@ -83,10 +83,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open a producer: %w", err), p.Close(ctx))
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 func (c *cluster) newAppender(o system.ProducerOptions, streams []string) *appender {

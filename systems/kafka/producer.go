@@ -32,7 +32,7 @@ type producer struct {
 
 	closed   atomic.Bool
 	inFlight atomic.Int64
-	idle     chan struct{} // signalled when, after Close, the last message in flight has ended
+	idle     driver.Signal // signalled when, after Close, the last message in flight has ended
 	closing  driver.Closing
 }
 
@@ -60,7 +60,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	p := &producer{
 		client: client, cancel: cancel, topic: o.Topic.Name, partitions: o.Topic.Partitions, of: c,
 		most: int64(max(o.InFlight, 1)),
-		idle: make(chan struct{}, 1),
+		idle: driver.NewSignal(),
 	}
 	if err := p.begin(ctx, o); err != nil {
 		cancel()
@@ -178,10 +178,7 @@ func (p *producer) answered(one *parcel, err error) {
 func (p *producer) end(one *parcel, err error) {
 	one.m.Done(err)
 	if p.inFlight.Add(-1) == 0 && p.closed.Load() {
-		select {
-		case p.idle <- struct{}{}:
-		default:
-		}
+		p.idle.Give()
 	}
 }
 

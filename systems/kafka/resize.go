@@ -1,9 +1,11 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,17 +168,9 @@ func (c *cluster) reassign(ctx context.Context, to placement) error {
 
 // sorted returns the partitions in order.
 func (p placement) sorted() []partition {
-	var all []partition
-	for at := range p {
-		all = append(all, at)
-	}
-	slices.SortFunc(all, func(a, b partition) int {
-		if a.Topic != b.Topic {
-			return strings.Compare(a.Topic, b.Topic)
-		}
-		return int(a.Partition - b.Partition)
+	return slices.SortedFunc(maps.Keys(p), func(a, b partition) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), int(a.Partition-b.Partition))
 	})
-	return all
 }
 
 func (p placement) replicas() (n int) {

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -276,7 +274,7 @@ func (c *cluster) deleteGroups(ctx context.Context, groups []string) error {
 				err = errors.Join(err, fmt.Errorf("delete group %s: %w", a.Group, a.Err))
 			}
 		}
-		return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET), err
+		return driver.Broken(err), err
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 // the commit was not answered.
 type transactions struct {
 	p      *producer
-	kick   chan struct{}
+	kick   driver.Signal
 	stop   chan struct{}
 	life   context.Context // bounds the committer's requests
 	cancel context.CancelFunc
@@ -49,7 +49,7 @@ func newTransactions(p *producer, interval time.Duration) (*transactions, error)
 	}
 	t := &transactions{
 		p: p, number: 1,
-		kick: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{}),
+		kick: driver.NewSignal(), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.life, t.cancel = context.WithCancel(context.Background())
 	go t.run(interval)
@@ -68,7 +68,7 @@ func (t *transactions) send(one *parcel) {
 	one.m.InTransaction(t.number)
 	t.p.produce(one)
 	if t.p.inFlight.Load() >= t.p.most {
-		t.hurry()
+		t.kick.Give() // no more can be sent until it has ended
 	}
 }
 
@@ -86,14 +86,6 @@ func (t *transactions) answered(one *parcel, err error) {
 	t.mu.Unlock()
 	if over {
 		t.p.end(one, errAbandoned)
-	}
-}
-
-// hurry ends the transaction early, because no more can be sent until it has ended.
-func (t *transactions) hurry() {
-	select {
-	case t.kick <- struct{}{}:
-	default:
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,13 +92,9 @@ func (w *watch) look(ctx context.Context, c *cluster) {
 	if len(silent) == 0 {
 		return
 	}
-	var names []string
-	for name := range silent {
-		names = append(names, name)
-	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	found, err := c.admin.ListTopics(ctx, names...)
+	found, err := c.admin.ListTopics(ctx, slices.Collect(maps.Keys(silent))...)
 	if err != nil {
 		return // no broker answers: it asks again
 	}

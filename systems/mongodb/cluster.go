@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -250,8 +249,7 @@ func (s *javaStarter) build(ctx context.Context, c *driver.Cluster) (system.Prov
 		}
 	}
 	err := c.Launch(c.Members(), func(n *driver.Node) process.Spec {
-		_, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
-		arguments := []string{n.Host, port, n.Path(dataFolder, "h2.mv")}
+		arguments := []string{n.Host, n.Port, n.Path(dataFolder, "h2.mv")}
 		if c.TLS() != nil {
 			arguments = append(arguments, n.Path(driver.KeyFile), n.Path(driver.CertificateFile))
 		}
@@ -305,12 +303,12 @@ func (s *starter) config(c *driver.Cluster, n *driver.Node) string {
 	const gigabyte = 1 << 30
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	_, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	cache := float64(s.Settings.Bytes(setCache)) / gigabyte
 	line("storage:\n  dbPath: %s\n  wiredTiger:\n    engineConfig:\n      cacheSizeGB: %s",
 		strconv.Quote(n.Path(dataFolder)), strconv.FormatFloat(cache, 'f', 3, 64))
 	line("replication:\n  replSetName: %s", setName)
-	line("net:\n  bindIp: %s\n  port: %s\n  unixDomainSocket:\n    enabled: false", n.Host, port)
+	line("net:\n  bindIp: %s\n  port: %s\n  unixDomainSocket:\n    enabled: false", n.Host,
+		n.Port)
 	if c.TLS() != nil {
 		line("  tls:\n    mode: requireTLS\n    certificateKeyFile: %s\n    CAFile: %s\n"+
 			"    allowConnectionsWithoutCertificates: true",

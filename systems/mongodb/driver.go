@@ -95,7 +95,8 @@ func (mongoSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	defer cancel()
 	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	c.sequence.begin()
-	if err := c.reach(ctx); err != nil {
+	// The library would keep trying after errors of the network and of TLS.
+	if _, err := driver.DialAny(ctx, o.Endpoints, o.TLS); err != nil {
 		return nil, c.explain(err)
 	}
 	client, err := c.dial(o.Endpoints, o.Credentials)
@@ -130,22 +131,6 @@ func (c *cluster) allowed(ctx context.Context) error {
 		return nil
 	}
 	return err
-}
-
-// reach returns nil when an endpoint accepts a connection. It reports errors of the network and of
-// TLS at once, while the library would keep trying.
-func (c *cluster) reach(ctx context.Context) (first error) {
-	for _, address := range c.options.Endpoints {
-		conn, err := driver.Dial(ctx, "tcp", address, c.options.TLS)
-		if err == nil {
-			_ = conn.Close() // nothing was sent
-			return nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return first
 }
 
 // dial returns a client, which connects when it is first used.

@@ -75,11 +75,7 @@ type status struct {
 
 // administer calls do with the administrator's client.
 func (c *cluster) administer(do func(*mongo.Client) error) error {
-	who := c.options.Credentials
-	if who.AdminUser != "" || who.AdminPassword != "" {
-		who.User, who.Password = who.AdminUser, who.AdminPassword
-	}
-	client, err := c.dial(c.options.Endpoints, who)
+	client, err := c.dial(c.options.Endpoints, c.options.Credentials.Admin())
 	if err != nil {
 		return err
 	}

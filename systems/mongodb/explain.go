@@ -3,9 +3,7 @@ package mongodb
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"syscall"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
@@ -103,9 +101,7 @@ func explainAnswer(peer kit.Peer, err error) error {
 
 // hungUp reports whether a server ended a connection, or answered in another protocol.
 func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) ||
-		strings.Contains(err.Error(), "malformed message length") ||
+	return kit.Broken(err) || strings.Contains(err.Error(), "malformed message length") ||
 		strings.Contains(err.Error(), "length of read message too")
 }
 

@@ -65,10 +65,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 		Create: func(*document) {},
 		Fill:   func(one *driver.Batched[document]) { c.write(&one.Own, one.Message) },
 	})
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // write makes a message's document.

@@ -390,19 +390,14 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	names := make([]string, len(n.of.endpoints))
-	var asked sync.WaitGroup
-	for i, at := range n.of.endpoints {
-		asked.Go(func() {
-			conn, err := connectTo(ctx, []string{at}, 0, n.of.user, "plimsoll names", -1)
-			if err != nil {
-				return // a server that is down is not the leader
-			}
-			names[i] = conn.ConnectedServerName()
-			conn.Close()
-		})
-	}
-	asked.Wait()
+	names, _ := driver.AskAll(len(n.of.endpoints), func(i int) (string, error) {
+		conn, err := connectTo(ctx, n.of.endpoints[i:i+1], 0, n.of.user, "plimsoll names", -1)
+		if err != nil {
+			return "", err // a server that is down is not the leader
+		}
+		defer conn.Close()
+		return conn.ConnectedServerName(), nil
+	})
 	if n.known == nil {
 		n.known = make(map[string]string)
 	}

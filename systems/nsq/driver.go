@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -136,7 +135,7 @@ func (c *cluster) explain(address string, err error) error {
 	switch told := peer.Explain(err); {
 	case told != nil:
 		return told
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case driver.Broken(err):
 		return peer.HungUp(err)
 	}
 	return fmt.Errorf("%s: %w", address, err)

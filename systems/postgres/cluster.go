@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -177,9 +176,8 @@ func (s starter) prepare(ctx context.Context, c *driver.Cluster, n *driver.Node)
 	secrets, primary := c.Credentials(), c.Members()[0]
 	files := map[string]string{configFile: s.config(c, n), hbaFile: s.access()}
 	if n != primary {
-		host, port, _ := net.SplitHostPort(primary.Address) // the address was joined from both
-		files[passFile] = strings.Join([]string{host, port, "*", secrets.User, secrets.Password},
-			":") + "\n"
+		files[passFile] = strings.Join([]string{primary.Host, primary.Port, "*", secrets.User,
+			secrets.Password}, ":") + "\n"
 		if err := c.Furnish(n, files); err != nil {
 			return err
 		}
@@ -234,9 +232,8 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 		value := strings.ReplaceAll(fmt.Sprintf(format, args...), "'", "''")
 		fmt.Fprintf(&b, "%s = '%s'\n", name, value)
 	}
-	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
-	line("listen_addresses", "%s", host)
-	line("port", "%s", port)
+	line("listen_addresses", "%s", n.Host)
+	line("port", "%s", n.Port)
 	line("unix_socket_directories", "")
 	line("hba_file", "%s", n.Path(hbaFile))
 	line("cluster_name", "%s", n.Name)
@@ -274,7 +271,6 @@ func (s starter) synchronous() string {
 
 // follow returns a standby's connection string for its primary. The password is in a file.
 func (s starter) follow(c *driver.Cluster, primary, n *driver.Node) string {
-	host, port, _ := net.SplitHostPort(primary.Address) // the address was joined from both
 	user, encryption := superuser, "sslmode=disable"
 	if c.Credentials().User != "" {
 		user = c.Credentials().User
@@ -282,8 +278,8 @@ func (s starter) follow(c *driver.Cluster, primary, n *driver.Node) string {
 	if c.TLS() != nil {
 		encryption = "sslmode=verify-full sslrootcert='" + n.Path(driver.CAFile) + "'"
 	}
-	return fmt.Sprintf("host=%s port=%s user=%s passfile='%s' application_name=%s %s", host, port,
-		user, n.Path(passFile), n.Name, encryption)
+	return fmt.Sprintf("host=%s port=%s user=%s passfile='%s' application_name=%s %s",
+		primary.Host, primary.Port, user, n.Path(passFile), n.Name, encryption)
 }
 
 // awaitStandbys returns nil when all standbys of a primary are streaming.

@@ -90,10 +90,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	r.life, r.cancel = context.WithCancel(context.Background())
 	r.within, r.abort = context.WithCancel(context.Background())
 	go r.run()
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 func (c *cluster) isLog() bool { return c.Text(setShape) == shapeLog }

@@ -120,21 +120,15 @@ const askServer = `SELECT pg_is_in_recovery()::text,
 // askAll queries all endpoints at once.
 func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
 	all := c.options.Endpoints
-	found, errs := make([]server, len(all)), make([]error, len(all))
-	var asking sync.WaitGroup
-	for i, address := range all {
-		asking.Go(func() {
-			rows, err := c.askOnce(ctx, address, askServer)
-			if errs[i] = err; err != nil {
-				return
-			}
-			r := rows[0]
-			found[i] = server{address: address, standby: r[0] == "true", follows: r[1],
-				identity: r[2], version: r[3], fsync: r[4], pageWrite: r[5]}
-		})
-	}
-	asking.Wait()
-	return found, errs
+	return driver.AskAll(len(all), func(i int) (server, error) {
+		rows, err := c.askOnce(ctx, all[i], askServer)
+		if err != nil {
+			return server{}, err
+		}
+		r := rows[0]
+		return server{address: all[i], standby: r[0] == "true", follows: r[1],
+			identity: r[2], version: r[3], fsync: r[4], pageWrite: r[5]}, nil
+	})
 }
 
 // askOnce queries a server over a separate connection, as the administrator if the target names
@@ -142,9 +136,8 @@ func (c *cluster) askAll(ctx context.Context) ([]server, []error) {
 func (c *cluster) askOnce(ctx context.Context, address, query string) ([][]string, error) {
 	as := c.link(nil)
 	as.address = address
-	if s := c.options.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
-		as.user, as.password = s.AdminUser, s.AdminPassword
-	}
+	who := c.options.Credentials.Admin()
+	as.user, as.password = who.User, who.Password
 	defer as.drop()
 	return as.ask(ctx, query)
 }

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -251,8 +249,7 @@ func (c *cluster) explain(err error) error {
 		return told
 	}
 	switch text := err.Error(); {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, syscall.ECONNRESET), strings.Contains(text, "unknown message type"),
+	case driver.Broken(err), strings.Contains(text, "unknown message type"),
 		strings.Contains(text, "received unexpected message"),
 		strings.Contains(text, "message body"), strings.Contains(text, "invalid"):
 		return peer.HungUp(err)

@@ -78,10 +78,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 		Partitions: o.Topic.Partitions, Deliver: p.deliver,
 		Create: func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
 	})
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // deliver inserts a batch, in parts if its messages are large, and reports the outcome of each

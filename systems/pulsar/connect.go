@@ -2,14 +2,10 @@ package pulsar
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
@@ -78,7 +74,7 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 func probe(ctx context.Context, o system.Options, c config) error {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	answering, err := dialAny(ctx, o)
+	answering, err := driver.DialAny(ctx, o.Endpoints, o.TLS)
 	if err != nil {
 		return err
 	}
@@ -111,28 +107,6 @@ func isAnswer(err error) bool {
 		}
 	}
 	return false
-}
-
-// dialAny returns the first endpoint that accepts a connection.
-func dialAny(ctx context.Context, o system.Options) (string, error) {
-	var failed error
-	for _, endpoint := range o.Endpoints {
-		conn, err := dial(ctx, endpoint, o.TLS)
-		if err == nil {
-			return endpoint, conn.Close()
-		}
-		failed = err
-	}
-	return "", failed
-}
-
-func dial(ctx context.Context, endpoint string, config *tls.Config) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialWithin)
-	defer cancel()
-	if config == nil {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", endpoint)
-	}
-	return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", endpoint)
 }
 
 // within runs work that takes no context. If ctx ends first, the work continues in the background,
@@ -196,7 +170,7 @@ func explain(err error, o system.Options) error {
 		return told
 	}
 	switch {
-	case strings.Contains(text, "EOF"), errors.Is(err, syscall.ECONNRESET):
+	case strings.Contains(text, "EOF"), driver.Broken(err):
 		return peer.HungUp(err)
 	case strings.Contains(text, "request timed out"):
 		return peer.Silent(err)

@@ -80,10 +80,7 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if err := probe(ctx, o, cfg); err != nil {
 		return nil, explain(err, o)
 	}
-	token := o.Credentials.AdminPassword
-	if token == "" {
-		token = o.Credentials.Password
-	}
+	token := o.Credentials.Admin().Password
 	c := &cluster{
 		cfg: cfg, options: o, level: o.Durability,
 		admin: newAdmin(adminOf(o.Endpoints, cfg.adminEndpoints, o.TLS != nil), o.TLS, token),

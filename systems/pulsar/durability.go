@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -146,24 +146,18 @@ type ledger struct {
 // readLedgers reads the current ledger of each partition.
 func (c *cluster) readLedgers(ctx context.Context, r *reading, t system.Topic) error {
 	n := min(t.Partitions, mostRead)
-	found, errs := make([]ledger, n), make([]error, n)
-	var wg sync.WaitGroup
-	room := make(chan struct{}, readers)
-	for i := range n {
-		room <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-room }()
-			partition := i * t.Partitions / n
-			if found[i], errs[i] = c.readLedger(ctx, t, partition); errs[i] != nil {
-				errs[i] = fmt.Errorf("partition %d: %w", partition, errs[i])
-			}
-		})
-	}
-	wg.Wait()
-	for i, l := range found {
-		if errs[i] != nil {
-			return errs[i]
+	found := make([]ledger, n)
+	err := system.Each(ctx, n, readers, nil, func(ctx context.Context, i int) (err error) {
+		partition := i * t.Partitions / n
+		if found[i], err = c.readLedger(ctx, t, partition); err != nil {
+			return fmt.Errorf("partition %d: %w", partition, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range found {
 		if err := r.holds("a partition's ledger", l.quorums); err != nil {
 			return err
 		}
@@ -230,13 +224,7 @@ func (c *cluster) readJournals(ctx context.Context, r *reading) error {
 	for _, b := range c.allBookies(ctx) {
 		r.bookies[b] = true
 	}
-	all := slices.Sorted(func(yield func(string) bool) {
-		for b := range r.bookies {
-			if !yield(b) {
-				return
-			}
-		}
-	})
+	all := slices.Sorted(maps.Keys(r.bookies))
 	if len(all) == 0 && r.Level.Synced() {
 		return r.Contradicts("journalSyncData=true", "the cluster does not name its bookies: "+
 			"take level %d", r.Level+1)

@@ -65,14 +65,10 @@ const missedHeartbeats = 3
 // partition.
 func (c *cluster) openLinkProducer(ctx context.Context, o system.ProducerOptions) (
 	system.Producer, error) {
-	p, err := links.NewProducer(ctx, links.ProducerOptions{
+	return links.NewProducer(ctx, links.ProducerOptions{
 		Dialer: c.linkDialer(o.Index), Clients: &c.clients, Targets: c.cfg.targets(o.Topic),
 		InFlight: o.InFlight, Durable: c.cfg.persistent, Timeout: c.cfg.confirmTimeout,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }
 
 // targets returns where the messages of each partition go: to the exchange, with the routing key.
@@ -106,12 +102,8 @@ func (c *cluster) openLinkConsumer(ctx context.Context, o system.ConsumerOptions
 	if err != nil {
 		return nil, fmt.Errorf("create the subscription: %w", err)
 	}
-	r, err := links.NewConsumer(ctx, links.ConsumerOptions{
+	return links.NewConsumer(ctx, links.ConsumerOptions{
 		Dialer: c.linkDialer(o.Index), Clients: &c.clients, Credit: c.cfg.prefetch,
 		Sources: sources(o.Topic, o.Subscription), Handle: o,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
 }

@@ -335,13 +335,9 @@ func (d dialer) dialOn(
 // dialAll connects to all endpoints in parallel, and returns the connections in the endpoints'
 // order, or an error if there is none.
 func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, error) {
-	conns := make([]*amqp.Connection, len(d.endpoints))
-	errs := make([]error, len(d.endpoints))
-	var wg sync.WaitGroup
-	for i := range d.endpoints {
-		wg.Go(func() { conns[i], errs[i] = d.dial(ctx, i, name) })
-	}
-	wg.Wait()
+	conns, errs := driver.AskAll(len(d.endpoints), func(i int) (*amqp.Connection, error) {
+		return d.dial(ctx, i, name)
+	})
 	for _, conn := range conns {
 		if conn != nil {
 			return conns, nil

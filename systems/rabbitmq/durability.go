@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -407,11 +408,7 @@ func policyValue(q queueReport, name string) string {
 
 // counted prints counts like "n1: 2, n2: 1", sorted by name.
 func counted(all map[string]int) string {
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(all))
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s: %d", name, all[name])
 	}

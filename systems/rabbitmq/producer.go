@@ -140,7 +140,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 	if err == nil && !lane.dead {
 		lane.inFlight = append(lane.inFlight, s)
 		if confirmed(s) {
-			lane.publisher.poke() // run may have looked too early
+			lane.publisher.wake.Give() // run may have looked too early
 		}
 		p.slots.Unlock()
 		return
@@ -152,7 +152,7 @@ func (p *producer) handedOver(lane *lane, s *slot, err error) {
 			lane.publisher.broken = err
 		}
 		err = fmt.Errorf("write the message: %w: %w", err, system.ErrUnknown)
-		lane.publisher.poke()
+		lane.publisher.wake.Give()
 	case confirmed(s):
 		err = lane.outcome(s)
 	default:

@@ -38,7 +38,7 @@ type publisher struct {
 	wire   atomic.Pointer[wire] // of conn
 	closes chan *amqp.Error
 	blocks chan amqp.Blocking
-	wake   chan struct{} // holds one note that run must look
+	wake   driver.Signal // run must look at the messages in flight
 	ended  chan struct{} // closed when run has ended
 	spare  []*slot       // run's, to collect ended messages
 
@@ -65,21 +65,13 @@ type lane struct {
 }
 
 func newPublisher(p *producer, number int) *publisher {
-	return &publisher{p: p, number: number, wake: make(chan struct{}, 1),
+	return &publisher{p: p, number: number, wake: driver.NewSignal(),
 		ended: make(chan struct{})}
 }
 
 // ready reports whether messages can be published. The caller holds the slots' lock.
 func (l *publisher) ready() bool {
 	return l.up && l.broken == nil && !l.blocked && !l.stale
-}
-
-// poke makes run look at the messages in flight soon.
-func (l *publisher) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
 }
 
 // connect opens the connection and its channels, at the endpoint with the publisher's number.
@@ -181,7 +173,7 @@ func (l *publisher) collector() func() {
 	return func() {
 		var seen sight
 		if seen, spare = l.collect(spare); seen != (sight{}) {
-			l.poke()
+			l.wake.Give()
 		}
 	}
 }

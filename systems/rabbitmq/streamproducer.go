@@ -39,7 +39,7 @@ type streamProducer struct {
 type streamPart struct {
 	p     *streamProducer
 	name  string
-	wake  chan struct{} // holds one note that messages wait
+	wake  driver.Signal // messages wait
 	ended chan struct{} // closed when run has ended
 
 	session *streamSession // nil: there is none now
@@ -83,7 +83,7 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 		environments: environments{of: c, number: o.Index},
 	}
 	for i := range o.Topic.Partitions {
-		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: make(chan struct{}, 1),
+		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: driver.NewSignal(),
 			ended: make(chan struct{})}
 		err := part.connect(nil)
 		if err == nil {
@@ -195,7 +195,7 @@ func (p *streamProducer) Send(m *system.Message) {
 		p.flight.Leave(1)
 		return
 	}
-	part.poke()
+	part.wake.Give()
 }
 
 // take waits for room, and for a session.
@@ -214,14 +214,6 @@ func (p *streamProducer) take(part *streamPart) (*streamSession, *streamMessage,
 	l := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	return s, l, nil
-}
-
-// poke makes run check for waiting messages.
-func (part *streamPart) poke() {
-	select {
-	case part.wake <- struct{}{}:
-	default:
-	}
 }
 
 // run sends waiting messages until the producer closes.

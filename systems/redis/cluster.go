@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -124,9 +123,8 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
-	line("bind %s\nbind-source-addr %s\nprotected-mode no\ndir %q", host, host, n.Dir)
-	line("replica-announce-ip %s\nreplica-announce-port %s", host, port)
+	line("bind %s\nbind-source-addr %s\nprotected-mode no\ndir %q", n.Host, n.Host, n.Dir)
+	line("replica-announce-ip %s\nreplica-announce-port %s", n.Host, n.Port)
 	fsync := s.Settings.Text(setFsync)
 	if s.Durability.Synced() {
 		fsync = fsyncAlways
@@ -143,15 +141,14 @@ func (s starter) config(c *driver.Cluster, n *driver.Node) string {
 		line("masteruser %s\nmasterauth %s", secrets.User, secrets.Password)
 	}
 	if c.TLS() == nil {
-		line("port %s", port)
+		line("port %s", n.Port)
 	} else {
-		line("port 0\ntls-port %s\ntls-replication yes\ntls-auth-clients no", port)
+		line("port 0\ntls-port %s\ntls-replication yes\ntls-auth-clients no", n.Port)
 		line("tls-cert-file %q\ntls-key-file %q\ntls-ca-cert-file %q",
 			n.Path(driver.CertificateFile), n.Path(driver.KeyFile), n.Path(driver.CAFile))
 	}
 	if primary := c.Members()[0]; primary != n {
-		_, port, _ := net.SplitHostPort(primary.Address)
-		line("replicaof %s %s", primary.Host, port)
+		line("replicaof %s %s", primary.Host, primary.Port)
 	}
 	return b.String()
 }

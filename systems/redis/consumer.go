@@ -72,10 +72,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	}
 	r.life, r.cancel = context.WithCancel(context.Background())
 	go r.run()
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 // OpenReplay sets the group's position to the start of the streams.

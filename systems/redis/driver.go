@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -126,16 +123,11 @@ func (c *cluster) dial(address string, readWithin time.Duration) *goredis.Client
 // findPrimary queries all endpoints at once.
 func (c *cluster) findPrimary(ctx context.Context) (string, error) {
 	all := c.options.Endpoints
-	found, errs := make([]info, len(all)), make([]error, len(all))
-	var asking sync.WaitGroup
-	for i, address := range all {
-		asking.Go(func() {
-			client := c.dial(address, askWithin)
-			defer func() { _ = client.Close() }()
-			found[i], errs[i] = readInfo(ctx, client)
-		})
-	}
-	asking.Wait()
+	found, errs := driver.AskAll(len(all), func(i int) (info, error) {
+		client := c.dial(all[i], askWithin)
+		defer func() { _ = client.Close() }()
+		return readInfo(ctx, client)
+	})
 	primary, err := choosePrimary(all, found, errs)
 	if err != nil {
 		return "", c.explain(err)
@@ -186,8 +178,7 @@ func (c *cluster) explain(err error) error {
 	case goredis.IsPermissionError(err):
 		return fmt.Errorf("the user lacks rights at %s that a run needs: grant them, "+
 			"or name another one: %w", peer.At(), err)
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET),
-		strings.Contains(err.Error(), "can't parse"):
+	case driver.Broken(err), strings.Contains(err.Error(), "can't parse"):
 		return peer.HungUp(err)
 	}
 	return err

@@ -128,9 +128,7 @@ func (c *cluster) readServers(ctx context.Context) ([]server, error) {
 func (c *cluster) readServer(ctx context.Context, address, role string) (server, error) {
 	admin := &cluster{Settings: c.Settings, options: c.options}
 	admin.options.Endpoints = []string{address}
-	if s := &admin.options.Credentials; s.AdminUser != "" || s.AdminPassword != "" {
-		s.User, s.Password = s.AdminUser, s.AdminPassword
-	}
+	admin.options.Credentials = c.options.Credentials.Admin()
 	client := admin.dial(address, askWithin)
 	defer func() { _ = client.Close() }()
 	s := server{address: address, role: role, config: map[string]string{}}

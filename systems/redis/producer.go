@@ -87,10 +87,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 			own.arguments[kind][streamArgument] = keys[m.Partition]
 		},
 	})
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 // deliver sends a pipeline and reports the outcome of each message. If nothing of a pipeline

@@ -39,7 +39,7 @@ type consumer struct {
 	early     bool // the group's offset moves before a message is handled
 	closing   driver.Closing
 	handling  sync.Mutex // held around Handle
-	wake      chan struct{}
+	wake      driver.Signal
 	links     map[string]*link // by broker
 	readers   map[int32]*reader
 	abandoned atomic.Bool // closed without time: nothing more is committed
@@ -75,7 +75,7 @@ func (c *cluster) openConsumer(ctx context.Context, o system.ConsumerOptions, re
 		shares: c.groups.Of(o.Topic, o.Subscription, func() *driver.Shares[*consumer] {
 			return driver.NewShares[*consumer](o)
 		}),
-		wake: make(chan struct{}, 1), links: make(map[string]*link),
+		wake: driver.NewSignal(), links: make(map[string]*link),
 		readers: make(map[int32]*reader), ended: make(chan struct{})}
 	r.life, r.cancel = context.WithCancel(context.Background())
 	for _, p := range places {
@@ -211,12 +211,7 @@ func (l *link) connection(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := l.of.of.dial(ctx, at, l.of.of.options.Credentials, func() {
-		select {
-		case l.of.wake <- struct{}{}:
-		default:
-		}
-	})
+	k, err := l.of.of.dial(ctx, at, l.of.of.options.Credentials, l.of.wake.Give)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -186,11 +184,7 @@ func (c *cluster) link(ctx context.Context, address string) (*conn, error) {
 	if k := c.links[address]; k != nil && k.alive() {
 		return k, nil
 	}
-	login := c.options.Credentials
-	if login.AdminUser != "" || login.AdminPassword != "" {
-		login.User, login.Password = login.AdminUser, login.AdminPassword
-	}
-	k, err := c.dial(ctx, address, login, nil)
+	k, err := c.dial(ctx, address, c.options.Credentials.Admin(), nil)
 	if err == nil {
 		c.links[address] = k
 	}
@@ -242,7 +236,7 @@ func (c *cluster) explain(err error) error {
 	switch {
 	case errors.As(err, &refused) && loginFailed(refused.remark):
 		return peer.RefusesLogin(err, "")
-	case errors.Is(err, errLost), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, errLost), driver.Broken(err):
 		return peer.HungUp(err)
 	}
 	return err

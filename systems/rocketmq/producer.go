@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -100,11 +102,7 @@ func (p *producer) SendBatch(batch []*system.Message) {
 // Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		all := make([]*sender, 0, len(p.senders))
-		for _, s := range p.senders {
-			all = append(all, s)
-		}
-		return driver.CloseAll(ctx, all)
+		return driver.CloseAll(ctx, slices.Collect(maps.Values(p.senders)))
 	})
 }
 

@@ -5,11 +5,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -165,8 +163,7 @@ func (a *api) ping(ctx context.Context) error {
 
 // broken reports whether a connection ended before the answer did.
 func broken(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, net.ErrClosed)
+	return driver.Broken(err) || errors.Is(err, net.ErrClosed)
 }
 
 // codeOf returns the code of a refusal, or "".

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -119,13 +118,12 @@ func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Se
 // elasticConfig makes the server listen only on its own address, keep messages in a file, and show
 // its version in the ARN of each queue.
 func elasticConfig(n *driver.Node, s system.Settings) string {
-	host, port, _ := net.SplitHostPort(n.Address) // the address was joined from both
 	return fmt.Sprintf(`include classpath("application.conf")
 node-address { protocol = http, host = %[1]q, port = %[2]s }
 rest-sqs { bind-hostname = %[1]q, bind-port = %[2]s }
 aws { region = "%[3]s-%[4]s" }
 messages-storage { enabled = %[5]t, driver-class = "org.h2.Driver", uri = %[6]q }
-`, host, port, elasticRegion, elasticVersion, s.Bool(setStorage),
+`, n.Host, n.Port, elasticRegion, elasticVersion, s.Bool(setStorage),
 		"jdbc:h2:"+n.Path("messages"))
 }
 

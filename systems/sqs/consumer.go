@@ -68,10 +68,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		}
 	}
 	r.begin(polls...)
-	if err := c.clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, c.clients.Keep(ctx, r)
 }
 
 func newConsumer(c *cluster, o system.ConsumerOptions) *consumer {

@@ -91,10 +91,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 	for i := range o.Topic.Partitions {
 		p.lines = append(p.lines, p.newLine(topic, i, requests, o))
 	}
-	if err := c.clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, c.clients.Keep(ctx, p)
 }
 
 func (p *producer) newLine(

@@ -24,7 +24,7 @@ func dialer(endpoints ...string) *Dialer {
 	return &Dialer{Endpoints: endpoints, Silence: 5 * time.Second, Patience: 5 * time.Second}
 }
 
-func open(t *testing.T, d *Dialer, timeout time.Duration) *Producer {
+func open(t *testing.T, d *Dialer, timeout time.Duration) system.Producer {
 	t.Helper()
 	p, err := NewProducer(t.Context(), ProducerOptions{
 		Dialer: d, Clients: &driver.Clients{},
@@ -46,7 +46,7 @@ func closeNow(t *testing.T, c driver.Closer) {
 	}
 }
 
-func send(p *Producer, payload string) *systemtest.TestMessage {
+func send(p system.Producer, payload string) *systemtest.TestMessage {
 	m := systemtest.NewTestMessage(payload)
 	p.Send(&m.Message)
 	return m

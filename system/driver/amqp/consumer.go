@@ -59,7 +59,7 @@ type Consumer struct {
 
 // NewConsumer opens a consumer. It returns when the server has accepted the links of all
 // partitions.
-func NewConsumer(ctx context.Context, o ConsumerOptions) (*Consumer, error) {
+func NewConsumer(ctx context.Context, o ConsumerOptions) (system.Consumer, error) {
 	r := &Consumer{
 		Receiver: driver.Receiver{Options: o.Handle}, o: o,
 		early: o.Handle.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
@@ -79,10 +79,7 @@ func NewConsumer(ctx context.Context, o ConsumerOptions) (*Consumer, error) {
 	if o.Exists != nil {
 		r.watching.Go(r.watch)
 	}
-	if err := o.Clients.Keep(ctx, r); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, o.Clients.Keep(ctx, r)
 }
 
 func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, error) {

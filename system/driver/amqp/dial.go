@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -156,8 +155,7 @@ func (d *Dialer) Explain(err error) error {
 		return peer.RefusesLogin(err, "")
 	case says(err, "protocol"): // the library's error for a protocol other than AMQP 1.0
 		return fmt.Errorf("%s does not speak AMQP 1.0: correct the port: %w", peer.At(), err)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case driver.Broken(err):
 		return peer.HungUp(err)
 	}
 	return err

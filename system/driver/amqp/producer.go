@@ -63,7 +63,7 @@ type Producer struct {
 type link struct {
 	*Conn
 	senders []*goamqp.Sender
-	broken  chan struct{} // holds one note that a sender has ended
+	broken  driver.Signal // a sender has ended
 	lost    atomic.Bool   // a sender has ended: no further message uses the link
 	late    atomic.Bool   // given up because the server did not answer
 }
@@ -83,7 +83,7 @@ type slot struct {
 
 // NewProducer opens a producer. It returns when the server has accepted the links of all
 // partitions.
-func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
+func NewProducer(ctx context.Context, o ProducerOptions) (system.Producer, error) {
 	p := &Producer{
 		o: o, header: goamqp.MessageHeader{Durable: o.Durable, Priority: 4},
 		supervised: make(chan struct{}),
@@ -105,10 +105,7 @@ func NewProducer(ctx context.Context, o ProducerOptions) (*Producer, error) {
 	for _, l := range p.lanes {
 		p.answers.Go(func() { p.takeAnswers(l) })
 	}
-	if err := o.Clients.Keep(ctx, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, o.Clients.Keep(ctx, p)
 }
 
 func (p *Producer) createSlot(int) *slot {
@@ -121,7 +118,7 @@ func (p *Producer) createSlot(int) *slot {
 
 // attach opens the links and lets Send use them.
 func (p *Producer) attach(ctx context.Context, c *Conn) error {
-	l := &link{Conn: c, broken: make(chan struct{}, 1)}
+	l := &link{Conn: c, broken: driver.NewSignal()}
 	for _, t := range p.o.Targets {
 		s, err := c.NewSender(ctx, t.Address, t.Options)
 		if err != nil {
@@ -207,10 +204,7 @@ func (p *Producer) failed(s *slot, err error) error {
 	err = sendOutcome(err)
 	if errors.Is(err, system.ErrUnknown) {
 		s.of.lost.Store(true)
-		select {
-		case s.of.broken <- struct{}{}:
-		default:
-		}
+		s.of.broken.Give()
 	}
 	return err
 }

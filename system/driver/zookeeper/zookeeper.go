@@ -56,11 +56,7 @@ func Fetch(ctx context.Context, progress func(sentence string)) (driver.Java, er
 func Launch(
 	ctx context.Context, c *driver.Cluster, java driver.Java, n *driver.Node, heap int64,
 ) error {
-	_, port, err := net.SplitHostPort(n.Address)
-	if err != nil {
-		return fmt.Errorf("the address of %s: %w", n.Name, err)
-	}
-	files := map[string]string{configFile: config(n, port)}
+	files := map[string]string{configFile: config(n)}
 	if err := java.Furnish(c, n, files, dataFolder); err != nil {
 		return err
 	}
@@ -68,7 +64,7 @@ func Launch(
 		"-Dorg.slf4j.simpleLogger.showDateTime=true",
 		"-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
 		"-Dorg.slf4j.simpleLogger.showShortLogName=true")
-	err = c.Launch([]*driver.Node{n}, func(n *driver.Node) process.Spec {
+	err := c.Launch([]*driver.Node{n}, func(n *driver.Node) process.Spec {
 		return java.Command(options, serverClass, n.Path(configFile))
 	})
 	if err != nil {
@@ -78,10 +74,10 @@ func Launch(
 }
 
 // config returns the content of the server's configuration file.
-func config(n *driver.Node, port string) string {
+func config(n *driver.Node) string {
 	var p driver.Properties
 	p.Set("dataDir", n.Path(dataFolder))
-	p.Set("clientPort", port)
+	p.Set("clientPort", n.Port)
 	p.Set("clientPortAddress", n.Host)
 	p.Set("tickTime", strconv.Itoa(tick))
 	p.Set("maxClientCnxns", 0)
