@@ -27,6 +27,9 @@ const (
 	// compile: it takes at most compileBound of their CPU time in a pass of passReadings, but for
 	// the opening. The readings of that pass are to be level.
 	compileBound = 0.20
+	// compileRest is the share below which they have nothing left to compile. Their CPU time per
+	// message tells then whether they are warm, and publish p50 does what the machine does.
+	compileRest  = 0.02
 	passReadings = 60
 	passOpening  = 8
 
@@ -306,16 +309,19 @@ func endOf(bed *testbed.Testbed, node string) error {
 // levelled reports whether the figures of the later part, or of the pass, keep their levels.
 func (h *heat) levelled() bool {
 	n := len(h.p50)
-	from := n - max(int(laterShare*float64(n)), laterFewest)
+	from, compiled := n-max(int(laterShare*float64(n)), laterFewest), false
 	if h.compiles {
 		if h.began == 0 || n-h.began < passReadings { // the first pass decides nothing
 			return false
 		}
-		if from = h.began + passOpening; h.compileShare(from, n) > compileBound {
+		from = h.began + passOpening
+		share := h.compileShare(from, n)
+		if share > compileBound {
 			return false
 		}
+		compiled = share < compileRest && h.knowsCPU()
 	}
-	return from >= 0 && warmLevel.holds(h.p50[from:]) &&
+	return from >= 0 && (compiled || warmLevel.holds(h.p50[from:])) &&
 		(!h.knowsCPU() || warmLevel.holds(h.cpu[from:]))
 }
 
