@@ -33,7 +33,7 @@ const (
 type hostFlags struct {
 	Hosts         string `placeholder:"N|local:N" help:"Start the servers on N hosts, which join from their machines (plimsoll host), a node on each; or from N processes of this machine with addresses of their own."`
 	Lab           string `type:"path" placeholder:"FILE" help:"The machines by name, with their addresses and folders, instead of --hosts, --workers and --fleet-listen: a file (docs/LAB.md)."`
-	FleetListen   string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"The address at which workers and hosts join: one of this machine that theirs can reach. Port 0: a free one."`
+	FleetListen   string `default:"${any_port}" placeholder:"HOST:PORT" help:"The address at which workers and hosts join: one of this machine that theirs can reach. Port 0: a free one."`
 	FleetIdentity string `type:"path" placeholder:"FILE" help:"The coordinator's identity (plimsoll fleet identity), from which the join token follows. Default: a new one."`
 }
 
@@ -320,13 +320,12 @@ func (c *crew) invite(con console, commands []string, o fleet.Options) error {
 			return fmt.Errorf("write the join token: %w", err)
 		}
 	}
-	say := fmt.Sprintf("copy %s to each machine, and run there plimsoll %s --join %s --token-file "+
-		"join-token", token, strings.Join(commands, " or "), address)
-	if each := o.Lab.JoinCommands(address, "join-token"); len(each) > 0 {
-		say = fmt.Sprintf("copy %s to each machine, and run there its command:\n  %s", token,
-			strings.Join(each, "\n  "))
+	var joins []string
+	for _, command := range commands {
+		joins = append(joins, o.Lab.JoinCommands(command, address, "join-token")...)
 	}
-	_, err := fmt.Fprintf(con.err, "waiting for %s: %s\n", who, say)
+	_, err := fmt.Fprintf(con.err, "waiting for %s: copy %s to each machine, and run there\n  %s\n",
+		who, token, strings.Join(joins, "\n  "))
 	return err
 }
 

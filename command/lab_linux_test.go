@@ -48,8 +48,8 @@ func TestRunOnHosts(t *testing.T) {
 			r.System.SharesHost)
 	}
 	for i, n := range r.System.Nodes {
-		// The lab's file has the order.
-		if want := []string{"10.9.0.13:4222", "10.9.0.11:4222", "10.9.0.12:4222"}[i]; n.Address != want {
+		// in the order of the lab's file
+		if want := fmt.Sprintf("10.9.0.%d:4222", []int{13, 11, 12}[i]); n.Address != want {
 			t.Errorf("%s is at %s, want %s", n.Name, n.Address, want)
 		}
 		log, err := os.ReadFile(filepath.Join(l.dir, "runs", result.LatestLink, n.Log))
@@ -101,8 +101,8 @@ func TestFaultsOnHosts(t *testing.T) {
 	l.checkNothingLeft(t, labEndLimit)
 }
 
-// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile, and
-// has no part in the partitions before and after.
+// A server joins on a host that waited for it, and leaves again. Its host observes it meanwhile,
+// and has no part in the partitions before and after.
 func TestResizeOnHosts(t *testing.T) {
 	needLab(t)
 	needFaults(t)

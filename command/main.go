@@ -93,6 +93,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 		kong.Description(description),
 		kong.Vars{"default_target": systems.Default, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,
+			"any_port":       anyPort,
 			"report_formats": strings.Join(export.Formats(), ", ")},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)

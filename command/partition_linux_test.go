@@ -205,10 +205,7 @@ func (p *apart) inside(t *testing.T, commands ...string) {
 // invitation returns the file of the join token that a command printed, and its port.
 func (p *apart) invitation(t *testing.T) (token, port string) {
 	t.Helper()
-	line := p.awaitLine("waiting for ")
-	if !strings.Contains(line, "--join") { // each machine has a command of its own
-		line += p.awaitLine("  plimsoll ")
-	}
+	line := p.awaitLine("waiting for ") + p.awaitLine("  plimsoll ")
 	said := regexp.MustCompile(`copy (\S+) to .* --join (\S+) `).FindStringSubmatch(line)
 	if said == nil {
 		t.Fatalf("it does not say how others join:\n%s", p.words())

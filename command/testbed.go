@@ -195,6 +195,8 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	switch {
 	case err != nil:
 		return testbed.Order{}, err
+	case o.Hosts == 0 && r.Lab != "":
+		err = errors.New("--lab: the file names no host to start servers on")
 	case o.Hosts == 0:
 		err = system.FindSoftware(s, settings)
 	case !d.Spreads:

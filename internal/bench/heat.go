@@ -27,8 +27,8 @@ const (
 	// compile: it takes at most compileBound of their CPU time in a pass of passReadings, but for
 	// the opening. The readings of that pass are to be level.
 	compileBound = 0.20
-	// compileRest is the share below which they have nothing left to compile. Their CPU time per
-	// message tells then whether they are warm, and publish p50 does what the machine does.
+	// compileRest is the share below which they have nothing left to compile. Then only their CPU
+	// time per message is to be level: publish p50 of warm servers swings on a noisy machine.
 	compileRest  = 0.02
 	passReadings = 60
 	passOpening  = 8

@@ -109,11 +109,12 @@ func (m Machine) check(doc *strict.Document, path string, names map[string]bool)
 	}
 }
 
-// JoinCommands returns the command of each machine, by which it joins with a token in that file.
-func (l Lab) JoinCommands(address, tokenFile string) (all []string) {
-	join := func(role string, m Machine) {
-		command := fmt.Sprintf("plimsoll %s --join %s --token-file %s --name %s", role, address,
-			tokenFile, m.Name)
+// JoinCommands returns the commands by which the machines of a role, host or worker, join with a
+// token in that file: one for each machine, or one for all if the lab names none.
+func (l Lab) JoinCommands(role, address, tokenFile string) (all []string) {
+	join := fmt.Sprintf("plimsoll %s --join %s --token-file %s", role, address, tokenFile)
+	for _, m := range l.those(role == roleHost) {
+		command := join + " --name " + m.Name
 		if m.Address != "" {
 			command += " --address " + m.Address
 		}
@@ -122,11 +123,8 @@ func (l Lab) JoinCommands(address, tokenFile string) (all []string) {
 		}
 		all = append(all, command)
 	}
-	for _, m := range l.Hosts {
-		join("host", m)
-	}
-	for _, m := range l.Workers {
-		join("worker", m)
+	if len(all) == 0 {
+		return []string{join}
 	}
 	return all
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
-const goodLab = `listen: 10.0.0.5:7077
-hosts:
+const listening = "listen: 10.0.0.5:7077\n"
+
+const goodLab = listening + `hosts:
 - {name: b, address: 10.0.0.11, dir: /mnt/fast disk}
 - {name: a}
 workers: [{name: w1}]
@@ -26,25 +27,33 @@ func TestLab(t *testing.T) {
 		"plimsoll host --join here:1 --token-file t --name b --address 10.0.0.11 " +
 			"--dir '/mnt/fast disk'",
 		"plimsoll host --join here:1 --token-file t --name a",
-		"plimsoll worker --join here:1 --token-file t --name w1",
 	}
-	if got := l.JoinCommands("here:1", "t"); !slices.Equal(got, want) {
+	if got := l.JoinCommands("host", "here:1", "t"); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	many := strings.Repeat("- {name: h}\n", MostHosts+1)
+	l.Workers = nil
+	want = []string{"plimsoll worker --join here:1 --token-file t"}
+	if got := l.JoinCommands("worker", "here:1", "t"); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLabsAreRefused(t *testing.T) {
+	many := "hosts:\n" + strings.Repeat("- {name: h}\n", MostHosts+1)
+	twice := "hosts: [{name: a, address: 1.2.3.4}, {name: b, address: 1.2.3.4}]\n"
 	for src, want := range map[string]string{
-		"":                    "a lab needs at least",
-		"hosts: [{name: a}]":  "listen must be the address",
-		"listen: 1.2.3.4:5\n": "names no machine",
-		"listen: 1.2.3.4:5\nhosts: [{name: a}]\nworkers: [{name: a}]\n":                          "is taken",
-		"listen: 1.2.3.4:5\nhosts: [{name: coordinator}]\n":                                      "is taken",
-		"listen: 1.2.3.4:5\nhosts: [{address: 1.2.3.4}]\n":                                       "name is empty",
-		"listen: 1.2.3.4:5\nhosts: [{name: a, address: '::1'}]\n":                                "an IPv4 address",
-		"listen: 1.2.3.4:5\nworkers: [{name: a, dir: x}]\n":                                      "only hosts need",
-		"listen: 1.2.3.4:5\nhosts: [{name: a, dir: \"x'; rm y\"}]\n":                             "no quotes",
-		"listen: 1.2.3.4:5\nhosts: [{name: a, disk: x}]\n":                                       "disk",
-		"listen: 1.2.3.4:5\nhosts:\n" + many:                                                     "at most 100",
-		"listen: 1.2.3.4:5\nhosts: [{name: a, address: 1.2.3.4}, {name: b, address: 1.2.3.4}]\n": "give each its own",
+		"":                                 "a lab needs at least",
+		"listen: here\nhosts: [{name: a}]": "listen must be the address",
+		listening:                          "names no machine",
+		listening + "hosts: [{name: a}]\nworkers: [{name: a}]\n": "is taken",
+		listening + "hosts: [{name: coordinator}]\n":             "is taken",
+		listening + "hosts: [{address: 1.2.3.4}]\n":              "name is empty",
+		listening + "hosts: [{name: a, address: '::1'}]\n":       "an IPv4 address",
+		listening + "workers: [{name: a, dir: x}]\n":             "only hosts need",
+		listening + "hosts: [{name: a, dir: \"x'; rm y\"}]\n":    "no quotes",
+		listening + "hosts: [{name: a, disk: x}]\n":              "disk",
+		listening + many:  "at most 100",
+		listening + twice: "its own",
 	} {
 		if _, err := ParseLab("lab.yaml", []byte(src)); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -61,7 +70,8 @@ func FuzzLab(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, c := range l.JoinCommands("here:1", "t") {
+		hosts, workers := l.JoinCommands("host", "here:1", "t"), l.JoinCommands("worker", "here:1", "t")
+		for _, c := range append(hosts, workers...) {
 			if strings.ContainsFunc(c, unprintable) || strings.Count(c, "'")%2 != 0 {
 				t.Errorf("%q", c)
 			}
@@ -83,10 +93,12 @@ func TestLabIsExpected(t *testing.T) {
 			Host: "here", Version: version, Cores: 1, Systems: system.NewRegistry(newToy()),
 			Clock: clock.Precise(), Hosting: &Hosting{Address: address, Base: t.TempDir()}})
 	}
+	strange, moved := host("w1", "127.1.1.1"), host("b", "127.1.1.2")
+	worker := hire(t, c, newToy(), "a")
 	for want, h := range map[string]*hired{
-		"no host named w1 is expected: its names are b, a":                        host("w1", "127.1.1.1"),
-		"host b is expected at 127.1.1.1 and has the address 127.1.1.2: start it": host("b", "127.1.1.2"),
-		"no worker named a is expected: its names are w2, w1":                     hire(t, c, newToy(), "a"),
+		"no host named w1 is expected: its names are b, a":                        strange,
+		"host b is expected at 127.1.1.1 and has the address 127.1.1.2: start it": moved,
+		"no worker named a is expected: its names are w2, w1":                     worker,
 	} {
 		if err := <-h.ended; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -52,10 +52,12 @@ func (h hello) hosts() bool { return h.Address != "" }
 // role is what it is, in a word.
 func (h hello) role() string {
 	if h.hosts() {
-		return "host"
+		return roleHost
 	}
 	return "worker"
 }
+
+const roleHost = "host"
 
 // order asks a worker to do something. An answer has the same Call.
 type order struct {

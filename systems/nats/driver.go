@@ -74,11 +74,12 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 	if err := checkEndpoints(o.Endpoints); err != nil {
 		return nil, err
 	}
+	user, admin := o.Credentials, o.Credentials.Admin()
 	c := &cluster{
 		cfg: cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints,
 		vantages: make(map[int]*nats.Conn),
-		user:     login{o.Credentials.User, o.Credentials.Password, o.TLS},
-		admin:    login{o.Credentials.AdminUser, o.Credentials.AdminPassword, o.TLS},
+		user:     login{user.User, user.Password, o.TLS},
+		admin:    login{admin.User, admin.Password, o.TLS},
 	}
 	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond),
 		connect: func(ctx context.Context) (*nats.Conn, error) {
@@ -89,9 +90,6 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 			return c.connectClient(ctx, "plimsoll consumer")
 		}}
 	c.servers.of = c
-	if c.admin.user == "" {
-		c.admin = c.user
-	}
 	var err error
 	c.conn, err = c.connect(ctx, 0, "plimsoll")
 	if err != nil {

@@ -46,11 +46,8 @@ func newManagement(o system.Options, address string) *management {
 			bases = append(bases, scheme+"://"+net.JoinHostPort(host, strconv.Itoa(port)))
 		}
 	}
-	user, password := o.Credentials.AdminUser, o.Credentials.AdminPassword
-	if user == "" {
-		user, password = o.Credentials.User, o.Credentials.Password
-	}
-	return managementAt(bases, user, password, o.TLS)
+	who := o.Credentials.Admin()
+	return managementAt(bases, who.User, who.Password, o.TLS)
 }
 
 func managementAt(bases []string, user, password string, encrypted *tls.Config) *management {
