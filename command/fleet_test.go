@@ -97,15 +97,17 @@ func TestCoordinatorIsKilled(t *testing.T) {
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewScanner(talk)
 	var worker *exec.Cmd
+	var token string
 	var said bytes.Buffer
 	for worker == nil && lines.Scan() {
 		words := strings.Fields(lines.Text())
-		if len(words) < 3 || words[0] != "waiting" {
-			continue
+		switch {
+		case len(words) == 0:
+		case words[0] == "waiting": // for 1 worker: copy FILE to each machine
+			token = words[4]
+		case words[0] == "plimsoll": // worker --join HOST:PORT --token-file join-token
+			worker = self(t, dir, append(words[1:len(words)-1], token)...)
 		}
-		args := words[len(words)-5:] // worker --join HOST:PORT --token-file join-token
-		args[4] = words[4]
-		worker = self(t, dir, args...)
 	}
 	go func() {
 		for lines.Scan() { // so that the command never waits for the pipe
