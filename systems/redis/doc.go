@@ -1,6 +1,6 @@
-// Package redis has everything about Redis Streams: a driver on go-redis, and a
-// primary with its replicas on this machine, from the distribution's redis-server. With server:
-// valkey they are Valkey's, and every result names it a stand-in.
+// Package redis has everything about Redis Streams: a driver on go-redis, and a primary with its
+// replicas on this machine, from the distribution's redis-server. With server: valkey they are
+// Valkey's, and every result names it a stand-in.
 //
 // Plimsoll's words on Redis: a partition is a stream, called topic:partition; a subscription is a
 // consumer group on each stream of the topic; a consumer is a consumer of the group, and reads all
@@ -45,9 +45,9 @@
 // A consumer reads all of its streams with one XREADGROUP. At most once reads with NOACK. At least
 // once sends the acknowledgements (XACK) of handled entries with the next read. Redis never takes
 // an entry back from a dead consumer: the others claim it (XAUTOCLAIM) when it has been pending
-// for claim_after. A consumer that closes makes its unhandled entries look that old, so that they
-// move at once; a consumer that dies, or has no time to close, does not. A consumer that is merely
-// slower than claim_after also loses messages to others, and they arrive twice.
+// for claim_after. A consumer that closes first handles and acknowledges what it has read; what a
+// consumer holds that dies, or has no time to close, waits for claim_after. A consumer that is
+// merely slower than claim_after also loses messages to others, and they arrive twice.
 //
 // # Memory
 //
