@@ -80,6 +80,12 @@ func (s Settings) Aimed() (set, kept []target.Setting) {
 	return set, kept
 }
 
+// Lingers is the wait of a producer for more messages, which a setting causes.
+func Lingers(setting string) Wait {
+	return Wait{Series: result.Publish, Setting: setting,
+		Words: "the client waits up to %s for more messages"}
+}
+
 // WaitsOf returns the waits that the settings of a request cause.
 func (d Description) WaitsOf(c Check) []result.Wait {
 	effective := map[string]bool{}

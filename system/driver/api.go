@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // Bounds of an answer over HTTP, in bytes.
@@ -25,6 +28,26 @@ type API struct {
 	Client    *http.Client
 	Authorise func(*http.Request) // adds the credentials; nil: there are none
 }
+
+// NewHTTPClient returns a client that keeps no connections, because servers are asked rarely, so
+// that there is none to close. A connection, over TLS if config is not nil, takes at most three
+// seconds, and a request at most within; 0: as long as its context.
+func NewHTTPClient(config *tls.Config, within time.Duration) *http.Client {
+	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: dialWithin}
+	transport.DialContext = (&net.Dialer{Timeout: dialWithin}).DialContext
+	if config != nil {
+		transport.TLSClientConfig = config.Clone()
+	}
+	return &http.Client{Transport: transport, Timeout: within}
+}
+
+// GetPlain reads an answer of a server without encryption or credentials, within five seconds.
+func GetPlain(ctx context.Context, address, path string, into any) error {
+	api := API{Bases: []string{"http://" + address}, Client: NewHTTPClient(nil, plainWithin)}
+	return api.Do(ctx, http.MethodGet, path, nil, into)
+}
+
+const plainWithin = 5 * time.Second
 
 // Refused is an answer that is not a success.
 type Refused struct {

@@ -3,6 +3,8 @@ package driver
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -125,9 +127,7 @@ func (b *Batches[T]) run() {
 	b.slots.Lock()
 	batch, b.queue = b.queue, nil
 	b.slots.Unlock()
-	for _, one := range batch {
-		b.End(one, ErrProducerClosed)
-	}
+	b.EndAll(batch, ErrProducerClosed)
 }
 
 func (b *Batches[T]) deliver(batch []*Batched[T]) {
@@ -161,6 +161,13 @@ func (b *Batches[T]) End(one *Batched[T], err error) {
 	b.slots.End(one)
 }
 
+// EndAll reports the same result of several messages.
+func (b *Batches[T]) EndAll(batch []*Batched[T], err error) {
+	for _, one := range batch {
+		b.End(one, err)
+	}
+}
+
 // Close refuses further messages, waits within ctx for outstanding answers, and ends the remaining
 // messages with an error.
 func (b *Batches[T]) Close(ctx context.Context) error {
@@ -172,4 +179,41 @@ func (b *Batches[T]) Close(ctx context.Context) error {
 	}
 	<-b.ended
 	return err
+}
+
+// Lanes are the Batches of a producer that sends to several servers or queues, each by itself: by
+// partition. Several partitions may have the same.
+type Lanes[T any] []*Batches[T]
+
+// Send implements system.Producer.
+func (l Lanes[T]) Send(m *system.Message) {
+	one := [1]*system.Message{m}
+	l.SendBatch(one[:])
+}
+
+// SendBatch implements system.BatchSender: consecutive messages of one lane join the same batch.
+func (l Lanes[T]) SendBatch(batch []*system.Message) {
+	for len(batch) > 0 {
+		if err := CheckPartition(batch[0], len(l)); err != nil {
+			batch[0].Done(err)
+			batch = batch[1:]
+			continue
+		}
+		to, n := l[batch[0].Partition], 1
+		for n < len(batch) && CheckPartition(batch[n], len(l)) == nil &&
+			l[batch[n].Partition] == to {
+			n++
+		}
+		to.SendBatch(batch[:n])
+		batch = batch[n:]
+	}
+}
+
+// Close closes each of the Batches.
+func (l Lanes[T]) Close(ctx context.Context) error {
+	each := make(map[*Batches[T]]struct{})
+	for _, one := range l {
+		each[one] = struct{}{}
+	}
+	return CloseAll(ctx, slices.Collect(maps.Keys(each)))
 }

@@ -81,13 +81,7 @@ func (c *Clients) Close(ctx context.Context, then ...func() error) error {
 
 // CloseAll closes clients concurrently.
 func CloseAll[C Closer](ctx context.Context, all []C) error {
-	errs := make([]error, len(all))
-	var closing sync.WaitGroup
-	for i, one := range all {
-		closing.Go(func() { errs[i] = one.Close(ctx) })
-	}
-	closing.Wait()
-	return errors.Join(errs...)
+	return errors.Join(DoAll(len(all), func(i int) error { return all[i].Close(ctx) })...)
 }
 
 // Closing makes the Close of a client idempotent. The zero value is ready.
@@ -105,11 +99,21 @@ func (c *Closing) Once(of *Clients, one Closer, close func() error) (err error) 
 
 // AskAll calls ask with 0 to n-1 at once, and returns every answer and every error.
 func AskAll[T any](n int, ask func(i int) (T, error)) ([]T, []error) {
-	all, errs := make([]T, n), make([]error, n)
-	var asking sync.WaitGroup
-	for i := range n {
-		asking.Go(func() { all[i], errs[i] = ask(i) })
-	}
-	asking.Wait()
+	all := make([]T, n)
+	errs := DoAll(n, func(i int) (err error) {
+		all[i], err = ask(i)
+		return err
+	})
 	return all, errs
+}
+
+// DoAll calls do with 0 to n-1 at once, and returns every error.
+func DoAll(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var doing sync.WaitGroup
+	for i := range n {
+		doing.Go(func() { errs[i] = do(i) })
+	}
+	doing.Wait()
+	return errs
 }

@@ -241,15 +241,13 @@ func (c *Cluster) Upgrade(ctx context.Context, node, version string) error {
 func (c *Cluster) Stop(ctx context.Context) error {
 	var failed []error
 	for i := len(c.stages) - 1; i >= 0; i-- {
-		errs := make([]error, len(c.stages[i]))
-		var wg sync.WaitGroup
-		for j, n := range c.stages[i] {
-			if n.process != nil {
-				wg.Go(func() { errs[j] = n.process.Stop(ctx, c.servers.StopGrace) })
+		stage := c.stages[i]
+		failed = append(failed, DoAll(len(stage), func(j int) error {
+			if stage[j].process == nil {
+				return nil
 			}
-		}
-		wg.Wait()
-		failed = append(failed, errs...)
+			return stage[j].process.Stop(ctx, c.servers.StopGrace)
+		})...)
 	}
 	if lead := c.lead(); lead != nil {
 		failed = append(failed, lead.End(ctx))

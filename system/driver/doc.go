@@ -22,6 +22,9 @@
 //	Once              what a client of the new servers does once
 //	Addresses, Hosts, FreePorts, Secret, Random   in place of the driver's own
 //
+// BuildAt makes a build function for servers that only need addresses. Self and NodeConfig are for
+// nodes that are processes of this program.
+//
 // Where a Site has several machines, each runs the same build function: so it may depend on its
 // request and on these methods only, and takes the same steps everywhere (docs/design/lab.md).
 //
@@ -45,14 +48,18 @@
 //	Clients, Closing   the open clients of a cluster; each closes once
 //	Slots, Flight      a producer's bounded messages in flight, each with one result
 //	Batches            a producer's queue and its batches, one of which is under way
-//	Receiver           hands messages to a consumer's Receive until it is stopped
+//	Lanes              a producer's Batches, if it sends to several servers or queues
+//	Receiver           runs a consumer's loop, and hands its messages to Receive
 //	Groups, Shares     subscriptions, and the partitions of each consumer
+//	Made               what is made once, such as a subscription's groups
 //	Reading            facts that servers report, compared with the durability level
 //	Dial, DialAny      a connection, with TLS where the target asks for it
 //	Peer, Outcome,     the meaning of a refusal, of a connection and of a message
 //	Broken
-//	AskAll             a question to every server at once
-//	API                requests to servers over HTTP, in JSON
-//	Until              retries that end with their context
+//	AskAll, DoAll      a question to every server at once
+//	API, GetPlain,     requests to servers over HTTP, in JSON
+//	NewHTTPClient
+//	Until, Retry,      retries that end with their context, or with a producer's life
+//	Resend
 //	Signal             wakes a goroutine, which looks by itself at what there is to do
 package driver

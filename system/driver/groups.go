@@ -63,6 +63,24 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 	return dropped
 }
 
+// Made is whether something was made that must be made once. The zero value: not yet.
+type Made struct {
+	mu   sync.Mutex
+	done bool
+}
+
+// Once calls make until a call succeeds, and then never again. Other calls wait meanwhile.
+func (m *Made) Once(make func() error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.done {
+		return nil
+	}
+	err := make()
+	m.done = err == nil
+	return err
+}
+
 // Shares holds the partitions that the servers have assigned to each consumer of a
 // subscription, as their notices say. Consumers get notices on connections of their own, so two of
 // them may have the same partition for a while, or for longer when a notice is lost: then it
@@ -137,10 +155,7 @@ func (s *Shares[C]) counts() map[C]int {
 
 // AwaitEven waits until all partitions are assigned evenly. It checks at each interval.
 func (s *Shares[C]) AwaitEven(ctx context.Context, every time.Duration) error {
-	return Until(ctx, every, func() (bool, error) {
-		err := s.uneven()
-		return err != nil, err
-	})
+	return Retry(ctx, every, s.uneven)
 }
 
 // uneven returns why the partitions are not assigned evenly, or nil.

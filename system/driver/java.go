@@ -24,6 +24,11 @@ type Jars interface {
 	Fetched() bool
 }
 
+// Collectors are the options of Java's garbage collectors, by the names that settings give them.
+var Collectors = map[string]string{
+	"g1": "-XX:+UseG1GC", "serial": "-XX:+UseSerialGC", "zgc": "-XX:+UseZGC",
+}
+
 // FindJava returns a *system.Missing when Java or Maven, which FetchJava needs, is missing. It
 // names all missing software, so that one installation suffices.
 func FindJava(jars Jars) error {

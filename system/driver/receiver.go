@@ -11,8 +11,23 @@ import (
 // Receiver hands a consumer's messages to the engine's Receive until it is stopped, and
 // the first error to Failed.
 type Receiver struct {
-	Options         system.ConsumerOptions
+	Options system.ConsumerOptions
+	// Life ends when the consumer's loop must stop taking messages, and Cancel ends it; since
+	// Begin.
+	Life            context.Context
+	Cancel          context.CancelFunc
+	ended           chan struct{} // closed when the loop has ended
 	stopped, failed atomic.Bool
+}
+
+// Begin runs the consumer's loop, which takes messages until Life ends.
+func (r *Receiver) Begin(loop func()) {
+	r.Life, r.Cancel = context.WithCancel(context.Background())
+	r.ended = make(chan struct{})
+	go func() {
+		defer close(r.ended)
+		loop()
+	}()
 }
 
 // Handle hands over a message. After Stop it returns false without the call.
@@ -45,14 +60,16 @@ func (r *Receiver) Fail(err error) {
 	}
 }
 
-// End calls cancel, which makes the consumer's loop stop taking messages, and waits within ctx
-// until the loop has ended. After it no message is handed over.
-func (r *Receiver) End(ctx context.Context, cancel func(), ended <-chan struct{}) error {
-	cancel()
-	err := AwaitHandled(ctx, ended)
+// End ends Life, and waits within ctx until the loop has ended. After it no message is handed over.
+func (r *Receiver) End(ctx context.Context) error {
+	r.Cancel()
+	err := r.Await(ctx)
 	r.Stop()
 	return err
 }
+
+// Await waits within ctx until the loop has ended.
+func (r *Receiver) Await(ctx context.Context) error { return AwaitHandled(ctx, r.ended) }
 
 // AwaitHandled waits until the loop that hands over messages has ended. If ctx ends first, it does
 // not wait for a running Receive.

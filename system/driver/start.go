@@ -50,6 +50,19 @@ type Servers struct {
 // Build describes a cluster and starts it. It returns when clients can connect.
 type Build func(ctx context.Context, c *Cluster) (system.Provisioned, error)
 
+// BuildAt returns the Build of servers that start at free addresses: for each node, one for each of
+// the ports.
+func BuildAt(nodes int, start func(ctx context.Context, c *Cluster, addresses [][]string) error,
+	ports ...int) Build {
+	return func(ctx context.Context, c *Cluster) (system.Provisioned, error) {
+		addresses, err := c.Addresses(nodes, ports...)
+		if err == nil {
+			err = start(ctx, c, addresses)
+		}
+		return c, err
+	}
+}
+
 // Provision starts a cluster. After an error only the logs remain.
 func (s Servers) Provision(
 	ctx context.Context, p system.Provision, build Build,

@@ -3,7 +3,25 @@ package driver
 import (
 	"context"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
+
+// Retry calls try until it succeeds, as Until does.
+func Retry(ctx context.Context, pause time.Duration, try func() error) error {
+	return Until(ctx, pause, func() (bool, error) {
+		err := try()
+		return err != nil, err
+	})
+}
+
+// Resend calls try until it need not be called again, while less than a time has passed and life
+// lasts.
+func Resend(life context.Context, within time.Duration, try func() (again bool)) {
+	deadline := time.Now().Add(within)
+	for try() && time.Now().Before(deadline) && clock.Sleep(life, RetryPause) {
+	}
+}
 
 // Until calls try until again is false, with a pause between two calls, and returns the
 // error of the last call. If ctx ends first, it returns the last error before the end, because the

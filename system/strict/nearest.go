@@ -36,8 +36,14 @@ func Nearest(name string, valid []string) string {
 	return best
 }
 
-// longestShown is the length, in characters, after which an unknown name is cut in an error.
-const longestShown = 40
+// Shorten bounds the length of user input in an error.
+func Shorten(s string) string {
+	const longest = 40 // characters
+	if runes := []rune(s); len(runes) > longest {
+		return string(runes[:longest]) + "..."
+	}
+	return s
+}
 
 // Unknown returns a sentence that no thing of this kind has the name, with the nearest valid
 // name or all of them.
@@ -45,9 +51,7 @@ func Unknown(kind, name string, valid []string) string {
 	if near := Nearest(name, valid); near != "" {
 		return fmt.Sprintf("unknown %s %q: did you mean %q?", kind, name, near)
 	}
-	if runes := []rune(name); len(runes) > longestShown {
-		name = string(runes[:longestShown]) + "..."
-	}
+	name = Shorten(name)
 	all := kind + "s"
 	if stem, y := strings.CutSuffix(kind, "y"); y && !strings.HasSuffix(stem, "e") {
 		all = stem + "ies" // studies, latencies; but keys

@@ -126,7 +126,8 @@ type starter struct {
 }
 
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	names, port := s.brokerNames(), amqpPort
+	port, names := amqpPort, slices.DeleteFunc(activeSystem{}.NodeNames(s.Provision),
+		func(name string) bool { return name == zookeeper.Name })
 	if s.Settings.Text(setSecurity) == driver.SecurityTLS {
 		port = amqpTLSPort
 	}
@@ -222,16 +223,6 @@ func (s starter) awaitClients(ctx context.Context, c *driver.Cluster) error {
 	})
 }
 
-func (s starter) brokerNames() []string {
-	var names []string
-	for _, name := range (activeSystem{}).NodeNames(s.Provision) {
-		if name != zookeeper.Name {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // configure makes the secrets of a cluster.
 func (s starter) configure(c *driver.Cluster, brokers int) (brokerConfig, error) {
 	config := brokerConfig{Settings: s.Settings, level: s.Durability, brokers: brokers}
@@ -263,10 +254,8 @@ var opened = []string{"java.lang", "java.util", "java.io", "java.net", "java.nio
 
 // command returns the process that runs a broker.
 func (s starter) command(n *driver.Node) process.Spec {
-	options := append(s.broker.Options(n, s.Settings.Bytes(setHeap)), "-XX:+UseSerialGC")
-	if s.Settings.Text(setGC) == gcG1 {
-		options[len(options)-1] = "-XX:+UseG1GC"
-	}
+	options := append(s.broker.Options(n, s.Settings.Bytes(setHeap)),
+		driver.Collectors[s.Settings.Text(setGC)])
 	for _, name := range opened {
 		options = append(options, "--add-opens", "java.base/"+name+"=ALL-UNNAMED")
 	}

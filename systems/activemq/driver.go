@@ -84,8 +84,8 @@ type cluster struct {
 	jolokia *jolokia
 	clients driver.Clients
 
+	given driver.Made // the brokers were checked: they give the level
 	mu    sync.Mutex
-	given bool              // the brokers were checked: they give the level
 	held  map[string]string // by topic: "" while no subscription exists, else the first one
 }
 

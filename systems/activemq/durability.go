@@ -102,14 +102,7 @@ func (c *cluster) check(ctx context.Context, r *driver.Reading) error {
 // checkLevel refuses brokers that do not give the level. It checks once, because the level does
 // not depend on the topic.
 func (c *cluster) checkLevel(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.given {
-		return nil
-	}
-	err := c.check(ctx, &driver.Reading{Level: c.level})
-	c.given = err == nil
-	return err
+	return c.given.Once(func() error { return c.check(ctx, &driver.Reading{Level: c.level}) })
 }
 
 const fromJMX = "JMX"

@@ -30,14 +30,11 @@ type managed struct {
 // newJolokia returns a client of the brokers at the endpoints.
 func newJolokia(o system.Options) *jolokia {
 	login := o.Credentials.Admin()
-	// Without keep-alive there is no connection to close.
-	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: requestWithin}
-	transport.DialContext = (&net.Dialer{Timeout: requestWithin}).DialContext
 	scheme := "http://"
 	if o.TLS != nil {
-		scheme, transport.TLSClientConfig = "https://", o.TLS.Clone()
+		scheme = "https://"
 	}
-	client := &http.Client{Transport: transport, Timeout: requestWithin}
+	client := driver.NewHTTPClient(o.TLS, requestWithin)
 	port := strconv.FormatInt(o.Settings.Count(setJolokiaPort), 10)
 	var j jolokia
 	for _, e := range o.Endpoints {

@@ -23,9 +23,6 @@ const (
 	setStoreDispatch = "concurrent_store_and_dispatch"
 )
 
-// Values of the servers' settings.
-const gcG1 = "g1"
-
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none

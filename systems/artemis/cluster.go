@@ -106,7 +106,7 @@ func (artemisSystem) Provision(ctx context.Context, p system.Provision) (
 			return nil, err
 		}
 	}
-	return servers.Provision(ctx, p, s.build)
+	return servers.Provision(ctx, p, driver.BuildAt(2, s.buildAt, clientPort, corePort))
 }
 
 // starter starts one cluster.
@@ -114,14 +114,6 @@ type starter struct {
 	system.Provision
 	how             string
 	java, zooKeeper driver.Java
-}
-
-func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := c.Addresses(2, clientPort, corePort)
-	if err == nil {
-		err = s.buildAt(ctx, c, addresses)
-	}
-	return c, err
 }
 
 // buildAt starts servers. Each listens for clients and mirrors at its first address, and for the
@@ -169,6 +161,7 @@ func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]s
 
 func (s starter) command(n *driver.Node) process.Spec {
 	options := append(s.java.Options(n, s.Settings.Bytes(setHeap)),
+		driver.Collectors[s.Settings.Text(setGC)],
 		"--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED",
 		"-Dlog4j2.configurationFile=file:"+n.Path(loggingFile), "-Dlog4j2.disableJmx=true",
 		"-Djava.security.auth.login.config="+n.Path(loginFile),
@@ -176,11 +169,6 @@ func (s starter) command(n *driver.Node) process.Spec {
 		"-Dartemis.home="+s.java.Dir, "-Dartemis.instance="+n.Dir,
 		"-Dartemis.instance.etc="+n.Dir, "-Ddata.dir="+n.Path("data"),
 	)
-	if s.Settings.Text(setGC) == "serial" {
-		options = append(options, "-XX:+UseSerialGC")
-	} else {
-		options = append(options, "-XX:+UseG1GC")
-	}
 	return s.java.Command(options, serverClass, "run")
 }
 

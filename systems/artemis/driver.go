@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	goamqp "github.com/Azure/go-amqp"
 
@@ -67,8 +66,7 @@ type cluster struct {
 	admin   *management // of the active server
 	clients driver.Clients
 
-	checking sync.Mutex
-	checked  bool // the servers were compared with the level
+	checked driver.Made // the servers were compared with the level
 }
 
 // Connect finds the server that accepts clients. It returns within ten seconds.
@@ -116,14 +114,9 @@ const unread = "plimsoll-unread"
 
 // checkServers compares the servers with the level, once.
 func (c *cluster) checkServers(ctx context.Context) error {
-	c.checking.Lock()
-	defer c.checking.Unlock()
-	if c.checked {
-		return nil
-	}
-	err := c.readServers(ctx, &driver.Reading{Level: c.level}, nil)
-	c.checked = err == nil
-	return err
+	return c.checked.Once(func() error {
+		return c.readServers(ctx, &driver.Reading{Level: c.level}, nil)
+	})
 }
 
 // CreateTopic makes the topic's addresses, each with the queue unread.

@@ -25,12 +25,6 @@ const (
 	ackMost = 1000
 )
 
-// group records whether a subscription's groups exist.
-type group struct {
-	sync.Mutex
-	made bool
-}
-
 // consumer subscribes to a group on each stream of a topic. It has a receiving goroutine for each
 // stream, which call Receive one at a time, and another that acknowledges.
 type consumer struct {
@@ -101,19 +95,14 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 func (c *cluster) makeGroups(
 	ctx context.Context, o system.ConsumerOptions, streams []string,
 ) error {
-	g := c.groups.Of(o.Topic, o.Subscription, func() *group { return &group{} })
-	g.Lock()
-	defer g.Unlock()
-	if g.made {
-		return nil
-	}
-	err := c.each(ctx, streams, func(
-		ctx context.Context, client *kurrentdb.Client, stream string,
-	) error {
-		return c.makeGroup(ctx, client, stream, o.Subscription)
+	made := c.groups.Of(o.Topic, o.Subscription, func() *driver.Made { return &driver.Made{} })
+	return made.Once(func() error {
+		return c.each(ctx, streams, func(
+			ctx context.Context, client *kurrentdb.Client, stream string,
+		) error {
+			return c.makeGroup(ctx, client, stream, o.Subscription)
+		})
 	})
-	g.made = err == nil
-	return err
 }
 
 // makeGroup creates a group that begins at the start of the stream, unless it exists.

@@ -41,7 +41,7 @@ func (eventStore) Describe() system.Description {
 		Delivery:     []workload.Delivery{workload.AtLeastOnce},
 		Settings:     settings,
 		Clients:      aims,
-		Waits:        settingWaits,
+		Waits:        []system.Wait{system.Lingers(setLinger)},
 		Redelivery:   redelivery,
 		Capabilities: capabilities,
 	}
@@ -66,7 +66,7 @@ type cluster struct {
 	level   workload.Level
 	admin   *link // for requests that are not measured
 	clients driver.Clients
-	groups  driver.Groups[group]
+	groups  driver.Groups[driver.Made]
 }
 
 // Connect finds the leader through the endpoints. It returns within ten seconds.

@@ -126,10 +126,9 @@ func (c *cluster) readOption(ctx context.Context, address, name string) (string,
 	if c.options.TLS != nil {
 		scheme = "https"
 	}
-	transport := &http.Transport{TLSClientConfig: c.options.TLS, DisableKeepAlives: true}
 	api := driver.API{
 		Bases:  []string{scheme + "://" + address},
-		Client: &http.Client{Transport: transport},
+		Client: driver.NewHTTPClient(c.options.TLS, askWithin),
 		Authorise: func(r *http.Request) {
 			if l := basic(c.administrator()); l != "" && c.options.TLS != nil {
 				r.Header.Set("Authorization", string(l))

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/kurrent-io/KurrentDB-Client-Go/kurrentdb"
 	"google.golang.org/grpc/codes"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
@@ -132,10 +130,7 @@ func (a *appender) deliver(life context.Context, batch []*driver.Batched[event])
 			bytes += size(to)
 			to++
 		}
-		err := a.append(life, batch[from:to])
-		for _, one := range batch[from:to] {
-			a.End(one, err)
-		}
+		a.EndAll(batch[from:to], a.append(life, batch[from:to]))
 		from = to
 	}
 }
@@ -152,18 +147,16 @@ func (a *appender) append(life context.Context, batch []*driver.Batched[event]) 
 	}
 	stream := a.streams[batch[0].Message.Partition]
 	within := a.of.Duration(setRequest)
-	deadline := time.Now().Add(a.of.Duration(setDelivery))
-	for {
-		err := a.link.call(life, func(ctx context.Context, client *kurrentdb.Client) error {
+	var err error
+	driver.Resend(life, a.of.Duration(setDelivery), func() bool {
+		err = a.link.call(life, func(ctx context.Context, client *kurrentdb.Client) error {
 			_, err := client.AppendToStream(ctx, stream, kurrentdb.AppendToStreamOptions{
 				StreamState: kurrentdb.Any{}, Deadline: &within}, a.events...)
 			return err
 		})
-		again := unsent(err) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, driver.RetryPause) {
-			return a.outcome(life, err)
-		}
-	}
+		return unsent(err)
+	})
+	return a.outcome(life, err)
 }
 
 // unsent reports whether no server can have written an append.

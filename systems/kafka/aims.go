@@ -26,8 +26,7 @@ var aims = map[workload.Clients]system.Aim{
 
 // settingWaits are the waits that settings cause.
 var settingWaits = []system.Wait{
-	{Series: result.Publish, Setting: setLinger,
-		Words: "the client waits up to %s for more messages"},
+	system.Lingers(setLinger),
 	{Series: result.Publish, Setting: setTxnInterval, Words: "a transaction lasts up to %s",
 		Most: func(c system.Check) time.Duration {
 			if c.Delivery != workload.ExactlyOnce {

@@ -80,7 +80,8 @@ func (kafkaSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, s.build)
+	return servers.Provision(ctx, p,
+		driver.BuildAt(len(s.names), s.buildAt, clientPort, quorumPort))
 }
 
 // starter starts a cluster.
@@ -95,14 +96,6 @@ func newStarter(ctx context.Context, p system.Provision) (starter, error) {
 	java, err := driver.JavaOf(ctx, p, jarsOf(p.Settings.Text(system.SettingVersion)))
 	config := readServerConfig(p.Settings, p.Durability, p.Nodes)
 	return starter{java, kafkaSystem{}.NodeNames(p), p.Nodes, config}, err
-}
-
-func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := c.Addresses(len(s.names), clientPort, quorumPort)
-	if err == nil {
-		err = s.buildAt(ctx, c, addresses)
-	}
-	return c, err
 }
 
 // buildAt starts servers. Each listens for clients at its first address and for controllers at its

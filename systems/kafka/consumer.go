@@ -17,18 +17,53 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// consumer is a member of a consumer group, with a client of its own.
-type consumer struct {
-	client   *kgo.Client
-	cancel   context.CancelFunc // ends the client's connections
-	polling  context.Context
-	stop     context.CancelFunc // ends polling
-	group    *group
-	of       *cluster
-	early    bool          // commit before handling
-	finished chan struct{} // closed when run has ended
-	closing  driver.Closing
+// member is a member of a group, with a client of its own.
+type member struct {
 	listener
+	client     *kgo.Client
+	disconnect context.CancelFunc // ends the client's connections
+	of         *cluster
+	early      bool // commit or acknowledge before handling
+	closing    driver.Closing
+}
+
+func (c *cluster) member(o system.ConsumerOptions) member {
+	return member{listener: listener{Receiver: driver.Receiver{Options: o}}, of: c,
+		early: o.Delivery == workload.AtMostOnce}
+}
+
+// connect makes the client. After an error there is none.
+func (m *member) connect(ctx context.Context, options []kgo.Opt) error {
+	life, cancel := context.WithCancel(context.Background())
+	client, err := kgo.NewClient(append(options, kgo.WithContext(life))...)
+	if err == nil {
+		if err = ping(ctx, client); err != nil {
+			client.Close()
+		}
+	}
+	if err != nil {
+		cancel()
+		return m.of.explain(err)
+	}
+	m.client, m.disconnect = client, cancel
+	return nil
+}
+
+// leave leaves the group and closes the client. err is what closing has met so far.
+func (m *member) leave(ctx context.Context, err error) error {
+	err = errors.Join(err, m.client.LeaveGroupContext(ctx))
+	m.disconnect()
+	m.client.Close()
+	if err != nil {
+		return fmt.Errorf("close the consumer: %w", err)
+	}
+	return nil
+}
+
+// consumer is a member of a consumer group.
+type consumer struct {
+	member
+	group *group
 }
 
 // OpenConsumer joins the subscription's group. A new subscription begins at the start of the
@@ -36,7 +71,7 @@ type consumer struct {
 // AwaitAssignment waits for the assignment.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
-	if sharesRecords(c.options.Settings) {
+	if sharesRecords(c.Settings) {
 		return c.openSharer(ctx, o)
 	}
 	group := c.groupOf(o)
@@ -44,36 +79,19 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	switch {
 	case o.AtEnd:
 		err = c.beginAt(ctx, group, o.Topic.Name, c.admin.ListEndOffsets)
-	case c.cfg.late: // the client would begin at the end of every partition
+	case c.late(): // the client would begin at the end of every partition
 		err = c.beginAt(ctx, group, o.Topic.Name, c.admin.ListStartOffsets)
 	}
 	if err != nil {
 		return nil, err
 	}
-	life, cancel := context.WithCancel(context.Background())
-	polling, stop := context.WithCancel(life)
-	r := &consumer{
-		cancel: cancel, polling: polling, stop: stop, of: c,
-		listener: listener{Receiver: driver.Receiver{Options: o}},
-		early:    o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
+	r := &consumer{member: c.member(o), group: group}
+	group.Join(r)
+	if err := r.connect(ctx, c.consumerOptions(o, r)); err != nil {
+		group.Leave(r)
+		return nil, err
 	}
-	r.group = group
-	r.group.Join(r)
-	client, err := kgo.NewClient(append(c.consumerOptions(o, r), kgo.WithContext(life))...)
-	if err == nil {
-		r.client = client
-		err = ping(ctx, client)
-		if err != nil {
-			client.Close()
-		}
-	}
-	if err != nil {
-		stop()
-		cancel()
-		r.group.Leave(r)
-		return nil, c.explain(err)
-	}
-	go r.run()
+	r.Begin(r.run)
 	c.watch.add(c, &r.listener)
 	return r, c.clients.Keep(ctx, r)
 }
@@ -81,7 +99,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 // OpenReplay sets the group's position to the start of the topic.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
-	if sharesRecords(c.options.Settings) {
+	if sharesRecords(c.Settings) {
 		return nil, "", &system.NotSupported{Condition: setGroupType + ": " + groupClassic,
 			Reason: "a share group reads no record again that was acknowledged"}
 	}
@@ -116,16 +134,22 @@ func (c *cluster) rewind(ctx context.Context, group, topic string) error {
 
 // fetchOptions returns the options of a client that receives a topic's records.
 func fetchOptions(c *cluster, topic string) []kgo.Opt {
-	return append(baseOptions(c.options, c.cfg), kgo.ConsumeTopics(topic),
-		kgo.FetchMinBytes(c.cfg.fetchMinBytes), kgo.FetchMaxWait(c.cfg.fetchMaxWait),
-		kgo.FetchMaxBytes(c.cfg.fetchMaxBytes), kgo.Rack(c.cfg.rack))
+	rack := c.Text(setRack)
+	if rack == none {
+		rack = ""
+	}
+	return append(baseOptions(c.options), kgo.ConsumeTopics(topic), kgo.Rack(rack),
+		kgo.FetchMinBytes(int32(c.Bytes(setFetchMinBytes))),
+		kgo.FetchMaxWait(c.Duration(setFetchMaxWait)),
+		kgo.FetchMaxBytes(int32(c.Bytes(setFetchMaxBytes))))
 }
 
 func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.Opt {
 	options := append(append(fetchOptions(c, o.Topic.Name), c.balancers()...),
-		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(c.cfg.reset()),
-		kgo.FetchMaxPartitionBytes(c.cfg.fetchMaxPartition),
-		kgo.SessionTimeout(c.cfg.session), kgo.HeartbeatInterval(c.cfg.heartbeat),
+		kgo.ConsumerGroup(r.group.name), kgo.ConsumeResetOffset(c.reset()),
+		kgo.FetchMaxPartitionBytes(int32(c.Bytes(setFetchMaxPartition))),
+		kgo.SessionTimeout(c.Duration(setSessionTimeout)),
+		kgo.HeartbeatInterval(c.Duration(setHeartbeat)),
 		kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
 			r.group.Change(r, true, p[o.Topic.Name]...)
@@ -140,7 +164,7 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) []kgo.O
 		options = append(options, kgo.DisableAutoCommit())
 	} else {
 		options = append(options, kgo.AutoCommitMarks(),
-			kgo.AutoCommitInterval(c.cfg.commitInterval))
+			kgo.AutoCommitInterval(c.Duration(setCommitInterval)))
 	}
 	if o.Delivery == workload.ExactlyOnce {
 		options = append(options, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
@@ -159,16 +183,16 @@ func (r *consumer) revoked(ctx context.Context, client *kgo.Client, partitions m
 
 // run handles messages until the consumer closes or fails.
 func (r *consumer) run() {
-	defer close(r.finished)
-	for r.polling.Err() == nil {
-		fetches := r.client.PollRecords(r.polling, r.of.cfg.maxPoll)
-		if err := fatal(fetches); err != nil && r.polling.Err() == nil {
+	most := int(r.of.Count(setMaxPollRecords))
+	for r.Life.Err() == nil {
+		fetches := r.client.PollRecords(r.Life, most)
+		if err := fatal(fetches); err != nil && r.Life.Err() == nil {
 			r.client.AllowRebalance()
 			r.Fail(r.of.explain(err))
 			return
 		}
 		if r.early {
-			if err := r.commit(fetches); err != nil && r.polling.Err() == nil {
+			if err := r.commit(fetches); err != nil && r.Life.Err() == nil {
 				r.client.AllowRebalance()
 				r.Fail(fmt.Errorf("commit the position before handling: %w", r.of.explain(err)))
 				return
@@ -213,7 +237,7 @@ func (r *consumer) commit(fetches kgo.Fetches) error {
 	if len(last) == 0 {
 		return nil
 	}
-	return r.client.CommitRecords(r.polling, last...)
+	return r.client.CommitRecords(r.Life, last...)
 }
 
 // take handles the messages fetched from a partition.
@@ -250,8 +274,7 @@ func (r *consumer) close(ctx context.Context) error {
 	r.Stop()
 	r.of.watch.remove(&r.listener)
 	defer r.group.Leave(r)
-	r.stop()
-	err := driver.AwaitHandled(ctx, r.finished)
+	err := r.End(ctx)
 	r.client.AllowRebalance()
 	ctx, cancel := atLeast(ctx)
 	defer cancel()
@@ -263,13 +286,7 @@ func (r *consumer) close(ctx context.Context) error {
 			err = errors.Join(err, commit)
 		}
 	}
-	err = errors.Join(err, r.client.LeaveGroupContext(ctx))
-	r.cancel()
-	r.client.Close()
-	if err != nil {
-		return fmt.Errorf("close the consumer: %w", err)
-	}
-	return nil
+	return r.leave(ctx, err)
 }
 
 // atLeast returns ctx, or a context of closeGrace if ctx leaves less time.
@@ -285,8 +302,7 @@ func atLeast(ctx context.Context) (context.Context, context.CancelFunc) {
 type group struct {
 	name    string
 	records recordPool
-	begin   sync.Mutex // guards begun
-	begun   bool       // the group has its positions, and members may join
+	begun   driver.Made // the group has its positions, and members may join
 	*driver.Shares[*consumer]
 }
 

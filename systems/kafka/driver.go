@@ -95,10 +95,9 @@ func (kafkaSystem) Connect(ctx context.Context, o system.Options) (system.Cluste
 	if err := driver.CheckOptions(o, problems, "broker-1:9092"); err != nil {
 		return nil, err
 	}
-	c := &cluster{cfg: readConfig(o.Settings, o.Durability), options: o,
-		level: o.Durability}
+	c := &cluster{Settings: o.Settings, options: o, level: o.Durability}
 	client, err := kgo.NewClient(
-		append(baseOptions(o, c.cfg), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
+		append(baseOptions(o), kgo.RequestRetries(3), kgo.RetryTimeout(askWithin))...)
 	if err != nil {
 		return nil, fmt.Errorf("the client library refuses the settings: %w", err)
 	}
@@ -119,7 +118,7 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to running brokers. Its methods may be called from
 // any goroutine.
 type cluster struct {
-	cfg     config
+	system.Settings
 	options system.Options
 	level   workload.Level
 	client  *kgo.Client // for requests that are not measured
@@ -132,7 +131,7 @@ type cluster struct {
 }
 
 // idempotent reports whether producers let the brokers recognise copies.
-func (c *cluster) idempotent() bool { return c.cfg.idempotence && c.level.Majority() }
+func (c *cluster) idempotent() bool { return c.Bool(setIdempotence) && c.level.Majority() }
 
 func (c *cluster) acksText() string {
 	if c.level.Majority() {
@@ -220,19 +219,20 @@ func mechanism(name string, c system.Credentials) sasl.Mechanism {
 }
 
 // baseOptions returns the options that all clients of a cluster share.
-func baseOptions(o system.Options, c config) []kgo.Opt {
+func baseOptions(o system.Options) []kgo.Opt {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Endpoints...), kgo.ClientID("plimsoll"),
 		kgo.DialTimeout(dialWithin), kgo.RequestTimeoutOverhead(dialWithin),
 		// No client telemetry to the brokers.
 		kgo.DisableClientMetrics(),
 		// Find partitions that have moved soon.
-		kgo.MetadataMinAge(100 * time.Millisecond), kgo.MetadataMaxAge(c.metadataAge),
+		kgo.MetadataMinAge(100 * time.Millisecond),
+		kgo.MetadataMaxAge(o.Settings.Duration(setMetadataAge)),
 	}
 	if o.TLS != nil {
 		options = append(options, kgo.DialTLSConfig(o.TLS))
 	}
-	if m := mechanism(c.sasl, o.Credentials); m != nil {
+	if m := mechanism(o.Settings.Text(setSASL), o.Credentials); m != nil {
 		options = append(options, kgo.SASL(m))
 	}
 	return options

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -222,15 +223,11 @@ func copies(t kadm.TopicDetail) (replicas, inSync int, err error) {
 	if len(t.Partitions) == 0 {
 		return 0, 0, errors.New("it has no partitions")
 	}
-	first := true
+	replicas, inSync = math.MaxInt, math.MaxInt
 	for _, p := range t.Partitions.Sorted() {
 		if p.Err != nil {
 			return 0, 0, fmt.Errorf("partition %d: %w", p.Partition, p.Err)
 		}
-		if first {
-			replicas, inSync = len(p.Replicas), len(p.ISR)
-		}
-		first = false
 		replicas, inSync = min(replicas, len(p.Replicas)), min(inSync, len(p.ISR))
 	}
 	return replicas, inSync, nil

@@ -37,21 +37,17 @@ func (c *cluster) DeleteSubscription(
 	return c.deleteGroups(ctx, []string{groupName(t, subscription)})
 }
 
-// beginAtEnd gives a group without positions the end of each partition as its position. Otherwise
+// beginAt gives a group without positions the listed offset of each partition. Otherwise
 // a member would look for the end each time that it is assigned a partition without a position,
 // and would miss all messages sent before.
 func (c *cluster) beginAt(ctx context.Context, g *group, topic string, where listing) error {
-	g.begin.Lock()
-	defer g.begin.Unlock()
-	if g.begun {
-		return nil
-	}
-	has, err := c.hasPositions(ctx, g.name, topic)
-	if err == nil && !has {
-		err = c.setPositions(ctx, g.name, topic, where)
-	}
-	g.begun = err == nil
-	return err
+	return g.begun.Once(func() error {
+		has, err := c.hasPositions(ctx, g.name, topic)
+		if err == nil && !has {
+			err = c.setPositions(ctx, g.name, topic, where)
+		}
+		return err
+	})
 }
 
 // listing asks for an offset of each partition: the first, or that behind the last.

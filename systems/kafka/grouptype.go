@@ -65,7 +65,7 @@ func groupProblems(c system.Check) (bad strict.Violations) {
 // checkGroupType refuses brokers that do not know the type of the groups: the client library would
 // take classic groups without a word.
 func (c *cluster) checkGroupType(ctx context.Context) error {
-	kind := c.options.Settings.Text(setGroupType)
+	kind := c.Text(setGroupType)
 	newer, is := newerTypes[kind]
 	if !is {
 		return nil
@@ -86,12 +86,12 @@ func (c *cluster) checkGroupType(ctx context.Context) error {
 
 // balancers returns how partitions are shared among the members.
 func (c *cluster) balancers() []kgo.Opt {
-	if c.options.Settings.Text(setGroupType) == groupClassic {
-		return []kgo.Opt{kgo.Balancers(c.cfg.assignment())}
+	if c.Text(setGroupType) == groupClassic {
+		return []kgo.Opt{kgo.Balancers(balancers[c.Text(setAssignment)]())}
 	}
 	// The library names the brokers' assignors, uniform and range, by balancers of its own.
 	own := kgo.StickyBalancer()
-	if c.options.Settings.Text(setAssignment) == assignRange {
+	if c.Text(setAssignment) == assignRange {
 		own = kgo.RangeBalancer()
 	}
 	return []kgo.Opt{kgo.ServerSideBalancer(), kgo.Balancers(own)}

@@ -46,10 +46,10 @@ type parcel struct {
 // OpenProducer opens a producer with a client of its own.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
-	if int64(o.MessageMax) > int64(c.cfg.batchSize)-batchOverhead {
+	if limit := c.Bytes(setBatchSize); int64(o.MessageMax) > limit-batchOverhead {
 		return nil, fmt.Errorf(
 			"messages of %d bytes do not fit into a batch of %d (%s): raise it, and "+
-				"max.message.bytes of the topic", o.MessageMax, c.cfg.batchSize, setBatchSize)
+				"max.message.bytes of the topic", o.MessageMax, limit, setBatchSize)
 	}
 	life, cancel := context.WithCancel(context.Background())
 	client, err := kgo.NewClient(append(c.producerOptions(o), kgo.WithContext(life))...)
@@ -78,26 +78,27 @@ func (c *cluster) producerOptions(o system.ProducerOptions) []kgo.Opt {
 	if !c.level.Majority() {
 		acks = kgo.LeaderAck()
 	}
-	options := append(baseOptions(c.options, c.cfg),
+	options := append(baseOptions(c.options),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.RequiredAcks(acks),
-		kgo.ProducerLinger(c.cfg.linger), kgo.ProducerBatchMaxBytes(c.cfg.batchSize),
-		kgo.ProducerBatchCompression(c.cfg.compression),
-		kgo.ProduceRequestTimeout(c.cfg.requestTimeout), kgo.RecordDeliveryTimeout(
-			c.cfg.deliveryTimeout),
+		kgo.ProducerLinger(c.Duration(setLinger)),
+		kgo.ProducerBatchMaxBytes(int32(c.Bytes(setBatchSize))),
+		kgo.ProducerBatchCompression(codecs[c.Text(setCompression)]),
+		kgo.ProduceRequestTimeout(c.Duration(setRequestTimeout)),
+		kgo.RecordDeliveryTimeout(c.Duration(setDeliveryTimeout)),
 		// The sender bounds the buffered messages, so the library must not.
 		kgo.MaxBufferedRecords(max(o.InFlight, 1)+1),
 		kgo.UnknownTopicRetries(10),
 	)
 	if !c.idempotent() {
 		options = append(options, kgo.DisableIdempotentWrite(),
-			kgo.MaxProduceRequestsInflightPerBroker(c.cfg.maxInFlight))
+			kgo.MaxProduceRequestsInflightPerBroker(int(c.Count(setMaxInFlight))))
 	}
 	if o.Answered != nil && o.Delivery != workload.ExactlyOnce { // a commit is a request too
 		options = append(options, kgo.WithHooks(requests{o.Answered}))
 	}
 	if o.Delivery == workload.ExactlyOnce {
 		options = append(options, kgo.TransactionalID(fmt.Sprintf("%s-%d", o.Topic.Name, o.Index)),
-			kgo.TransactionTimeout(c.cfg.txnTimeout))
+			kgo.TransactionTimeout(c.Duration(setTxnTimeout)))
 	}
 	return options
 }
@@ -129,7 +130,7 @@ func (p *producer) begin(ctx context.Context, o system.ProducerOptions) error {
 	if o.Delivery != workload.ExactlyOnce {
 		return nil
 	}
-	txn, err := newTransactions(p, p.of.cfg.txnInterval)
+	txn, err := newTransactions(p, p.of.Duration(setTxnInterval))
 	p.txn = txn
 	return err
 }

@@ -37,11 +37,7 @@ func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 		return "", err
 	}
 	c.joined.Add(1)
-	var names []string
-	for _, t := range r.Topics {
-		names = append(names, t.Name)
-	}
-	now, err := c.placed(ctx, names...)
+	now, err := c.placed(ctx, namesOf(r.Topics)...)
 	if err != nil {
 		return "", err
 	}

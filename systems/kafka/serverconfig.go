@@ -243,11 +243,9 @@ func setPasswords(p *driver.Properties, u users) {
 // javaOptions returns the options of Kafka's scripts, except for the heap, which is a
 // setting.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node) []string {
-	options := java.Options(n, c.Bytes(setHeap))
-	if c.Text(setGC) == gcSerial {
-		options = append(options, "-XX:+UseSerialGC")
-	} else {
-		options = append(options, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
+	options := append(java.Options(n, c.Bytes(setHeap)), driver.Collectors[c.Text(setGC)])
+	if c.Text(setGC) != gcSerial {
+		options = append(options, "-XX:MaxGCPauseMillis=20",
 			"-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent")
 	}
 	return append(options, "-Dorg.slf4j.simpleLogger.showDateTime=true",

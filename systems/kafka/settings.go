@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -45,13 +44,12 @@ const (
 	setTopicConfigs      = "topic_configs"
 )
 
-// Values of the settings and their bounds.
+// Values of the settings.
 const (
-	none         = "none"
-	assignRange  = "range"
-	latest       = "latest"
-	earliest     = "earliest"
-	largestInt32 = 1<<31 - 1
+	none        = "none"
+	assignRange = "range"
+	latest      = "latest"
+	earliest    = "earliest"
 )
 
 // declared holds every setting of clients, topics and servers.
@@ -123,57 +121,12 @@ topic_configs text none
     durability level sets
 `)
 
-// config holds the settings in the library's types.
-type config struct {
-	linger, requestTimeout, deliveryTimeout time.Duration
-	batchSize                               int32
-	maxInFlight                             int
-	compression                             kgo.CompressionCodec
-	idempotence                             bool
-	txnInterval, txnTimeout                 time.Duration
-
-	fetchMinBytes, fetchMaxBytes, fetchMaxPartition int32
-	fetchMaxWait, commitInterval                    time.Duration
-	session, heartbeat, recordLock, metadataAge     time.Duration
-	maxPoll                                         int
-	late                                            bool // see reset
-	assignment                                      func() kgo.GroupBalancer
-
-	rack, sasl   string
-	copies       driver.Copies
-	topicConfigs map[string]string
-}
-
-// readConfig reads settings that passed problems.
-func readConfig(s system.Settings, l workload.Level) config {
-	bytes := func(name string) int32 { return int32(min(s.Bytes(name), largestInt32)) }
-	c := config{
-		linger: s.Duration(setLinger), batchSize: bytes(setBatchSize),
-		maxInFlight:     int(s.Count(setMaxInFlight)),
-		requestTimeout:  s.Duration(setRequestTimeout),
-		deliveryTimeout: s.Duration(setDeliveryTimeout),
-		compression:     codecs[s.Text(setCompression)], idempotence: s.Bool(setIdempotence),
-		txnInterval: s.Duration(setTxnInterval), txnTimeout: s.Duration(setTxnTimeout),
-		fetchMinBytes: bytes(setFetchMinBytes), fetchMaxBytes: bytes(setFetchMaxBytes),
-		fetchMaxPartition: bytes(setFetchMaxPartition),
-		fetchMaxWait:      s.Duration(setFetchMaxWait), commitInterval: s.Duration(
-			setCommitInterval),
-		session: s.Duration(setSessionTimeout), heartbeat: s.Duration(setHeartbeat),
-		recordLock: s.Duration(setRecordLock), metadataAge: s.Duration(setMetadataAge),
-		late:    s.Text(setReset) == latest,
-		maxPoll: int(s.Count(setMaxPollRecords)), assignment: balancers[s.Text(setAssignment)],
-		sasl: s.Text(setSASL), copies: copiesOf(s, l),
-	}
-	if rack := s.Text(setRack); rack != none {
-		c.rack = rack
-	}
-	c.topicConfigs, _ = parseConfigs(s.Text(setTopicConfigs))
-	return c
-}
+// late reports whether groups begin at the end of a partition in which they have no position.
+func (c *cluster) late() bool { return c.Text(setReset) == latest }
 
 // reset is where a group begins in a partition in which it has no position.
-func (c config) reset() kgo.Offset {
-	if c.late {
+func (c *cluster) reset() kgo.Offset {
+	if c.late() {
 		return kgo.NewOffset().AtEnd()
 	}
 	return kgo.NewOffset().AtStart()

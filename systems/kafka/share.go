@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -11,23 +10,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// sharer is a member of a share group, with a client of its own. Each record is locked for it and
-// acknowledged by itself.
-type sharer struct {
-	listener
-	client   *kgo.Client
-	cancel   context.CancelFunc // ends the client's connections
-	polling  context.Context
-	stop     context.CancelFunc // ends polling
-	of       *cluster
-	early    bool          // acknowledge before handling
-	finished chan struct{} // closed when run has ended
-	closing  driver.Closing
-}
+// sharer is a member of a share group. Each record is locked for it and acknowledged by itself.
+type sharer struct{ member }
 
 // lockedAtOnce is how many records a fetch of a share group asks for by itself.
 const lockedAtOnce = 500
@@ -40,35 +26,21 @@ const brokersMost = 1000
 func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
 	group := c.groupOf(o)
-	if err := c.configureShare(ctx, group); err != nil {
+	err := group.begun.Once(func() error { return c.configureShare(ctx, group) })
+	if err != nil {
 		return nil, err
 	}
-	life, cancel := context.WithCancel(context.Background())
-	polling, stop := context.WithCancel(life)
-	r := &sharer{
-		listener: listener{Receiver: driver.Receiver{Options: o}}, cancel: cancel, polling: polling,
-		stop: stop, of: c, early: o.Delivery == workload.AtMostOnce, finished: make(chan struct{}),
-	}
-	options := append(fetchOptions(c, o.Topic.Name), kgo.ShareGroup(group.name),
-		kgo.WithContext(life))
-	if c.cfg.maxPoll < lockedAtOnce {
+	options := append(fetchOptions(c, o.Topic.Name), kgo.ShareGroup(group.name))
+	if most := c.Count(setMaxPollRecords); most < lockedAtOnce {
 		// A member locks all records of a fetch, and they wait behind the one that it handles.
-		options = append(options, kgo.ShareMaxRecords(int32(c.cfg.maxPoll)),
+		options = append(options, kgo.ShareMaxRecords(int32(most)),
 			kgo.ShareMaxRecordsStrict(), kgo.MaxConcurrentFetches(brokersMost))
 	}
-	client, err := kgo.NewClient(options...)
-	if err == nil {
-		r.client = client
-		if err = ping(ctx, client); err != nil {
-			client.Close()
-		}
+	r := &sharer{c.member(o)}
+	if err := r.connect(ctx, options); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		stop()
-		cancel()
-		return nil, c.explain(err)
-	}
-	go r.run()
+	r.Begin(r.run)
 	c.watch.add(c, &r.listener)
 	return r, c.clients.Keep(ctx, r)
 }
@@ -76,17 +48,13 @@ func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (sys
 // configureShare sets where a share group begins, and how long its members lock a record. A group
 // without this begins at the end of the topic as its first member finds it.
 func (c *cluster) configureShare(ctx context.Context, g *group) error {
-	g.begin.Lock()
-	defer g.begin.Unlock()
-	if g.begun {
-		return nil
-	}
 	request := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	one := kmsg.NewIncrementalAlterConfigsRequestResource()
 	one.ResourceType, one.ResourceName = kmsg.ConfigResourceTypeGroupConfig, g.name
+	lock := c.Duration(setRecordLock)
 	for name, value := range map[string]string{
 		"share.auto.offset.reset":       "earliest",
-		"share.record.lock.duration.ms": strconv.FormatInt(c.cfg.recordLock.Milliseconds(), 10),
+		"share.record.lock.duration.ms": strconv.FormatInt(lock.Milliseconds(), 10),
 	} {
 		config := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
 		config.Name, config.Value = name, kmsg.StringPtr(value)
@@ -110,16 +78,15 @@ func (c *cluster) configureShare(ctx context.Context, g *group) error {
 	if err != nil {
 		return fmt.Errorf("configure the share group %s: %w", g.name, c.explain(err))
 	}
-	g.begun = true
 	return nil
 }
 
 // run handles records until the consumer closes or fails.
 func (r *sharer) run() {
-	defer close(r.finished)
-	for r.polling.Err() == nil {
-		fetches := r.client.PollRecords(r.polling, r.of.cfg.maxPoll)
-		if err := fatal(fetches); err != nil && r.polling.Err() == nil {
+	most := int(r.of.Count(setMaxPollRecords))
+	for r.Life.Err() == nil {
+		fetches := r.client.PollRecords(r.Life, most)
+		if err := fatal(fetches); err != nil && r.Life.Err() == nil {
 			r.Fail(r.of.explain(err))
 			return
 		}
@@ -127,7 +94,7 @@ func (r *sharer) run() {
 		records := fetches.Records()
 		if r.early && len(records) > 0 {
 			r.client.MarkAcks(kgo.AckAccept, records...)
-			if err := r.client.FlushAcks(r.polling); err != nil {
+			if err := r.client.FlushAcks(r.Life); err != nil {
 				return // the consumer closes
 			}
 			// A refused acknowledgement shows as a second delivery, which the account counts.
@@ -161,15 +128,8 @@ func (r *sharer) Close(ctx context.Context) error {
 func (r *sharer) close(ctx context.Context) error {
 	r.Stop()
 	r.of.watch.remove(&r.listener)
-	r.stop()
-	err := driver.AwaitHandled(ctx, r.finished)
+	err := r.End(ctx)
 	ctx, cancel := atLeast(ctx)
 	defer cancel()
-	err = errors.Join(err, r.client.LeaveGroupContext(ctx))
-	r.cancel()
-	r.client.Close()
-	if err != nil {
-		return fmt.Errorf("close the consumer: %w", err)
-	}
-	return nil
+	return r.leave(ctx, err)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,7 +88,8 @@ func (c *cluster) create(ctx context.Context, copies, partitions int, names []st
 // topicConfigsOf returns the configuration of every topic.
 func (c *cluster) topicConfigsOf(copies int) map[string]*string {
 	configs := make(map[string]*string)
-	for name, value := range c.cfg.topicConfigs {
+	further, _ := parseConfigs(c.Text(setTopicConfigs)) // problems has read it
+	for name, value := range further {
 		configs[name] = kadm.StringPtr(value)
 	}
 	for name, value := range levelConfigs(c.level, copies) {
@@ -127,7 +126,8 @@ func (c *cluster) copies(ctx context.Context) (int, error) {
 		return 0, c.explain(err)
 	}
 	found := quantity.Plural(len(brokers), "broker answers", "brokers answer")
-	return c.cfg.copies.On(len(brokers)), c.cfg.copies.Enough(len(brokers), found)
+	of := copiesOf(c.Settings, c.level)
+	return of.On(len(brokers)), of.Enough(len(brokers), found)
 }
 
 func (c *cluster) explainCreate(err error, message string) error {
@@ -135,7 +135,8 @@ func (c *cluster) explainCreate(err error, message string) error {
 	case errors.Is(err, kerr.TopicAlreadyExists):
 		return errors.New("a topic of that name exists already: delete it, or choose another name")
 	case errors.Is(err, kerr.InvalidConfig):
-		for name := range c.cfg.topicConfigs {
+		further, _ := parseConfigs(c.Text(setTopicConfigs)) // problems has read it
+		for name := range further {
 			if strings.Contains(message, name) {
 				return fmt.Errorf("the brokers refuse the topic's configuration: %s: correct %s",
 					message, setTopicConfigs)
@@ -304,7 +305,7 @@ func leaderIn(m kadm.Metadata, topic string, partition int32) (string, error) {
 	}
 	for _, b := range m.Brokers {
 		if b.NodeID == p.Leader {
-			return net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))), nil
+			return driver.At(b.Host, int(b.Port)), nil
 		}
 	}
 	return "", fmt.Errorf("partition %d of %s has no leader that is known now", partition, topic)

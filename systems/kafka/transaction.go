@@ -101,7 +101,7 @@ func (t *transactions) run(interval time.Duration) {
 		case <-ticker.C:
 		case <-t.kick:
 		}
-		ctx, cancel := context.WithTimeout(t.life, t.p.of.cfg.txnTimeout)
+		ctx, cancel := context.WithTimeout(t.life, t.p.of.Duration(setTxnTimeout))
 		t.next(ctx)
 		cancel()
 	}
@@ -172,7 +172,7 @@ func (t *transactions) commit(ctx, patience context.Context) error {
 // abort aborts the current transaction, within transaction_timeout: after it the coordinator
 // aborts it anyway.
 func (t *transactions) abort(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, t.p.of.cfg.txnTimeout)
+	ctx, cancel := context.WithTimeout(ctx, t.p.of.Duration(setTxnTimeout))
 	defer cancel()
 	return t.p.client.EndTransaction(ctx, kgo.TryAbort)
 }

@@ -37,11 +37,8 @@ type consumer struct {
 	looked        time.Time       // the time before known was read
 	last          time.Time       // when it took a message, or found its topic to exist
 
-	life   context.Context // ends when the consumer must stop taking messages
-	cancel context.CancelFunc
-	work   context.Context // ends when running requests must end
-	abort  context.CancelFunc
-	ended  chan struct{} // closed when run has ended
+	work  context.Context // ends when running requests must end
+	abort context.CancelFunc
 }
 
 // query is a prepared findOneAndUpdate: which message to take, and its lease. Each take overwrites
@@ -91,7 +88,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	}
 	r := &consumer{
 		Receiver: driver.Receiver{Options: o}, of: c, number: number,
-		once: o.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
+		once: o.Delivery == workload.AtMostOnce,
 	}
 	concern := writeconcern.W1()
 	if r.once {
@@ -108,9 +105,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		return nil, fmt.Errorf("write the consumer's query: %w", err)
 	}
 	r.last = time.Now()
-	r.life, r.cancel = context.WithCancel(context.Background())
 	r.work, r.abort = context.WithCancel(context.Background())
-	go r.run()
+	r.Begin(r.run)
 	return r, c.clients.Keep(ctx, r)
 }
 
@@ -119,8 +115,7 @@ func claimEvery(lease time.Duration) time.Duration { return min(lease, time.Seco
 
 // run takes messages until the consumer closes or cannot go on.
 func (r *consumer) run() {
-	defer close(r.ended)
-	for r.life.Err() == nil {
+	for r.Life.Err() == nil {
 		taken, err := r.round()
 		if err == nil && taken == 0 {
 			err = r.exists()
@@ -130,11 +125,11 @@ func (r *consumer) run() {
 			r.Fail(r.of.explain(err))
 			return
 		case err != nil:
-			clock.Sleep(r.life, driver.RetryPause)
+			clock.Sleep(r.Life, driver.RetryPause)
 		case taken > 0:
 			r.last = time.Now()
 		default:
-			clock.Sleep(r.life, r.of.Duration(setPoll))
+			clock.Sleep(r.Life, r.of.Duration(setPoll))
 		}
 	}
 	ctx, cancel := r.request()
@@ -181,7 +176,7 @@ func (r *consumer) round() (taken int, err error) {
 		q = r.passed
 	}
 	most := int(r.of.Count(setReceive))
-	for taken < most && len(r.handled) < most && r.life.Err() == nil {
+	for taken < most && len(r.handled) < most && r.Life.Err() == nil {
 		found, err := r.take(ctx, q)
 		if err != nil {
 			return taken, err
@@ -289,6 +284,6 @@ func (r *consumer) acknowledge(ctx context.Context) error {
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		defer r.abort()
-		return r.End(ctx, r.cancel, r.ended)
+		return r.End(ctx)
 	})
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
@@ -87,21 +85,15 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[documen
 	for _, one := range batch {
 		p.documents = append(p.documents, &one.Own)
 	}
-	deadline := time.Now().Add(p.of.Duration(setDelivery))
 	var err error
-	for {
+	driver.Resend(life, p.of.Duration(setDelivery), func() bool {
 		ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
+		defer cancel()
 		_, err = p.collection.InsertMany(ctx, p.documents, p.options)
-		cancel()
-		again := err != nil && unsent(err) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, driver.RetryPause) {
-			break
-		}
-	}
+		return err != nil && unsent(err)
+	})
 	if err == nil {
-		for _, one := range batch {
-			p.End(one, nil)
-		}
+		p.EndAll(batch, nil)
 		return
 	}
 	for i, outcome := range p.outcomes(life, len(batch), err) {

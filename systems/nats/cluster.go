@@ -40,7 +40,7 @@ const (
 
 // NodeNames returns the names of the servers; none if they run in this process.
 func (natsSystem) NodeNames(p system.Provision) []string {
-	if !readConfig(p.Settings).server.apart(p) {
+	if !apart(p) {
 		return nil
 	}
 	return nodeNames(p.All())
@@ -53,21 +53,17 @@ func nodeNames(n int) []string { return driver.Numbered("n", n) }
 // p.DataDir and a log file in p.LogDir. It returns when the cluster has a leader and every server
 // is current, within half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
-	cfg := readConfig(p.Settings)
-	if bad := append(cfg.problems(p.Settings, p.Durability),
+	if bad := append(problems(p.Settings, p.Durability),
 		copiesOf(p.Settings, p.Durability).Check(p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
-	var err error
-	// Server processes run in their own folders, where a relative path would point elsewhere.
-	if p.DataDir, err = filepath.Abs(p.DataDir); err != nil {
-		return nil, fmt.Errorf("find the data directory: %w", err)
+	p, err := driver.Folders(p)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(p.LogDir, 0o755); err != nil {
-		return nil, fmt.Errorf("make the log directory: %w", err)
-	}
-	if cfg.server.maxFile == 0 {
-		if cfg.server.maxFile, err = fairShare(p.DataDir, p.All()); err != nil {
+	maxFile := p.Settings.Bytes(setMaxFileStore)
+	if maxFile == 0 {
+		if maxFile, err = fairShare(p.DataDir, p.All()); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +72,7 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 	limit := firstElection
 	for range startAttempts {
 		var c system.Provisioned
-		if c, err = startWithin(ctx, limit, p, cfg.server); err == nil {
+		if c, err = startWithin(ctx, limit, p, maxFile); err == nil {
 			return c, nil
 		}
 		split := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
@@ -89,21 +85,22 @@ func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Pro
 }
 
 // apart reports whether each server runs in its own process.
-func (c serverConfig) apart(p system.Provision) bool {
-	return c.where == valueProcesses || c.where == valueAuto && p.Breakable
+func apart(p system.Provision) bool {
+	where := p.Settings.Text(setServers)
+	return where == valueProcesses || where == valueAuto && p.Breakable
 }
 
 // startWithin makes one attempt. After an error only the logs remain.
 func startWithin(ctx context.Context, limit time.Duration, p system.Provision,
-	cfg serverConfig) (system.Provisioned, error) {
-	if cfg.apart(p) {
+	maxFile int64) (system.Provisioned, error) {
+	if apart(p) {
 		timed := servers
 		timed.StartWithin = limit
-		return timed.Start(ctx, p, spawning{p, cfg}.build)
+		return timed.Start(ctx, p, spawning{p, maxFile}.build)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return start(ctx, p, cfg)
+	return start(ctx, p, maxFile)
 }
 
 // fairShare returns the disk space that each node may fill: an equal part of the data directory's
@@ -159,7 +156,7 @@ type node struct {
 
 // start starts the servers and waits until they form a cluster. After an error only the logs are
 // left.
-func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Provisioned, error) {
+func start(ctx context.Context, p system.Provision, maxFile int64) (system.Provisioned, error) {
 	ports, err := process.FreePorts(loopback, p.Nodes)
 	if err != nil {
 		return nil, err
@@ -168,8 +165,9 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 	for _, port := range ports {
 		routes = append(routes, driver.At(loopback, port))
 	}
-	e := &embedded{shared: newClusterConfig(routes, 0, driver.Secret), stopped: make(chan struct{})}
-	err = e.startNodes(p, cfg)
+	e := &embedded{shared: newClusterConfig(p, maxFile, routes, 0, driver.Secret),
+		stopped: make(chan struct{})}
+	err = e.startNodes(p)
 	if err == nil {
 		err = e.awaitReady(ctx)
 	}
@@ -183,15 +181,14 @@ func start(ctx context.Context, p system.Provision, cfg serverConfig) (system.Pr
 	return nil, err
 }
 
-func (e *embedded) startNodes(p system.Provision, cfg serverConfig) error {
+func (e *embedded) startNodes(p system.Provision) error {
 	for i, name := range nodeNames(p.Nodes) {
 		n := &node{name: name, dir: filepath.Join(p.DataDir, name)}
 		if err := os.MkdirAll(n.dir, 0o700); err != nil {
 			return fmt.Errorf("make the data directory of %s: %w", name, err)
 		}
 		e.nodes = append(e.nodes, n)
-		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i, cfg,
-			p.Durability.Synced()))
+		s, err := newServer(e.shared.node(n.name, n.dir, loopback+":-1", i))
 		if err != nil {
 			return fmt.Errorf("make server %s: %w", name, err)
 		}

@@ -42,15 +42,14 @@ type consumer struct {
 }
 
 // openConsumer creates the durable consumer, unless it exists, and starts to receive from it.
-func openConsumer(
-	ctx context.Context, k *link, clients *driver.Clients, c config, o system.ConsumerOptions,
-) (*consumer, error) {
+func openConsumer(ctx context.Context, k *link, clients *driver.Clients, s system.Settings,
+	o system.ConsumerOptions) (*consumer, error) {
 	js, err := jetstream.New(k.conn)
 	if err != nil {
 		return nil, err
 	}
-	want := c.consumer
-	at := c.homeOf(o.Topic.Name)
+	want := consumerConfig(s)
+	at := homeOf(s, o.Topic.Name)
 	want.Durable, want.FilterSubject = at.durable(o.Subscription), at.filter()
 	want.AckPolicy = jetstream.AckExplicitPolicy
 	if o.Delivery == workload.AtMostOnce {
@@ -72,7 +71,7 @@ func openConsumer(
 	r := &consumer{
 		link: k, conn: k.conn, clients: clients, Receiver: driver.Receiver{Options: o},
 		acknowledge: want.AckPolicy == jetstream.AckExplicitPolicy,
-		asked:       newAsked(k.conn, at.stream, want.Durable, c.pull),
+		asked:       newAsked(k.conn, at.stream, want.Durable, s),
 	}
 	r.over.L = &r.mu
 	if err := r.start(); err != nil {

@@ -3,13 +3,11 @@ package nats
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,11 +28,6 @@ func New() driver.CompleteSystem { return natsSystem{} }
 
 // NodeCommand returns the command with which this program runs a server.
 func (natsSystem) NodeCommand() string { return NodeCommand }
-
-// ServeNode runs a server.
-func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
-	return ServeNode(ctx, config, log)
-}
 
 // Describe returns JetStream's terms, levels and settings.
 func (natsSystem) Describe() system.Description {
@@ -67,25 +60,22 @@ func (natsSystem) Describe() system.Description {
 // Connect connects to the servers at the endpoints and checks that JetStream can be used. It
 // returns within ten seconds.
 func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster, error) {
-	cfg := readConfig(o.Settings)
-	if bad := cfg.problems(o.Settings, o.Durability); len(bad) > 0 {
+	if bad := problems(o.Settings, o.Durability); len(bad) > 0 {
 		return nil, bad
 	}
 	if err := checkEndpoints(o.Endpoints); err != nil {
 		return nil, err
 	}
-	user, admin := o.Credentials, o.Credentials.Admin()
 	c := &cluster{
-		cfg: cfg, settings: o.Settings, level: o.Durability, endpoints: o.Endpoints,
-		vantages: make(map[int]*nats.Conn),
-		user:     login{user.User, user.Password, o.TLS},
-		admin:    login{admin.User, admin.Password, o.TLS},
+		Settings: o.Settings, options: o, admin: o, level: o.Durability,
+		copies: int(o.Settings.Count(setReplicas)), vantages: make(map[int]*nats.Conn),
 	}
-	c.producing = links{every: max(cfg.ackTimeout/sweeps, time.Millisecond),
+	c.admin.Credentials = o.Credentials.Admin()
+	c.producing = links{every: max(c.Duration(setAckTimeout)/sweeps, time.Millisecond),
 		connect: func(ctx context.Context) (*nats.Conn, error) {
 			return c.connectClient(ctx, "plimsoll producer")
 		}}
-	c.consuming = links{every: cfg.pull.heartbeat / 2,
+	c.consuming = links{every: c.Duration(setPullHeartbeat) / 2,
 		connect: func(ctx context.Context) (*nats.Conn, error) {
 			return c.connectClient(ctx, "plimsoll consumer")
 		}}
@@ -96,7 +86,7 @@ func (natsSystem) Connect(ctx context.Context, o system.Options) (system.Cluster
 		return nil, err
 	}
 	if c.single = c.conn.ConnectedClusterName() == ""; c.single {
-		c.cfg.stream.Replicas = copiesOf(o.Settings, o.Durability).On(1)
+		c.copies = copiesOf(o.Settings, o.Durability).On(1)
 	}
 	if c.js, err = jetstream.New(c.conn); err == nil {
 		err = checkJetStream(ctx, c.js, o.Endpoints)
@@ -113,14 +103,13 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 // cluster is a connection to a running JetStream. Its methods may be called
 // from any goroutine.
 type cluster struct {
-	cfg         config
-	settings    system.Settings
-	level       workload.Level
-	single      bool // the server is in no cluster
-	endpoints   []string
-	user, admin login
-	conn        *nats.Conn // for requests that are not measured
-	js          jetstream.JetStream
+	system.Settings
+	options, admin system.Options // of the clients, and with the operator as the user
+	level          workload.Level
+	copies         int        // of each stream
+	single         bool       // the server is in no cluster
+	conn           *nats.Conn // for requests that are not measured
+	js             jetstream.JetStream
 
 	tagging sync.Mutex
 	tags    []string // set by serverTags
@@ -137,7 +126,11 @@ type cluster struct {
 }
 
 func (c *cluster) connect(ctx context.Context, first int, name string) (*nats.Conn, error) {
-	return connectTo(ctx, c.endpoints, first, c.user, name, c.cfg.reconnectBuffer)
+	buffer := int(c.Bytes(setReconnectBuffer))
+	if buffer == 0 {
+		buffer = -1 // the client library's value for none
+	}
+	return connectTo(ctx, c.options, first, name, buffer)
 }
 
 // connectClient opens a connection of producers or consumers.
@@ -162,7 +155,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 			"messages of %d bytes are more than the servers take (%s is %d): make the messages "+
 				"smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
 	}
-	at := c.cfg.homeOf(o.Topic.Name)
+	at := homeOf(c.Settings, o.Topic.Name)
 	subjects := make([]string, max(o.Topic.Partitions, 1))
 	for i := range subjects {
 		subjects[i] = at.subject(i)
@@ -183,7 +176,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	r, err := openConsumer(ctx, k, &c.clients, c.cfg, o)
+	r, err := openConsumer(ctx, k, &c.clients, c.Settings, o)
 	if err != nil {
 		k.leave(nil)
 		return nil, err
@@ -194,7 +187,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 // OpenReplay deletes the durable consumer and its state.
 func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	string, error) {
-	at := c.cfg.homeOf(o.Topic.Name)
+	at := homeOf(c.Settings, o.Topic.Name)
 	err := c.js.DeleteConsumer(ctx, at.stream, at.durable(o.Subscription))
 	if err != nil {
 		return nil, "", fmt.Errorf("delete the durable consumer: %w", err)
@@ -240,27 +233,19 @@ const (
 	retryAfter    = 250 * time.Millisecond
 )
 
-// login holds the user and the credentials. It is a secret and is never printed.
-type login struct {
-	user, password string
-	tls            *tls.Config // nil: not encrypted
-}
-
 // connectTo opens one connection, to the endpoint number first if it answers.
 func connectTo(
-	ctx context.Context, endpoints []string, first int, who login, name string, reconnectBuffer int,
+	ctx context.Context, o system.Options, first int, name string, reconnectBuffer int,
 ) (*nats.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
-	order := make([]string, 0, len(endpoints))
-	for i := range endpoints {
-		order = append(order, endpoints[(first+i)%len(endpoints)])
-	}
-	each := connectWithin / time.Duration(2*len(endpoints))
+	at := first % len(o.Endpoints)
+	order := slices.Concat(o.Endpoints[at:], o.Endpoints[:at])
+	each := connectWithin / time.Duration(2*len(order))
 	each = min(max(each, 500*time.Millisecond), 3*time.Second)
 	d := &dialer{ctx: ctx, timeout: each}
 	options := []nats.Option{
-		nats.Name(name), nats.UserInfo(who.user, who.password),
+		nats.Name(name), nats.UserInfo(o.Credentials.User, o.Credentials.Password),
 		nats.SetCustomDialer(d), nats.SkipHostLookup(), nats.Timeout(each),
 		nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(retryAfter),
 		nats.ReconnectBufSize(reconnectBuffer),
@@ -270,12 +255,12 @@ func connectTo(
 		// Without a handler the library prints to standard error.
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
-	if who.tls != nil {
-		options = append(options, nats.Secure(who.tls))
+	if o.TLS != nil {
+		options = append(options, nats.Secure(o.TLS))
 	}
 	conn, err := nats.Connect(strings.Join(order, ","), options...)
 	if err != nil {
-		return nil, explainDial(err, d.last(), endpoints)
+		return nil, explainDial(err, d.last(), o.Endpoints)
 	}
 	d.connected()
 	return conn, nil

@@ -55,16 +55,16 @@ func levels() map[workload.Level]system.Guarantee {
 }
 
 // levelProblems returns the reasons why the settings cannot give the level.
-func (c config) levelProblems(s system.Settings, l workload.Level) strict.Violations {
+func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 	if bad := driver.CheckLevel(natsSystem{}.Describe(), l); bad != nil {
 		return bad
 	}
 	switch {
-	case l.Synced() && c.stream.Storage == jetstream.MemoryStorage:
+	case l.Synced() && s.Text(setStorage) == valueMemory:
 		return strict.Violations{s.Wrong(setStorage,
 			fmt.Sprintf("durability level %d syncs to disk, which %s does not: use %s, or level %d",
 				l, valueMemory, valueFile, l+1))}
-	case !l.Majority() && c.stream.Retention == jetstream.InterestPolicy:
+	case !l.Majority() && s.Text(setRetention) == valueInterest:
 		return strict.Violations{s.Wrong(setRetention,
 			fmt.Sprintf("durability level %d copies through mirrors, which do not follow the "+
 				"deletions of %s: use limits", l, valueInterest))}
@@ -93,7 +93,7 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 		hosts: make(map[string]bool)}
 	read := make(map[string]bool)
 	for _, t := range topics {
-		stream := c.cfg.homeOf(t.Name).stream
+		stream := homeOf(c.Settings, t.Name).stream
 		if read[stream] {
 			continue // several topics share it
 		}
@@ -133,7 +133,7 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 		return r.Contradicts("num_replicas 1 with mirrors", "the stream has num_replicas %d", have)
 	}
 	places := map[string]bool{info.Cluster.Leader: true}
-	for n := 1; n < c.cfg.stream.Replicas; n++ {
+	for n := 1; n < c.copies; n++ {
 		mirror, err := c.readStream(ctx, r, mirrorOf(name, n))
 		if err != nil {
 			return err
@@ -144,9 +144,9 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 		places[mirror.Cluster.Leader] = true
 	}
 	r.Copies(len(places))
-	if len(places) < c.cfg.stream.Replicas {
+	if len(places) < c.copies {
 		return fmt.Errorf("asked for %d copies on servers of their own, and they are on %d",
-			c.cfg.stream.Replicas, len(places))
+			c.copies, len(places))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 // home says where a topic's messages are: in its own stream, or under some subjects of a shared
@@ -18,9 +20,9 @@ type home struct {
 
 // homeOf derives a topic's home from its name alone, so that every connection finds the same one.
 // Only numbered topics, like all topics of a run, share streams: <name>-<n>.
-func (c config) homeOf(topic string) home {
-	cut := strings.LastIndexByte(topic, '-')
-	if c.topicsPerStream <= 1 || cut <= 0 {
+func homeOf(s system.Settings, topic string) home {
+	each, cut := uint64(s.Count(setTopicsPerStream)), strings.LastIndexByte(topic, '-')
+	if each <= 1 || cut <= 0 {
 		return ownHome(topic)
 	}
 	number := topic[cut+1:]
@@ -28,8 +30,7 @@ func (c config) homeOf(topic string) home {
 	if err != nil || strconv.FormatUint(n, 10) != number {
 		return ownHome(topic)
 	}
-	stream := safeName(topic[:cut]) + "-shared-" +
-		strconv.FormatUint(n/uint64(c.topicsPerStream), 10)
+	stream := safeName(topic[:cut]) + "-shared-" + strconv.FormatUint(n/each, 10)
 	return home{stream: stream, prefix: stream + "." + number, number: number}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,8 @@ import (
 // No two topics share a subject or a durable consumer, whatever their names, and only numbered
 // topics share a stream.
 func TestPartitionOf(t *testing.T) {
-	own, shared := ownHome("orders"), config{topicsPerStream: 10}.homeOf("crowd-12")
+	s := settings(t, target.Setting{Name: setTopicsPerStream, Value: "10"})
+	own, shared := ownHome("orders"), homeOf(s, "crowd-12")
 	for subject, want := range map[string]int32{
 		own.subject(0): 0, own.subject(99): 99, shared.subject(3): 3,
 		"elsewhere": -1, "orders.": -1, "orders.-3": -1, "orders.99999999999": -1,
@@ -37,10 +39,11 @@ func TestHomes(t *testing.T) {
 	names := []string{"a", "a-0", "a-1", "a-2", "a-3", "a-00", "a--1", "a-1-1", "-1", "a-",
 		"a-0-shared-0", "a-shared-0", "a-shared-0-0", "a.b-1", "a_b-1", "a-99999999999"}
 	for _, each := range []int{1, 2, 1_000} {
+		s := settings(t, target.Setting{Name: setTopicsPerStream, Value: strconv.Itoa(each)})
 		holder := make(map[string]string)
 		streams := make(map[string]bool)
 		for _, name := range names {
-			p := config{topicsPerStream: each}.homeOf(name)
+			p := homeOf(s, name)
 			streams[p.stream] = true
 			for _, mine := range []string{p.subject(0), p.subject(11), p.stream + "/" +
 				p.durable("s"), p.stream + "/" + p.durable("1-s")} {

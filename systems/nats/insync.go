@@ -20,18 +20,18 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 	if err != nil {
 		return err
 	}
-	if have, want := len(servers), len(c.endpoints)+int(c.joined.Load()); have < want {
+	if have, want := len(servers), len(c.options.Endpoints)+int(c.joined.Load()); have < want {
 		return fmt.Errorf("%d of %d servers answer", have, want)
 	}
 	for _, t := range topics {
-		name := c.cfg.homeOf(t.Name).stream
+		name := homeOf(c.Settings, t.Name).stream
 		if err := c.streamInSync(ctx, name); err != nil {
 			return fmt.Errorf("stream %s: %w", name, err)
 		}
 		if c.level.Majority() {
 			continue
 		}
-		for n := 1; n < c.cfg.stream.Replicas; n++ {
+		for n := 1; n < c.copies; n++ {
 			if err := c.streamInSync(ctx, mirrorOf(name, n)); err != nil {
 				return fmt.Errorf("stream %s: %w", mirrorOf(name, n), err)
 			}

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 func serveNode() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return ServeNode(ctx, os.Stdin, os.Stdout)
+	return natsSystem{}.ServeNode(ctx, os.Stdin, os.Stdout)
 }
 
 // served holds the address and credentials of a cluster in another process.

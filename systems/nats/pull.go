@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
 )
 
 var errDeleted = errors.New("the durable consumer was deleted")
@@ -38,30 +40,34 @@ type asked struct {
 	subject string
 	look    string // the subject of requests about the durable consumer
 	request []byte // requests unit messages
-	pull    pullConfig
-	unit    int // messages of one request: half of the most that may be requested
-	left    int // messages that may still arrive
+	most    int    // messages that may be requested at a time
+	unit    int    // messages of one request: half of the most that may be requested
+	left    int    // messages that may still arrive
 	last    time.Time
 	spoke   time.Time // when the server was last heard
 	// doubt says that the durable consumer may not exist: no server answered for it. A deletion is
 	// announced only to requests that are open at that moment.
 	doubt  bool
 	absent int // successive answers that it does not exist
+
+	expires, heartbeat time.Duration // of a request
 }
 
 // certain is the number of successive answers that prove that a durable consumer does not exist.
 // One could come from a new leader that is still reading its log.
 const certain = 2
 
-func newAsked(conn *nats.Conn, stream, durable string, pull pullConfig) asked {
-	unit := (pull.messages + 1) / 2
+func newAsked(conn *nats.Conn, stream, durable string, s system.Settings) asked {
+	most := int(s.Count(setPullMaxMessages))
+	unit := (most + 1) / 2
+	expires, heartbeat := s.Duration(setPullExpires), s.Duration(setPullHeartbeat)
 	return asked{
 		conn: conn, inbox: conn.NewInbox(),
 		subject: "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + durable,
 		look:    "$JS.API.CONSUMER.INFO." + stream + "." + durable,
 		request: fmt.Appendf(nil, `{"batch":%d,"expires":%d,"idle_heartbeat":%d}`,
-			unit, pull.expires.Nanoseconds(), pull.heartbeat.Nanoseconds()),
-		pull: pull, unit: unit,
+			unit, expires.Nanoseconds(), heartbeat.Nanoseconds()),
+		most: most, unit: unit, expires: expires, heartbeat: heartbeat,
 	}
 }
 
@@ -105,11 +111,11 @@ func (a *asked) looked(answer []byte) (deleted bool) {
 }
 
 // room reports whether another request stays within the most that may be requested.
-func (a *asked) room() bool { return a.left+a.unit <= a.pull.messages || a.left == 0 }
+func (a *asked) room() bool { return a.left+a.unit <= a.most || a.left == 0 }
 
 // due reports whether half of the newest request's time is over: the next request must arrive
 // before it expires, or a message would wait for it.
-func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.pull.expires/2 }
+func (a *asked) due() bool { return a.room() && time.Since(a.last) >= a.expires/2 }
 
 // came counts messages that arrived, or that never will.
 func (a *asked) came(n int) {
@@ -126,7 +132,7 @@ func (a *asked) served() {
 func (a *asked) heard() { a.spoke = time.Now() }
 
 // silent reports whether the server missed two heartbeats.
-func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.pull.heartbeat }
+func (a *asked) silent() bool { return a.left > 0 && time.Since(a.spoke) > 2*a.heartbeat }
 
 // forget drops all requests, which no server serves.
 func (a *asked) forget() { a.left, a.doubt = 0, true }

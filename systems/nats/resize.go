@@ -30,30 +30,29 @@ func refuseResize(c system.Check) string {
 func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 	name := r.Nodes[0].Name
 	var servers int
-	err := driver.Until(ctx, placePause, func() (bool, error) {
+	err := driver.Retry(ctx, placePause, func() error {
 		all, err := c.askServers(ctx)
 		if err != nil {
-			return true, err
+			return err
 		}
 		// Any server may choose the places of copies, so every server has to know the new one.
 		for _, s := range all {
 			if s.JetStream.Meta == nil || s.JetStream.Meta.Size < len(all) {
-				return true, fmt.Errorf("%s does not know all %d servers", s.Name, len(all))
+				return fmt.Errorf("%s does not know all %d servers", s.Name, len(all))
 			}
 		}
 		servers = len(all)
 		if !slices.ContainsFunc(all, func(s serverReport) bool { return s.Name == name }) {
-			return true, fmt.Errorf("%s does not answer", name)
+			return fmt.Errorf("%s does not answer", name)
 		}
-		return false, nil
+		return nil
 	})
 	if err != nil {
 		return "", fmt.Errorf("wait for %s: %w", name, err)
 	}
 	c.joined.Add(1)
-	copies := int(c.cfg.stream.Replicas)
 	streams := c.streamsOf(r.Topics)
-	share := max(1, len(streams)*copies/servers)
+	share := max(1, len(streams)*c.copies/servers)
 	for i, stream := range streams[:share] {
 		peers, err := c.peersOf(ctx, stream)
 		if err == nil { // a share of the leaders too
@@ -64,7 +63,7 @@ func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%s joined; copies of streams that move: %d of %d", name, share,
-		len(streams)*copies), nil
+		len(streams)*c.copies), nil
 }
 
 // Leave implements system.Scaler.
@@ -91,14 +90,14 @@ func (c *cluster) Leave(ctx context.Context, r system.Resize) (string, error) {
 func (c *cluster) Forget(ctx context.Context, r system.Resize) (string, error) {
 	name := r.Nodes[0].Name
 	c.joined.Add(-1)
-	conn, err := connectTo(ctx, c.endpoints, 0, c.admin, "plimsoll admin", -1)
+	conn, err := connectTo(ctx, c.admin, 0, "plimsoll admin", -1)
 	if err != nil {
 		return "", fmt.Errorf("connect as the admin user: %w", err)
 	}
 	defer conn.Close()
-	err = driver.Until(ctx, placePause, func() (bool, error) {
-		err := tell(ctx, conn, "SERVER.REMOVE", name)
-		return err != nil, err // the server that left may have led the others
+	// The server that left may have led the others.
+	err = driver.Retry(ctx, placePause, func() error {
+		return tell(ctx, conn, "SERVER.REMOVE", name)
 	})
 	if err != nil {
 		return "", fmt.Errorf("remove server %s: %w", name, err)
@@ -109,7 +108,7 @@ func (c *cluster) Forget(ctx context.Context, r system.Resize) (string, error) {
 // streamsOf returns the names of the topics' streams, each once.
 func (c *cluster) streamsOf(topics []system.Topic) (all []string) {
 	for _, t := range topics {
-		if name := c.cfg.homeOf(t.Name).stream; !slices.Contains(all, name) {
+		if name := homeOf(c.Settings, t.Name).stream; !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
@@ -135,9 +134,8 @@ func (c *cluster) peersOf(ctx context.Context, stream string) ([]string, error) 
 // evacuate moves a peer's copy of a stream, and of the stream's consumers, to another server. It
 // asks until ctx ends: the servers refuse as long as their leader knows of no other with room.
 func (c *cluster) evacuate(ctx context.Context, stream, peer string) error {
-	err := driver.Until(ctx, placePause, func() (bool, error) {
-		err := tell(ctx, c.conn, "STREAM.PEER.EVACUATE."+stream, peer)
-		return err != nil, err
+	err := driver.Retry(ctx, placePause, func() error {
+		return tell(ctx, c.conn, "STREAM.PEER.EVACUATE."+stream, peer)
 	})
 	if err != nil {
 		return fmt.Errorf("move a copy of stream %s from %s: %w", stream, peer, err)

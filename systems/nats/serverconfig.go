@@ -12,6 +12,8 @@ import (
 
 // clusterConfig is the shared configuration of one cluster's nodes.
 type clusterConfig struct {
+	provision   system.Provision
+	maxFile     int64 // most bytes of disk that each node fills
 	name        string
 	secret      string   // of the routes
 	routes      []string // addresses, by node
@@ -19,8 +21,10 @@ type clusterConfig struct {
 	credentials system.Credentials
 }
 
-func newClusterConfig(routes []string, later int, secret func() string) clusterConfig {
+func newClusterConfig(p system.Provision, maxFile int64, routes []string, later int,
+	secret func() string) clusterConfig {
 	return clusterConfig{
+		provision: p, maxFile: maxFile,
 		name: "plimsoll-" + secret()[:8], secret: secret(), routes: routes,
 		first: len(routes) - later,
 		credentials: system.Credentials{
@@ -44,10 +48,10 @@ func (c clusterConfig) connections() int { return (c.first - 1) * (routePool + 1
 
 // node returns the configuration of the server with an index, in the format of its file. It is
 // never written to a file, because it holds the passwords.
-func (c clusterConfig) node(name, dir, listen string, index int, cfg serverConfig,
-	always bool) string {
-	interval, cluster := fmt.Sprintf("%q", cfg.syncInterval), ""
-	if always {
+func (c clusterConfig) node(name, dir, listen string, index int) string {
+	s := c.provision.Settings
+	interval, cluster := fmt.Sprintf("%q", s.Duration(setSyncInterval)), ""
+	if c.provision.Durability.Synced() {
 		interval = syncAlways
 	}
 	if len(c.routes) > 1 {
@@ -78,8 +82,9 @@ accounts {
   %s { users: [{user: %q, password: %q}] }
 }
 system_account: %s
-`, name, listen, name, cfg.maxPayload,
-		dir, cfg.maxFile, cfg.maxMemory, cfg.bufferedMsgs, cfg.bufSize, interval, cluster,
+`, name, listen, name, s.Bytes(setMaxPayload),
+		dir, c.maxFile, s.Bytes(setMaxMemoryStore), s.Count(setMaxBufferedMsgs),
+		s.Bytes(setMaxBufferedSize), interval, cluster,
 		account, c.credentials.User, c.credentials.Password,
 		systemAccount, c.credentials.AdminUser, c.credentials.AdminPassword,
 		systemAccount)

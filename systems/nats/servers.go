@@ -45,7 +45,7 @@ func (s serverReport) sync() string {
 // askServers reads the variables of every server with JetStream, sorted by name. It returns when
 // all members of the cluster have answered.
 func (c *cluster) askServers(parent context.Context) ([]serverReport, error) {
-	conn, err := connectTo(parent, c.endpoints, 0, c.admin, "plimsoll admin", -1)
+	conn, err := connectTo(parent, c.admin, 0, "plimsoll admin", -1)
 	if err != nil {
 		return nil, fmt.Errorf("connect as the admin user: %w", err)
 	}

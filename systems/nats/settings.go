@@ -3,7 +3,6 @@ package nats
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -127,34 +126,9 @@ max_buffered_size bytes 128MB
     most bytes that wait to enter a stream; beyond it publishes are refused
 `))
 
-// config holds the settings.
-type config struct {
-	ackTimeout      time.Duration
-	reconnectBuffer int
-	pull            pullConfig
-	consumer        jetstream.ConsumerConfig // the common part of all subscriptions
-	// the common part of all streams; Replicas is the number of copies
-	stream          jetstream.StreamConfig
-	topicsPerStream int
-	server          serverConfig
-}
-
-type pullConfig struct {
-	messages           int
-	expires, heartbeat time.Duration
-}
-
-type serverConfig struct {
-	where                 string // where the servers run: setServers
-	syncInterval          time.Duration
-	maxFile, maxMemory    int64
-	maxPayload            int64
-	bufferedMsgs, bufSize int64
-}
-
 // Check returns all violations of a request. It contacts no server.
 func (natsSystem) Check(asked system.Check) error {
-	bad := readConfig(asked.Settings).problems(asked.Settings, asked.Durability)
+	bad := problems(asked.Settings, asked.Durability)
 	if asked.Nodes > 0 {
 		bad = append(bad, copiesOf(asked.Settings, asked.Durability).Check(asked.Nodes)...)
 		return bad.Err()
@@ -164,31 +138,6 @@ func (natsSystem) Check(asked system.Check) error {
 
 func copiesOf(s system.Settings, l workload.Level) driver.Copies {
 	return driver.Copies{Settings: s, Setting: setReplicas, Level: l}
-}
-
-// readConfig reads the settings.
-func readConfig(s system.Settings) config {
-	c := config{
-		ackTimeout:      s.Duration(setAckTimeout),
-		reconnectBuffer: int(s.Bytes(setReconnectBuffer)),
-		pull: pullConfig{
-			messages: int(s.Count(setPullMaxMessages)),
-			expires:  s.Duration(setPullExpires), heartbeat: s.Duration(setPullHeartbeat),
-		},
-		consumer: consumerConfig(s),
-		stream:   streamConfig(s), topicsPerStream: int(s.Count(setTopicsPerStream)),
-		server: serverConfig{
-			where:        s.Text(setServers),
-			syncInterval: s.Duration(setSyncInterval),
-			maxFile:      s.Bytes(setMaxFileStore), maxMemory: s.Bytes(setMaxMemoryStore),
-			maxPayload:   s.Bytes(setMaxPayload),
-			bufferedMsgs: s.Count(setMaxBufferedMsgs), bufSize: s.Bytes(setMaxBufferedSize),
-		},
-	}
-	if c.reconnectBuffer == 0 {
-		c.reconnectBuffer = -1 // the client library's value for none
-	}
-	return c
 }
 
 func consumerConfig(s system.Settings) jetstream.ConsumerConfig {
@@ -237,24 +186,24 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 }
 
 // problems returns the violations of the settings at a level.
-func (c config) problems(s system.Settings, l workload.Level) strict.Violations {
-	bad := s.OutOfRange(clientSettings)
+func problems(s system.Settings, l workload.Level) strict.Violations {
+	bad, heartbeat := s.OutOfRange(clientSettings), s.Duration(setPullHeartbeat)
 	for _, rule := range []struct {
 		broken  bool
 		setting string
 		must    string
 	}{
-		{c.ackTimeout <= 0, setAckTimeout, "must be above 0"},
-		{c.pull.heartbeat > c.pull.expires/2, setPullExpires,
+		{s.Duration(setAckTimeout) <= 0, setAckTimeout, "must be above 0"},
+		{heartbeat > s.Duration(setPullExpires)/2, setPullExpires,
 			fmt.Sprintf("must be at least twice %s, which is %s", setPullHeartbeat,
-				quantity.ExactDuration(c.pull.heartbeat))},
-		{c.consumer.AckWait <= 0, setAckWait, "must be above 0"},
+				quantity.ExactDuration(heartbeat))},
+		{s.Duration(setAckWait) <= 0, setAckWait, "must be above 0"},
 	} {
 		if rule.broken {
 			bad = append(bad, s.Wrong(rule.setting, rule.must))
 		}
 	}
-	if levels := c.levelProblems(s, l); levels != nil {
+	if levels := levelProblems(s, l); levels != nil {
 		return append(bad, levels...)
 	}
 	return append(bad, copiesOf(s, l).Check(0)...)

@@ -41,7 +41,7 @@ type spawned struct {
 // spawning describes the cluster to start.
 type spawning struct {
 	provision system.Provision
-	config    serverConfig
+	maxFile   int64
 }
 
 func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
@@ -57,10 +57,6 @@ func (s spawning) build(ctx context.Context, c *driver.Cluster) (system.Provisio
 func (s spawning) buildAt(
 	ctx context.Context, c *driver.Cluster, addresses [][]string,
 ) (system.Provisioned, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
 	var routes []string
 	var nodes []*driver.Node
 	for i, name := range nodeNames(len(addresses)) {
@@ -71,14 +67,12 @@ func (s spawning) buildAt(
 			return nil, err
 		}
 	}
-	started := &spawned{c, newClusterConfig(routes, s.provision.Later, c.Secret)}
+	started := &spawned{c,
+		newClusterConfig(s.provision, s.maxFile, routes, s.provision.Later, c.Secret)}
 	c.SetCredentials(started.shared.credentials)
-	always := s.provision.Durability.Synced()
-	err = c.Launch(nodes, func(n *driver.Node) process.Spec {
-		index := slices.Index(nodes, n)
-		config := started.shared.node(n.Name, n.Dir, n.Address, index, s.config, always)
-		args := []string{NodeCommand, n.Name, n.Dir}
-		return process.Spec{Path: self, Args: args, Input: []byte(config)}
+	err := c.Launch(nodes, func(n *driver.Node) process.Spec {
+		config := started.shared.node(n.Name, n.Dir, n.Address, slices.Index(nodes, n))
+		return driver.Self(n, NodeCommand, []byte(config))
 	})
 	if err != nil {
 		return nil, err
@@ -141,9 +135,9 @@ func (s *spawned) ready(ctx context.Context) error {
 func (s *spawned) look(ctx context.Context, n *driver.Node) (nodeReport, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
-	admin := login{user: s.shared.credentials.AdminUser,
-		password: s.shared.credentials.AdminPassword}
-	conn, err := connectTo(ctx, []string{n.Address}, 0, admin, "plimsoll start", -1)
+	admin := system.Options{Endpoints: []string{n.Address},
+		Credentials: s.shared.credentials.Admin()}
+	conn, err := connectTo(ctx, admin, 0, "plimsoll start", -1)
 	if err != nil {
 		return nodeReport{}, err
 	}
@@ -181,21 +175,13 @@ func ask(ctx context.Context, conn *nats.Conn, question string, into any) error 
 // processes, tests included, must call ServeNode for it.
 const NodeCommand = "nats-node"
 
-// maxConfig bounds the bytes of a configuration.
-const maxConfig = 1 << 20
-
 // ServeNode reads a configuration and runs a server with it until ctx ends. Then it shuts the
 // server down cleanly. It returns an error if the server cannot run. The server's log goes to the
 // file.
-func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
-	text, err := io.ReadAll(io.LimitReader(config, maxConfig))
+func (natsSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
+	text, err := driver.NodeConfig(config)
 	if err != nil {
-		return fmt.Errorf("read the server's configuration: %w", err)
-	}
-	if len(text) == 0 {
-		return errors.New(
-			"internal command: it expects its configuration on stdin; plimsoll runs it for a " +
-				"target of nats with the setting servers: processes")
+		return err
 	}
 	s, err := newServer(string(text))
 	if err != nil {

@@ -156,19 +156,18 @@ func TestProcessThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	cfg := readConfig(p.Settings).server
-	cfg.maxFile = 1 << 30
 	build := func(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-		return spawning{p, cfg}.buildAt(ctx, c, addresses)
+		return spawning{p, 1 << 30}.buildAt(ctx, c, addresses)
 	}
 	_, err = servers.Start(within(t, 20*time.Second), p, build)
 	if !errors.Is(err, driver.ErrAddressTaken) {
 		t.Errorf("got %v", err)
 	}
-	mustSay(t, ServeNode(t.Context(), strings.NewReader(""), os.Stdout),
-		"expects its configuration on stdin", "servers: processes")
-	mustSay(t, ServeNode(t.Context(), strings.NewReader("password: geheim }"), os.Stdout),
-		"does not accept the configuration")
+	run := func(config string) error {
+		return natsSystem{}.ServeNode(t.Context(), strings.NewReader(config), os.Stdout)
+	}
+	mustSay(t, run(""), "expects its configuration on stdin", "servers are processes")
+	mustSay(t, run("password: geheim }"), "does not accept the configuration")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.DataDir, p.LogDir = t.TempDir(), t.TempDir()

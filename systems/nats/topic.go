@@ -41,7 +41,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if t.Partitions < 1 {
 		return fmt.Errorf("%d partitions: there must be at least one", t.Partitions)
 	}
-	at := c.cfg.homeOf(t.Name)
+	at := homeOf(c.Settings, t.Name)
 	if at.shared() {
 		return c.sharing.join(ctx, at, func() error { return c.createStream(ctx, at) })
 	}
@@ -87,14 +87,14 @@ func (c *cluster) placed(ctx context.Context, stream jetstream.StreamConfig) err
 // plan returns the streams of a home at the requested level. Producers publish to the first.
 func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, error) {
 	name := at.stream
-	origin := c.cfg.stream
-	origin.Name = name
+	origin := streamConfig(c.Settings)
+	origin.Name, origin.Replicas = name, c.copies
 	// An identical stream of another topic would be accepted as this one; unique metadata makes
 	// that an error.
 	origin.Metadata = map[string]string{"plimsoll-topic": nuid.Next()}
 	origin.Subjects = []string{at.all()}
 	if c.single {
-		err := copiesOf(c.settings, c.level).Enough(1, "only 1 server answers, and it is in no "+
+		err := copiesOf(c.Settings, c.level).Enough(1, "only 1 server answers, and it is in no "+
 			"cluster")
 		return []jetstream.StreamConfig{origin}, err
 	}
@@ -199,7 +199,7 @@ func (c *cluster) settle(ctx context.Context, at home, plan []jetstream.StreamCo
 			return err
 		}
 	}
-	for i := range c.endpoints {
+	for i := range c.options.Endpoints {
 		if err := c.probe(ctx, i, at.subject(0)); err != nil {
 			return err
 		}
@@ -260,11 +260,7 @@ func (c *cluster) vantage(ctx context.Context, endpoint int) (*nats.Conn, error)
 // poll retries until there is no error or ctx ends. It then returns the last error before ctx
 // ended.
 func poll(ctx context.Context, try func() error) error {
-	err := driver.Until(ctx, settlePoll, func() (bool, error) {
-		err := try()
-		return err != nil, err
-	})
-	if err != nil {
+	if err := driver.Retry(ctx, settlePoll, try); err != nil {
 		return fmt.Errorf("%w: %w", err, ctx.Err())
 	}
 	return nil
@@ -334,7 +330,7 @@ func notInPlace(info *jetstream.StreamInfo) error {
 // DeleteTopic deletes the topic's stream. A shared stream, with all its messages, is deleted with
 // its last topic.
 func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
-	at := c.cfg.homeOf(t.Name)
+	at := homeOf(c.Settings, t.Name)
 	if at.shared() {
 		if err := c.sharing.leave(ctx, at,
 			func() error { return c.deleteStream(ctx, at.stream) }); err != nil {
@@ -349,7 +345,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 // without its origin.
 func (c *cluster) deleteStream(ctx context.Context, name string) error {
 	if !c.level.Majority() {
-		for n := 1; n < c.cfg.stream.Replicas; n++ {
+		for n := 1; n < c.copies; n++ {
 			err := c.js.DeleteStream(ctx, mirrorOf(name, n))
 			if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 				return fmt.Errorf("mirror %d: %w", n, err)
@@ -364,7 +360,7 @@ func (c *cluster) deleteStream(ctx context.Context, name string) error {
 func (c *cluster) Leader(ctx context.Context, t system.Topic, _ int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	info, err := c.streamInfo(ctx, c.cfg.homeOf(t.Name).stream)
+	info, err := c.streamInfo(ctx, homeOf(c.Settings, t.Name).stream)
 	if err != nil {
 		return "", fmt.Errorf("ask for the stream's leader: %w", err)
 	}
@@ -390,8 +386,11 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if at, known := n.known[name]; known {
 		return at, nil
 	}
-	names, _ := driver.AskAll(len(n.of.endpoints), func(i int) (string, error) {
-		conn, err := connectTo(ctx, n.of.endpoints[i:i+1], 0, n.of.user, "plimsoll names", -1)
+	all := n.of.options.Endpoints
+	names, _ := driver.AskAll(len(all), func(i int) (string, error) {
+		one := n.of.options
+		one.Endpoints = all[i : i+1]
+		conn, err := connectTo(ctx, one, 0, "plimsoll names", -1)
 		if err != nil {
 			return "", err // a server that is down is not the leader
 		}
@@ -401,7 +400,7 @@ func (n *serverNames) endpoint(ctx context.Context, name string) (string, error)
 	if n.known == nil {
 		n.known = make(map[string]string)
 	}
-	for i, at := range n.of.endpoints {
+	for i, at := range all {
 		if names[i] != "" {
 			n.known[names[i]] = at
 		}

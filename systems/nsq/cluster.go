@@ -49,10 +49,6 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 			return nil, err
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
 	for i, name := range (nsqSystem{}).NodeNames(s.Provision) {
 		if err := c.Furnish(c.Add(name, driver.At(hosts[i], clientPort)), nil); err != nil {
 			return nil, err
@@ -60,7 +56,7 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 	}
 	err = c.Launch(c.Members(), func(n *driver.Node) process.Spec {
 		config, _ := json.Marshal(s.config(c, n, web)) // plain values
-		return process.Spec{Path: self, Args: []string{NodeCommand, n.Name, n.Dir}, Input: config}
+		return driver.Self(n, NodeCommand, config)
 	})
 	if err != nil {
 		return nil, err
@@ -101,27 +97,15 @@ func (s starter) config(c *driver.Cluster, n *driver.Node, web int) nodeConfig {
 // must call ServeNode for it.
 const NodeCommand = "nsq-node"
 
-// maxConfig bounds the bytes of a configuration.
-const maxConfig = 1 << 20
-
 // NodeCommand returns the command of a server's process.
 func (nsqSystem) NodeCommand() string { return NodeCommand }
 
-// ServeNode runs a server until ctx ends.
-func (nsqSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
-	return ServeNode(ctx, config, log)
-}
-
 // ServeNode reads a configuration and runs a server with it until ctx ends. Then it ends the server
 // in good order. The server's log goes to the file.
-func ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
-	text, err := io.ReadAll(io.LimitReader(config, maxConfig))
+func (nsqSystem) ServeNode(ctx context.Context, config io.Reader, log *os.File) error {
+	text, err := driver.NodeConfig(config)
 	if err != nil {
-		return fmt.Errorf("read the server's configuration: %w", err)
-	}
-	if len(text) == 0 {
-		return errors.New("internal command: it expects its configuration on stdin; plimsoll " +
-			"runs it for a target of nsq")
+		return err
 	}
 	var c nodeConfig
 	if err := json.Unmarshal(text, &c); err != nil {

@@ -40,10 +40,6 @@ type consumer struct {
 	mu     sync.Mutex
 	conns  map[*conn]struct{}
 	closed bool
-
-	life   context.Context // ends when the consumer must stop taking messages
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when all connections have ended
 }
 
 // OpenConsumer creates the subscription's channels, unless they exist, and receives.
@@ -59,9 +55,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 		return nil, err
 	}
 	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c,
-		early: o.Delivery == workload.AtMostOnce, conns: make(map[*conn]struct{}),
-		ended: make(chan struct{})}
-	r.life, r.cancel = context.WithCancel(context.Background())
+		early: o.Delivery == workload.AtMostOnce, conns: make(map[*conn]struct{})}
 	conns := make([]*conn, o.Topic.Partitions)
 	err = system.Each(ctx, len(conns), len(conns), nil,
 		func(ctx context.Context, partition int) (err error) {
@@ -69,15 +63,16 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 			return err
 		})
 	if err != nil {
-		r.cancel()
 		r.cut()
 		return nil, err
 	}
-	var all sync.WaitGroup
-	for partition, k := range conns {
-		all.Go(func() { r.run(k, int32(partition)) })
-	}
-	go func() { all.Wait(); close(r.ended) }()
+	r.Begin(func() {
+		var all sync.WaitGroup
+		for partition, k := range conns {
+			all.Go(func() { r.run(k, int32(partition)) })
+		}
+		all.Wait()
+	})
 	return r, c.clients.Keep(ctx, r)
 }
 
@@ -159,19 +154,19 @@ func (r *consumer) run(k *conn, partition int32) {
 
 // again connects again, and returns nil if the consumer closes or its channel is gone.
 func (r *consumer) again(partition int32) *conn {
-	for r.life.Err() == nil {
-		one, there, err := r.of.look(r.life, r.Options.Topic, int(partition))
+	for r.Life.Err() == nil {
+		one, there, err := r.of.look(r.Life, r.Options.Topic, int(partition))
 		gone := !there || !slices.Contains(one.Channels, channel{r.Options.Subscription})
-		if err == nil && gone && r.life.Err() == nil {
+		if err == nil && gone && r.Life.Err() == nil {
 			r.Fail(errors.New("the topic or the subscription was deleted"))
 			return nil
 		}
 		if err == nil {
-			if k, err := r.subscribe(r.life, int(partition)); err == nil {
+			if k, err := r.subscribe(r.Life, int(partition)); err == nil {
 				return k
 			}
 		}
-		clock.Sleep(r.life, driver.RetryPause)
+		clock.Sleep(r.Life, driver.RetryPause)
 	}
 	return nil
 }
@@ -180,13 +175,13 @@ func (r *consumer) again(partition int32) *conn {
 // server to send no more, and returns what comes until the server has answered.
 func (r *consumer) receive(k *conn, partition int32) {
 	woken := make(chan struct{})
-	stop := context.AfterFunc(r.life, func() {
+	stop := context.AfterFunc(r.Life, func() {
 		_ = k.raw.SetReadDeadline(time.Now()) // it fails only on a closed connection
 		close(woken)
 	})
 	defer stop()
 	var heard, flushed time.Time
-	for r.life.Err() == nil {
+	for r.Life.Err() == nil {
 		if now := time.Now(); now.Sub(heard) > heartbeat/2 {
 			_ = k.raw.SetReadDeadline(now.Add(silence))
 			heard = now
@@ -194,7 +189,7 @@ func (r *consumer) receive(k *conn, partition int32) {
 		}
 		kind, body, err := k.next()
 		if err != nil {
-			if r.life.Err() == nil {
+			if r.Life.Err() == nil {
 				return
 			}
 			break
@@ -227,10 +222,10 @@ func (r *consumer) take(k *conn, kind uint32, body []byte, partition int32) bool
 	m, err := readMessage(body)
 	if err != nil {
 		r.Fail(err)
-		r.cancel()
+		r.Cancel()
 		return false
 	}
-	if r.life.Err() != nil {
+	if r.Life.Err() != nil {
 		k.requeue(m.id)
 		return false
 	}
@@ -290,7 +285,7 @@ func (r *consumer) Close(ctx context.Context) error {
 		if ctx.Err() != nil {
 			r.cut() // before the consumer can return anything
 		}
-		err := r.End(ctx, r.cancel, r.ended)
+		err := r.End(ctx)
 		if err != nil {
 			r.cut()
 		}

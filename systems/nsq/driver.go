@@ -99,7 +99,7 @@ func (nsqSystem) Connect(ctx context.Context, o system.Options) (system.Cluster,
 		host, _, _ := net.SplitHostPort(address) // CheckOptions did
 		base := "http://" + driver.At(host, int(c.Count(setHTTP)))
 		c.admin = append(c.admin, &driver.API{Bases: []string{base},
-			Client: &http.Client{Timeout: askWithin}})
+			Client: driver.NewHTTPClient(nil, askWithin)})
 	}
 	err := system.Each(ctx, len(o.Endpoints), len(o.Endpoints), nil,
 		func(ctx context.Context, i int) error {

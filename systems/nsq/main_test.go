@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 func serveNode() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return ServeNode(ctx, os.Stdin, os.Stdout)
+	return nsqSystem{}.ServeNode(ctx, os.Stdin, os.Stdout)
 }
 
 // shared is the cluster of most tests. secured is encrypted.

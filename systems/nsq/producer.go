@@ -24,10 +24,10 @@ func bodyMost(s system.Settings) int64 { return max(bodyLeast, 2*s.Bytes(setMaxM
 
 // producer sends to one topic, to each server by itself.
 type producer struct {
+	driver.Lanes[struct{}]
 	of      *cluster
 	topic   system.Topic
 	closing driver.Closing
-	senders []*sender // by endpoint
 }
 
 // sender sends a producer's messages to one server.
@@ -53,12 +53,16 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 			setMaxMessage, c.Text(setMaxMessage))
 	}
 	p := &producer{of: c, topic: o.Topic}
+	var senders []*sender // by endpoint
 	for i := range min(len(c.options.Endpoints), o.Topic.Partitions) {
 		k, err := c.dial(ctx, i, identity{HeartbeatMs: -1})
 		if err != nil {
-			return nil, errors.Join(err, driver.CloseAll(ctx, p.senders))
+			return nil, errors.Join(err, driver.CloseAll(ctx, senders))
 		}
-		p.senders = append(p.senders, p.newSender(o, i, k))
+		senders = append(senders, p.newSender(o, i, k))
+	}
+	for partition := range o.Topic.Partitions {
+		p.Lanes = append(p.Lanes, senders[c.home(partition)].Batches)
 	}
 	return p, c.clients.Keep(ctx, p)
 }
@@ -77,44 +81,16 @@ func (p *producer) newSender(o system.ProducerOptions, endpoint int, k *conn) *s
 	return s
 }
 
-// Send implements system.Producer.
-func (p *producer) Send(m *system.Message) {
-	one := [1]*system.Message{m}
-	p.SendBatch(one[:])
-}
-
-// SendBatch implements system.BatchSender: messages to one server join the same batch.
-func (p *producer) SendBatch(batch []*system.Message) {
-	at := func(m *system.Message) int { return p.of.home(int(m.Partition)) }
-	for len(batch) > 0 {
-		if err := driver.CheckPartition(batch[0], p.topic.Partitions); err != nil {
-			batch[0].Done(err)
-			batch = batch[1:]
-			continue
-		}
-		n := 1
-		for n < len(batch) && at(batch[n]) == at(batch[0]) {
-			n++
-		}
-		p.senders[at(batch[0])].SendBatch(batch[:n])
-		batch = batch[n:]
-	}
-}
-
 // Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
-	return p.closing.Once(&p.of.clients, p, func() error {
-		return driver.CloseAll(ctx, p.senders)
-	})
+	return p.closing.Once(&p.of.clients, p, func() error { return p.Lanes.Close(ctx) })
 }
 
 // deliver sends a batch, an MPUB for each of its partitions, and then reads the answers.
 func (s *sender) deliver(life context.Context, batch []*driver.Batched[struct{}]) {
 	k, err := s.connection(life)
 	if err != nil {
-		for _, one := range batch {
-			s.End(one, err)
-		}
+		s.EndAll(batch, err)
 		return
 	}
 	for _, one := range batch {
@@ -138,9 +114,7 @@ func (s *sender) deliver(life context.Context, batch []*driver.Batched[struct{}]
 		} else {
 			err = unanswered(life, lost)
 		}
-		for _, one := range group {
-			s.End(one, err)
-		}
+		s.EndAll(group, err)
 		s.groups[i] = group[:0]
 	}
 	if lost != nil { // nsqd ends the connection after an error

@@ -82,8 +82,7 @@ var aims = map[workload.Clients]system.Aim{
 
 // settingWaits are the waits that settings cause.
 var settingWaits = []system.Wait{
-	{Series: result.Publish, Setting: setLinger,
-		Words: "the client waits up to %s for more messages"},
+	system.Lingers(setLinger),
 	{Series: result.EndToEnd, Setting: setOutput,
 		Words: "a server waits up to %s for more messages of a consumer"},
 }

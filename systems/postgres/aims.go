@@ -26,8 +26,7 @@ var aims = map[workload.Clients]system.Aim{
 
 // settingWaits are the waits that settings cause.
 var settingWaits = []system.Wait{
-	{Series: result.Publish, Setting: setLinger,
-		Words: "the client waits up to %s for more messages"},
+	system.Lingers(setLinger),
 	{Series: result.EndToEnd, Setting: setPoll,
 		Words: "an idle consumer asks again after up to %s",
 		Most: func(c system.Check) time.Duration {

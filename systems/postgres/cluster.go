@@ -76,7 +76,7 @@ func (postgresSystem) Provision(ctx context.Context, p system.Provision) (
 			return nil, err
 		}
 	}
-	return servers.Provision(ctx, p, s.build)
+	return servers.Provision(ctx, p, driver.BuildAt(p.Nodes, s.buildAt, clientPort))
 }
 
 // programs are looked for by version, the newest first. The types that the log uses came with
@@ -128,16 +128,8 @@ type starter struct {
 	user, group int    // of the operating system; 0: this process's
 }
 
-func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := c.Addresses(s.Nodes, clientPort)
-	if err == nil {
-		c.RunAs(s.user, s.group)
-		err = s.buildAt(ctx, c, addresses)
-	}
-	return c, err
-}
-
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {
+	c.RunAs(s.user, s.group)
 	if err := c.Secure(s.Settings.Text(setSecurity), benchUser); err != nil {
 		return err
 	}

@@ -47,11 +47,8 @@ type consumer struct {
 	batch   *batch
 	closing driver.Closing
 
-	life   context.Context // ends when the consumer must stop taking messages
-	cancel context.CancelFunc
 	within context.Context // ends when the consumer has no more time
 	abort  context.CancelFunc
-	ended  chan struct{} // closed when run has ended
 }
 
 // OpenConsumer creates the subscription, unless it exists, and takes messages.
@@ -63,7 +60,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		return nil, err
 	}
 	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, link: c.link(nil),
-		batch: &batch{}, ended: make(chan struct{})}
+		batch: &batch{}}
 	if c.Text(setShape) == shapeLog {
 		r.source, err = c.newLog(ctx, t, o, r.link, r.batch)
 	} else {
@@ -87,9 +84,8 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	if err := r.link.open(ctx); err != nil {
 		return nil, c.explain(err)
 	}
-	r.life, r.cancel = context.WithCancel(context.Background())
 	r.within, r.abort = context.WithCancel(context.Background())
-	go r.run()
+	r.Begin(r.run)
 	return r, c.clients.Keep(ctx, r)
 }
 
@@ -114,9 +110,8 @@ func (c *cluster) OpenReplay(ctx context.Context, o system.ConsumerOptions) (
 
 // run takes messages until the consumer closes or cannot go on.
 func (r *consumer) run() {
-	defer close(r.ended)
 	defer r.link.drop()
-	for r.life.Err() == nil {
+	for r.Life.Err() == nil {
 		err := r.round()
 		switch {
 		case err == nil:
@@ -126,7 +121,7 @@ func (r *consumer) run() {
 		default:
 			r.link.drop() // the server gives the held messages to others
 			r.source.lost()
-			clock.Sleep(r.life, driver.RetryPause)
+			clock.Sleep(r.Life, driver.RetryPause)
 		}
 	}
 	_ = r.timed(r.source.rest) // messages that can no longer be acknowledged go to others
@@ -172,14 +167,14 @@ func (r *consumer) round() error {
 // idle waits for a notification or for poll_interval.
 func (r *consumer) idle() error {
 	if r.link.channel == "" {
-		clock.Sleep(r.life, r.of.Duration(setPoll))
+		clock.Sleep(r.Life, r.of.Duration(setPoll))
 		return nil
 	}
 	if r.link.woken {
 		r.link.woken = false
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.life, r.of.Duration(setPoll))
+	ctx, cancel := context.WithTimeout(r.Life, r.of.Duration(setPoll))
 	defer cancel()
 	err := r.link.conn.WaitForNotification(ctx)
 	r.link.woken = false
@@ -194,7 +189,7 @@ func (r *consumer) idle() error {
 // consumers.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		err := r.End(ctx, r.cancel, r.ended)
+		err := r.End(ctx)
 		r.abort()
 		if err != nil {
 			r.link.sever() // the server rolls back the rows of messages still being handled

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
@@ -94,24 +92,21 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[struct{
 
 // end ends the messages of the running INSERT, once.
 func (p *producer) end(err error) {
-	for _, one := range p.under {
-		p.End(one, err)
-	}
+	p.EndAll(p.under, err)
 	p.under = nil
 }
 
 // insertKept inserts, and retries for delivery_timeout if nothing reached the primary.
 func (p *producer) insertKept(life context.Context, batch []*driver.Batched[struct{}]) error {
-	deadline := time.Now().Add(p.of.Duration(setDelivery))
-	for {
-		err := p.insert(life, batch)
-		switch again := unsent(err) && passing(err) && time.Now().Before(deadline); {
-		case err != nil && life.Err() != nil && !unsent(err) && state(err) == "":
-			return driver.ErrUnanswered
-		case !again || !clock.Sleep(life, driver.RetryPause):
-			return p.of.outcome(err)
-		}
+	var err error
+	driver.Resend(life, p.of.Duration(setDelivery), func() bool {
+		err = p.insert(life, batch)
+		return unsent(err) && passing(err)
+	})
+	if err != nil && life.Err() != nil && !unsent(err) && state(err) == "" {
+		return driver.ErrUnanswered
 	}
+	return p.of.outcome(err)
 }
 
 // insert inserts once, waits for the commit and ends the messages. The notification follows in the

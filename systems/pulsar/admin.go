@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
@@ -114,13 +113,4 @@ func (a *admin) do(ctx context.Context, method, path string, body, into any) err
 		body = json.RawMessage("null")
 	}
 	return a.Do(ctx, method, path, body, into)
-}
-
-// bookieHTTP queries bookies, without credentials. It keeps no connections, because each bookie is
-// queried rarely.
-var bookieHTTP = &http.Client{
-	Timeout: 5 * time.Second,
-	Transport: &http.Transport{
-		DialContext: (&net.Dialer{Timeout: dialWithin}).DialContext, DisableKeepAlives: true,
-	},
 }

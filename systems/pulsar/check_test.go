@@ -25,10 +25,6 @@ func TestCheck(t *testing.T) {
 			Nodes: 3}, nil, ""},
 		{"at most once",
 			system.Check{Durability: workload.AsyncAsync, Delivery: workload.AtMostOnce}, nil, ""},
-		{"exactly once", system.Check{Durability: workload.SyncAsync,
-			Delivery: workload.ExactlyOnce, Nodes: 3}, nil,
-			"delivery exactly_once: not offered for Pulsar: no test has shown that transactions " +
-				"of its Go client hold: take at_least_once"},
 		{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 			`setting "ensemble": the testbed has 1 bookie, and durability level 2 needs 3 copies of each message (ensemble): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
 		{"one node, one copy", system.Check{Durability: workload.AsyncAsync, Nodes: 1}, nil, ""},

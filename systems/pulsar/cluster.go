@@ -7,8 +7,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,7 +123,7 @@ func newStarter(c *driver.Cluster, java driver.Java, p system.Provision) (*start
 	if err != nil {
 		return nil, err
 	}
-	copies := readConfig(p.Settings)
+	copies := readCopies(p.Settings)
 	copies.fit(p.Settings, p.Durability, bookies-p.Extra)
 	s := &starter{
 		cluster: c, java: java,
@@ -251,20 +249,7 @@ func (s *starter) initialise(ctx context.Context) error {
 }
 
 func isBookieReady(ctx context.Context, n *driver.Node) error {
-	heartbeat := "http://" + driver.At(n.Host, bookieHTTPPort) + "/heartbeat"
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, heartbeat, nil)
-	if err != nil {
-		return err
-	}
-	response, err := bookieHTTP.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
-	}
-	return nil
+	return driver.GetPlain(ctx, driver.At(n.Host, bookieHTTPPort), "/heartbeat", nil)
 }
 
 // isBrokerHealthy makes a broker send a message to itself and read it.

@@ -74,7 +74,7 @@ type serverConfig struct {
 	broker    string // the brokers' own token
 	encrypted bool
 	recovers  bool // bookies copy the ledgers of one that is gone
-	copies    config
+	copies    copies
 }
 
 // brokerPort and webPort are where clients reach a broker.
@@ -231,7 +231,7 @@ const metadataDrivers = "org.apache.pulsar.metadata.bookkeeper."
 // javaOptions returns the options of Pulsar's scripts, except for memory and collector,
 // which are settings.
 func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []string {
-	options := append(java.Options(n, m.heap), collectors[c.Text(setGC)])
+	options := append(java.Options(n, m.heap), driver.Collectors[c.Text(setGC)])
 	if m.direct > 0 {
 		options = append(options, "-XX:MaxDirectMemorySize="+strconv.FormatInt(m.direct, 10))
 	}
@@ -258,8 +258,4 @@ func (c serverConfig) javaOptions(java driver.Java, n *driver.Node, m memory) []
 		"-Dbookkeeper.metadata.bookie.drivers="+metadataDrivers+"PulsarMetadataBookieDriver",
 		"-Dbookkeeper.metadata.client.drivers="+metadataDrivers+"PulsarMetadataClientDriver",
 	)
-}
-
-var collectors = map[string]string{
-	gcG1: "-XX:+UseG1GC", gcSerial: "-XX:+UseSerialGC", gcZ: "-XX:+UseZGC",
 }

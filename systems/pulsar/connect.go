@@ -36,16 +36,20 @@ func serviceURL(endpoints []string, encrypted bool) string {
 }
 
 // newClient returns a client with its own connections. change edits the library's options last.
-func newClient(o system.Options, c config, changes ...func(*client.ClientOptions)) (client.Client,
-	*memo, error) {
-	said := &memo{}
+func newClient(o system.Options, changes ...func(*client.ClientOptions)) (client.Client, *memo,
+	error) {
+	said, s := &memo{Logger: log.DefaultNopLogger()}, o.Settings
+	memory := s.Bytes(setMemoryLimit)
+	if memory == 0 {
+		memory = -1 // the library's value for none
+	}
 	options := client.ClientOptions{
 		URL:               serviceURL(o.Endpoints, o.TLS != nil),
-		ConnectionTimeout: dialWithin, OperationTimeout: c.operationTimeout,
-		KeepAliveInterval: c.keepAlive,
+		ConnectionTimeout: dialWithin, OperationTimeout: s.Duration(setOperationTimeout),
+		KeepAliveInterval: s.Duration(setKeepAlive),
 		// The library must not close idle connections: the next message would wait for a new one.
 		ConnectionMaxIdleTime:   -1,
-		MaxConnectionsPerBroker: c.connections, MemoryLimitBytes: c.memoryLimit,
+		MaxConnectionsPerBroker: int(s.Count(setConnections)), MemoryLimitBytes: memory,
 		Logger: said,
 		// Clients that shared a registry would share its counters.
 		MetricsRegisterer:  prometheus.NewRegistry(),
@@ -71,7 +75,7 @@ func newClient(o system.Options, c config, changes ...func(*client.ClientOptions
 // probe checks, within driver.ConnectWithin, that one endpoint answers and accepts the
 // credentials. The library only reports "connection error", so probe finds the cause without it
 // where possible.
-func probe(ctx context.Context, o system.Options, c config) error {
+func probe(ctx context.Context, o system.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
 	answering, err := driver.DialAny(ctx, o.Endpoints, o.TLS)
@@ -79,15 +83,16 @@ func probe(ctx context.Context, o system.Options, c config) error {
 		return err
 	}
 	o.Endpoints = []string{answering}
-	c.operationTimeout, c.keepAlive = probeWithin, probeWithin
-	lib, said, err := newClient(o, c)
+	lib, said, err := newClient(o, func(options *client.ClientOptions) {
+		options.OperationTimeout, options.KeepAliveInterval = probeWithin, probeWithin
+	})
 	if err != nil {
 		return err
 	}
 	_, err = within(ctx, func() (struct{}, error) {
 		defer lib.Close()
-		_, err := lib.TopicPartitions("persistent://" + c.tenant + "/" + c.namespace +
-			"/plimsoll-connects")
+		_, err := lib.TopicPartitions("persistent://" + o.Settings.Text(setTenant) + "/" +
+			o.Settings.Text(setNamespace) + "/plimsoll-connects")
 		return struct{}{}, err
 	}, nil)
 	if err == nil || isAnswer(err) {
@@ -181,6 +186,8 @@ func explain(err error, o system.Options) error {
 // memo is a client's log. It keeps the last error, because only the log says why a connection
 // failed.
 type memo struct {
+	log.Logger // does nothing
+
 	mu   sync.Mutex
 	last error
 }
@@ -208,21 +215,12 @@ func (m *memo) keep(err error) {
 	m.last = err
 }
 
-var _ log.Logger = (*memo)(nil)
+func (m *memo) SubLogger(log.Fields) log.Logger { return m }
+func (m *memo) WithFields(log.Fields) log.Entry { return m.WithError(nil) }
+func (m *memo) WithField(string, any) log.Entry { return m.WithError(nil) }
+func (m *memo) WithError(err error) log.Entry   { return entry{m.Logger.WithError(err), m, err} }
 
-func (m *memo) SubLogger(log.Fields) log.Logger  { return m }
-func (m *memo) WithFields(log.Fields) log.Entry  { return entry{of: m} }
-func (m *memo) WithField(string, any) log.Entry  { return entry{of: m} }
-func (m *memo) WithError(err error) log.Entry    { return entry{of: m, err: err} }
-func (m *memo) Debug(...any)                     {}
-func (m *memo) Info(...any)                      {}
-func (m *memo) Warn(...any)                      {}
-func (m *memo) Error(...any)                     {}
-func (m *memo) Debugf(string, ...any)            {}
-func (m *memo) Infof(string, ...any)             {}
-func (m *memo) Warnf(format string, args ...any) { m.complain(format, args...) }
-func (m *memo) Errorf(string, ...any)            {}
-func (m *memo) complain(format string, args ...any) {
+func (m *memo) Warnf(format string, args ...any) {
 	// The only message whose reason is not in the error: a broker's refusal of the credentials.
 	if strings.HasPrefix(format, "Failed to establish connection") {
 		m.keep(fmt.Errorf("AuthenticationError: "+format, args...))
@@ -231,19 +229,14 @@ func (m *memo) complain(format string, args ...any) {
 
 // entry is a line of the log.
 type entry struct {
-	of  *memo
-	err error
+	log.Entry // does nothing
+	of        *memo
+	err       error
 }
 
 func (e entry) WithFields(log.Fields) log.Entry { return e }
 func (e entry) WithField(string, any) log.Entry { return e }
-func (e entry) Debug(...any)                    {}
-func (e entry) Info(...any)                     {}
-func (e entry) Debugf(string, ...any)           {}
-func (e entry) Infof(string, ...any)            {}
-func (e entry) Warnf(string, ...any)            {}
-func (e entry) Errorf(string, ...any)           {}
-func (e entry) Error(...any)                    {}
+
 func (e entry) Warn(...any) {
 	if e.err != nil {
 		e.of.keep(e.err)

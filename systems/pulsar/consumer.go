@@ -39,7 +39,7 @@ type shares = driver.Shares[*consumer]
 // begins at the earliest message and exists in every partition when OpenConsumer returns.
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
-	lib, said, err := newClient(c.options, c.cfg)
+	lib, said, err := newClient(c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +84,18 @@ func (c *cluster) consumerOptions(o system.ConsumerOptions, r *consumer) client.
 		Topic: c.fullName(o.Topic.Name), SubscriptionName: o.Subscription,
 		// Brokers assign partitions in the order of the consumers' names.
 		Name:                        fmt.Sprintf("plimsoll-%06d", o.Index),
-		Type:                        c.cfg.subscription,
+		Type:                        subscriptionTypes[c.Text(setSubscriptionType)],
 		SubscriptionInitialPosition: client.SubscriptionPositionEarliest,
-		ReceiverQueueSize:           c.cfg.receiverQueue,
-		AutoDiscoveryPeriod:         c.cfg.discovery,
-		AckGroupingOptions: &client.AckGroupingOptions{MaxSize: c.cfg.ackGroupSize,
-			MaxTime: c.cfg.ackGroupTime},
+		ReceiverQueueSize:           int(c.Count(setReceiverQueue)),
+		AutoDiscoveryPeriod:         c.Duration(setDiscovery),
+		AckGroupingOptions: &client.AckGroupingOptions{
+			MaxSize: uint32(c.Count(setAckGroupSize)), MaxTime: c.Duration(setAckGroupTime)},
 		Interceptors: client.ConsumerInterceptors{&ending{r}},
 	}
-	if c.cfg.ackGroupTime == 0 {
+	if c.Duration(setAckGroupTime) == 0 {
 		options.AckGroupingOptions = &client.AckGroupingOptions{MaxSize: 1}
 	}
-	if c.cfg.subscription == client.Failover {
+	if c.Text(setSubscriptionType) == failover {
 		options.EventListener = r
 	}
 	if r.early {
@@ -216,7 +216,7 @@ func (r *consumer) BecameInactive(_ client.Consumer, _ string, partition int32) 
 // AwaitAssignment waits until the partitions are assigned evenly to the consumers of the
 // subscription. A broker waits a second before it makes another consumer the active one.
 func (r *consumer) AwaitAssignment(ctx context.Context) error {
-	if r.of.cfg.subscription != client.Failover {
+	if r.of.Text(setSubscriptionType) != failover {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -59,13 +58,7 @@ func (pulsarSystem) Describe() system.Description {
 // Check returns all violations of a request before anything starts.
 func (pulsarSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
-	bad = append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...)
-	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad, strict.Violation{
-			Message: "delivery exactly_once: not offered for Pulsar: no test has shown that " +
-				"transactions of its Go client hold: take at_least_once"})
-	}
-	return bad.Err()
+	return append(bad, checkNodes(c.Settings, c.Durability, c.Nodes)...).Err()
 }
 
 // Connect connects to the brokers at the endpoints, and to their admin API. It returns within ten
@@ -74,25 +67,25 @@ func (pulsarSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if err := driver.CheckOptions(o, problems, "broker-1:6650"); err != nil {
 		return nil, err
 	}
-	cfg := readConfig(o.Settings)
 	ctx, cancel := context.WithTimeout(ctx, driver.ConnectWithin)
 	defer cancel()
-	if err := probe(ctx, o, cfg); err != nil {
+	if err := probe(ctx, o); err != nil {
 		return nil, explain(err, o)
 	}
 	token := o.Credentials.Admin().Password
 	c := &cluster{
-		cfg: cfg, options: o, level: o.Durability,
-		admin: newAdmin(adminOf(o.Endpoints, cfg.adminEndpoints, o.TLS != nil), o.TLS, token),
+		Settings: o.Settings, options: o, level: o.Durability, copies: readCopies(o.Settings),
+		admin: newAdmin(adminOf(o.Endpoints, o.Settings.Text(setAdminEndpoints), o.TLS != nil),
+			o.TLS, token),
 	}
 	if err := c.admin.get(ctx, "/admin/v2/clusters", nil); err != nil {
 		c.admin.close()
 		return nil, c.explainAdmin(err)
 	}
 	if c.bookies = len(c.allBookies(ctx)); c.bookies > 0 {
-		c.cfg.fit(o.Settings, o.Durability, c.bookies)
+		c.copies.fit(o.Settings, o.Durability, c.bookies)
 	}
-	lib, _, err := newClient(o, cfg)
+	lib, _, err := newClient(o)
 	if err != nil {
 		c.admin.close()
 		return nil, err
@@ -105,12 +98,13 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is the connection to the brokers. Its methods may be called from any goroutine.
 type cluster struct {
-	cfg     config
+	system.Settings
 	options system.Options
 	level   workload.Level
 	client  client.Client // for requests that are not measured
 	admin   *admin
 	bookies int // when it was connected; 0: not known
+	copies  copies
 
 	clients driver.Clients
 	groups  driver.Groups[shares]

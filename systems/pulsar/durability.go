@@ -2,12 +2,10 @@ package pulsar
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,7 +46,7 @@ func levels() map[workload.Level]system.Guarantee {
 
 // persistence is the namespace's policy, which decides the level's replication.
 func (c *cluster) persistence() *persistence {
-	p := persistence{Ensemble: c.cfg.ensemble, WriteQuorum: c.cfg.writeQuorum, AckQuorum: 1,
+	p := persistence{Ensemble: c.copies.ensemble, WriteQuorum: c.copies.writeQuorum, AckQuorum: 1,
 		MarkDeleteRate: 1}
 	if c.level.Majority() {
 		p.AckQuorum = driver.Majority(p.WriteQuorum)
@@ -282,23 +280,7 @@ func (c *cluster) askBookie(ctx context.Context, bookie, path string, into any) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialWithin)
 	defer cancel()
-	where := "http://" + net.JoinHostPort(host, strconv.Itoa(c.cfg.bookieHTTPPort)) + path
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
-	if err != nil {
-		return err
-	}
-	response, err := bookieHTTP.Do(request)
-	if err != nil {
-		return driver.PlainError(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("its HTTP server says %s", response.Status)
-	}
-	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
-		return fmt.Errorf("read its answer: %w", err)
-	}
-	return nil
+	return driver.GetPlain(ctx, driver.At(host, int(c.Count(setBookieHTTPPort))), path, into)
 }
 
 func (c *cluster) readJournal(ctx context.Context, bookie string) (journal, error) {

@@ -23,8 +23,8 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 		return fmt.Errorf("%d of %d brokers are active", have, want)
 	}
 	bookies := slices.DeleteFunc(c.allBookies(ctx), c.hasLeft)
-	if have := len(bookies); have < c.cfg.ensemble {
-		return fmt.Errorf("%d bookies are known, and an ensemble has %d", have, c.cfg.ensemble)
+	if have := len(bookies); have < c.copies.ensemble {
+		return fmt.Errorf("%d bookies are known, and an ensemble has %d", have, c.copies.ensemble)
 	}
 	for _, b := range bookies {
 		var state struct{ Running, ReadOnly, ShuttingDown bool }

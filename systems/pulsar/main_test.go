@@ -34,7 +34,7 @@ var (
 		System: pulsarSystem{}, Level: workload.SyncSync,
 		Settings: []string{
 			setTopology, tiered, setBrokers, "2", setBookies, "4",
-			setSecurity, tokenTLS, setGC, gcSerial,
+			setSecurity, tokenTLS, setGC, "serial",
 			setBrokerHeap, "256MB", setBrokerDirect, "256MB",
 			setBookieHeap, "128MB", setBookieDirect, "192MB",
 		},

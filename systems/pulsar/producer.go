@@ -92,7 +92,7 @@ func (s *slot) claim(since, state int64) *system.Message {
 // OpenProducer opens a producer on connections of its own.
 func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (system.Producer,
 	error) {
-	lib, said, err := newClient(c.options, c.cfg)
+	lib, said, err := newClient(c.options)
 	if err != nil {
 		return nil, err
 	}
@@ -122,16 +122,18 @@ func (c *cluster) producerOptions(o system.ProducerOptions, p *producer) client.
 	options := client.ProducerOptions{
 		Topic:                           c.fullName(o.Topic.Name),
 		SendTimeout:                     -1, // watch has it
-		PartitionsAutoDiscoveryInterval: c.cfg.discovery,
+		PartitionsAutoDiscoveryInterval: c.Duration(setDiscovery),
 		// Sending waits when this many are unanswered, and the wait is charged to the system.
-		MaxPendingMessages: c.cfg.maxPending,
-		CompressionType:    c.cfg.compression,
-		DisableBatching:    !c.cfg.batching, BatchingMaxPublishDelay: c.cfg.batchingDelay,
-		BatchingMaxMessages: c.cfg.batchingMessages, BatchingMaxSize: c.cfg.batchingSize,
+		MaxPendingMessages:      int(c.Count(setMaxPending)),
+		CompressionType:         compressions[c.Text(setCompression)],
+		DisableBatching:         !c.Bool(setBatching),
+		BatchingMaxPublishDelay: c.Duration(setBatchingDelay),
+		BatchingMaxMessages:     uint(c.Count(setBatchingMessages)),
+		BatchingMaxSize:         uint(c.Bytes(setBatchingSize)),
 		// The library asks for the partition while it takes a message.
 		MessageRouter: func(*client.ProducerMessage, client.TopicMetadata) int { return p.next },
 	}
-	if c.cfg.subscription == client.KeyShared {
+	if c.Text(setSubscriptionType) == keyShared {
 		// Consumers get whole batches, so a batch must not mix keys.
 		options.BatcherBuilderType = client.KeyBasedBatchBuilder
 	}
@@ -239,12 +241,13 @@ const (
 // producer is stopped.
 func (p *producer) watch() {
 	defer close(p.finished)
-	ticker := time.NewTicker(min(max(p.of.cfg.sendTimeout/20, leastWatch), mostWatch))
+	timeout := p.of.Duration(setSendTimeout)
+	ticker := time.NewTicker(min(max(timeout/20, leastWatch), mostWatch))
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			p.expire(now()-int64(p.of.cfg.sendTimeout), errTimedOut)
+			p.expire(now()-int64(timeout), errTimedOut)
 		case <-p.life.Done():
 			return
 		}
@@ -290,7 +293,7 @@ func (p *producer) close(ctx context.Context) error {
 // flush sends gathered messages and waits for every message's result. Without a deadline the
 // messages' own timeout bounds it.
 func (p *producer) flush(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.of.cfg.sendTimeout+mostWatch)
+	ctx, cancel := context.WithTimeout(ctx, p.of.Duration(setSendTimeout)+mostWatch)
 	defer cancel()
 	if ctx.Err() == nil {
 		if err := p.lib.FlushWithCtx(ctx); err != nil && ctx.Err() == nil &&

@@ -38,10 +38,6 @@ const (
 	token     = "token"
 	tokenTLS  = "token_tls"
 	plaintext = "plaintext"
-
-	gcG1     = "g1"
-	gcSerial = "serial"
-	gcZ      = "zgc"
 )
 
 // serverSettings configure the servers that plimsoll starts. All other configuration is

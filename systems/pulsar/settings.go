@@ -2,7 +2,6 @@ package pulsar
 
 import (
 	"slices"
-	"time"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
@@ -124,58 +123,15 @@ retention text infinite infinite|none
     (Pulsar's default)
 `)
 
-// config holds the settings in the library's types.
-type config struct {
-	batching              bool
-	batchingDelay         time.Duration
-	batchingMessages      uint
-	batchingSize          uint
-	maxPending            int
-	memoryLimit           int64
-	compression           client.CompressionType
-	sendTimeout           time.Duration
-	subscription          client.SubscriptionType
-	receiverQueue         int
-	ackGroupTime          time.Duration
-	ackGroupSize          uint32
-	connections           int
-	operationTimeout      time.Duration
-	keepAlive             time.Duration
-	discovery             time.Duration
-	tenant, namespace     string
-	bundles               int
-	ensemble, writeQuorum int
-	keep                  bool
-	adminEndpoints        string
-	bookieHTTPPort        int
-}
+// copies is how many bookies have a ledger, and how many of them an entry.
+type copies struct{ ensemble, writeQuorum int }
 
-// readConfig reads settings that passed problems.
-func readConfig(s system.Settings) config {
-	c := config{
-		batching: s.Bool(setBatching), batchingDelay: s.Duration(setBatchingDelay),
-		batchingMessages: uint(s.Count(setBatchingMessages)),
-		batchingSize:     uint(s.Bytes(setBatchingSize)),
-		maxPending:       int(s.Count(setMaxPending)), memoryLimit: s.Bytes(setMemoryLimit),
-		compression: compressions[s.Text(setCompression)], sendTimeout: s.Duration(setSendTimeout),
-		subscription:  subscriptionTypes[s.Text(setSubscriptionType)],
-		receiverQueue: int(s.Count(setReceiverQueue)),
-		ackGroupTime:  s.Duration(setAckGroupTime), ackGroupSize: uint32(s.Count(setAckGroupSize)),
-		connections:      int(s.Count(setConnections)),
-		operationTimeout: s.Duration(setOperationTimeout),
-		keepAlive:        s.Duration(setKeepAlive), discovery: s.Duration(setDiscovery),
-		tenant: s.Text(setTenant), namespace: s.Text(setNamespace),
-		bundles:  int(s.Count(setBundles)),
-		ensemble: int(s.Count(setEnsemble)), writeQuorum: int(s.Count(setWriteQuorum)),
-		keep: s.Text(setRetention) == infinite, adminEndpoints: s.Text(setAdminEndpoints),
-		bookieHTTPPort: int(s.Count(setBookieHTTPPort)),
-	}
-	if c.memoryLimit == 0 {
-		c.memoryLimit = -1 // the client library's value for none
-	}
+// readCopies reads settings that passed problems.
+func readCopies(s system.Settings) copies {
 	if s.Text(setTopology) == standalone {
-		c.ensemble, c.writeQuorum = 1, 1
+		return copies{1, 1}
 	}
+	c := copies{int(s.Count(setEnsemble)), int(s.Count(setWriteQuorum))}
 	if !s.Given(setWriteQuorum) {
 		c.writeQuorum = min(c.writeQuorum, c.ensemble)
 	}
@@ -187,7 +143,7 @@ func copiesOf(s system.Settings, l workload.Level) driver.Copies {
 }
 
 // fit limits the copies that the target leaves to the number of bookies.
-func (c *config) fit(s system.Settings, l workload.Level, bookies int) {
+func (c *copies) fit(s system.Settings, l workload.Level, bookies int) {
 	if s.Text(setTopology) == standalone {
 		return
 	}

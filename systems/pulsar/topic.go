@@ -26,7 +26,7 @@ const settlePoll = 50 * time.Millisecond
 
 // namespace returns the namespace of the connection's level.
 func (c *cluster) namespace() string {
-	return fmt.Sprintf("%s/%s-level-%d", c.cfg.tenant, c.cfg.namespace, c.level)
+	return fmt.Sprintf("%s/%s-level-%d", c.Text(setTenant), c.Text(setNamespace), c.level)
 }
 
 // fullName returns the topic's name with its namespace.
@@ -91,13 +91,14 @@ type inactiveTopics struct {
 // wanted returns the policies of the level's namespace.
 func (c *cluster) wanted() policies {
 	p := policies{
-		Persistence: c.persistence(), Bundles: bundles{c.cfg.bundles}, Retention: &retention{},
+		Persistence: c.persistence(), Bundles: bundles{int(c.Count(setBundles))},
+		Retention: &retention{},
 		// A client that reconnects would recreate a deleted topic, with one partition.
 		AutoTopics: &autoTopics{},
 		// A topic must not vanish while it has no clients.
 		Inactive: &inactiveTopics{Mode: "delete_when_no_subscriptions", Seconds: 60},
 	}
-	if c.cfg.keep {
+	if c.Text(setRetention) == infinite {
 		p.Retention = &retention{-1, -1}
 	}
 	return p
@@ -112,7 +113,7 @@ func (c *cluster) ensureNamespace(ctx context.Context) error {
 		c.made.Store(true)
 		return nil
 	case driver.HasStatus(err, http.StatusNotFound):
-		return fmt.Errorf("no tenant %s: create it, or set %s to another: %w", c.cfg.tenant,
+		return fmt.Errorf("no tenant %s: create it, or set %s to another: %w", c.Text(setTenant),
 			setTenant, err)
 	case !driver.HasStatus(err, http.StatusConflict):
 		return fmt.Errorf("make namespace %s: %w", c.namespace(), c.explainAdmin(err))

@@ -21,7 +21,7 @@ const (
 )
 
 // protocolProblems adds what AMQP 1.0 is not written for.
-func (p plan) protocolProblems(bad *driver.Problems, s system.Settings) {
+func (p plan) protocolProblems(bad *driver.Problems) {
 	if p.protocol != amqp10 {
 		return
 	}
@@ -29,17 +29,17 @@ func (p plan) protocolProblems(bad *driver.Problems, s system.Settings) {
 		bad.Wrong(setProtocol, "is for queues, and streams have a protocol of their own: remove "+
 			"it, or take %s %s", setQueueType, quorum)
 	}
-	if s.Text(setExchangeType) == headers {
+	if p.Text(setExchangeType) == headers {
 		bad.Wrong(setProtocol, "cannot be %s with %s %s: take %s", amqp10, setExchangeType, headers,
 			direct)
 	}
 	for _, name := range []string{setConnections, setChannels, setAckBatch, setAckDelay} {
-		if s.Given(name) {
+		if p.Given(name) {
 			bad.Wrong(name, "has no effect with %s %s: remove it", setProtocol, amqp10)
 		}
 	}
-	if s.Text(setSASL) != plain {
-		bad.Wrong(setProtocol, "cannot be %s with %s %s: take %s", amqp10, setSASL, s.Text(setSASL),
+	if p.Text(setSASL) != plain {
+		bad.Wrong(setProtocol, "cannot be %s with %s %s: take %s", amqp10, setSASL, p.Text(setSASL),
 			plain)
 	}
 }
@@ -50,10 +50,11 @@ func (c *cluster) linkDialer(number int) *links.Dialer {
 	first := number % len(all)
 	d := &links.Dialer{
 		Endpoints: slices.Concat(all[first:], all[:first]), Credentials: c.options.Credentials,
-		TLS: c.options.TLS, Silence: missedHeartbeats * c.cfg.heartbeat, Patience: c.cfg.patience,
+		TLS: c.options.TLS, Silence: missedHeartbeats * c.cfg.Duration(setHeartbeat),
+		Patience: c.cfg.Duration(setReconnect),
 	}
-	if c.cfg.vhost != "/" {
-		d.HostName = "vhost:" + c.cfg.vhost
+	if vhost := c.cfg.Text(setVhost); vhost != "/" {
+		d.HostName = "vhost:" + vhost
 	}
 	return d
 }
@@ -67,15 +68,16 @@ func (c *cluster) openLinkProducer(ctx context.Context, o system.ProducerOptions
 	system.Producer, error) {
 	return links.NewProducer(ctx, links.ProducerOptions{
 		Dialer: c.linkDialer(o.Index), Clients: &c.clients, Targets: c.cfg.targets(o.Topic),
-		InFlight: o.InFlight, Durable: c.cfg.persistent, Timeout: c.cfg.confirmTimeout,
+		InFlight: o.InFlight, Durable: c.cfg.persistent,
+		Timeout: c.cfg.Duration(setConfirmTimeout),
 	})
 }
 
 // targets returns where the messages of each partition go: to the exchange, with the routing key.
-func (c config) targets(t system.Topic) (all []links.Target) {
-	for _, r := range c.routes(t) {
+func (p plan) targets(t system.Topic) (all []links.Target) {
+	for _, r := range p.routes(t) {
 		address := "/exchanges/" + url.PathEscape(t.Name)
-		if c.exchange != fanout {
+		if p.Text(setExchangeType) != fanout {
 			address += "/" + url.PathEscape(r.key)
 		}
 		all = append(all, links.Target{Address: address})
@@ -96,14 +98,14 @@ func sources(t system.Topic, subscription string) (all []links.Source) {
 // all of them, which it shares with the subscription's others.
 func (c *cluster) openLinkConsumer(ctx context.Context, o system.ConsumerOptions) (
 	system.Consumer, error) {
-	err := c.groupOf(o).begin(func() error {
+	err := c.groupOf(o).placed.Once(func() error {
 		return c.placeSubscription(ctx, o.Topic, o.Subscription)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create the subscription: %w", err)
 	}
 	return links.NewConsumer(ctx, links.ConsumerOptions{
-		Dialer: c.linkDialer(o.Index), Clients: &c.clients, Credit: c.cfg.prefetch,
+		Dialer: c.linkDialer(o.Index), Clients: &c.clients, Credit: int(c.cfg.Count(setPrefetch)),
 		Sources: sources(o.Topic, o.Subscription), Handle: o,
 	})
 }

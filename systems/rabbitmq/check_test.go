@@ -59,10 +59,6 @@ var checks = []struct {
 		at + `"queue_type": a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type`},
 	{"stream at 2", system.Check{Durability: workload.SyncAsync},
 		[]target.Setting{give(setQueueType, streamed)}, ""},
-	{"exactly once", system.Check{Durability: workload.SyncSync, Delivery: workload.ExactlyOnce},
-		nil,
-		"RabbitMQ's confirms do not cover transactions over several queues: take delivery " +
-			"at_least_once or at_most_once"},
 	{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
 		`setting "replicas": the testbed has 1 node, and durability level 2 needs 3 copies of each message (replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
 	{"one node with one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, nil, ""},
@@ -151,23 +147,26 @@ func TestPlansThatVersion4Lacks(t *testing.T) {
 
 // The addresses of AMQP 1.0 are those of RabbitMQ 4, and clients begin at endpoints in turn.
 func TestLinks(t *testing.T) {
+	with := func(name, value string) plan {
+		return planOf(systemtest.Settings(t, rabbitSystem{}, name, value), workload.SyncSync)
+	}
 	topic := system.Topic{Name: "a/b", Partitions: 2}
 	for exchange, want := range map[string]string{
 		direct: "/exchanges/a%2Fb/1", "topic": "/exchanges/a%2Fb/partition.1",
 	} {
-		if got := (config{exchange: exchange}).targets(topic); got[1].Address != want {
+		if got := with(setExchangeType, exchange).targets(topic); got[1].Address != want {
 			t.Errorf("%s: %+v, want %s", exchange, got, want)
 		}
 	}
 	one := system.Topic{Name: "one", Partitions: 1}
-	if got := (config{exchange: fanout}).targets(one); got[0].Address != "/exchanges/one" {
+	if got := with(setExchangeType, fanout).targets(one); got[0].Address != "/exchanges/one" {
 		t.Errorf("%+v", got)
 	}
 	if got := sources(topic, "s"); got[1].Address != "/queues/a%2Fb.s.1" {
 		t.Errorf("%+v", got)
 	}
 	c := &cluster{options: system.Options{Endpoints: []string{"a:1", "b:1", "c:1"}},
-		cfg: config{vhost: "orders"}}
+		cfg: with(setVhost, "orders")}
 	d := c.linkDialer(4)
 	if !slices.Equal(d.Endpoints, []string{"b:1", "c:1", "a:1"}) || d.HostName != "vhost:orders" {
 		t.Errorf("%+v", d)

@@ -158,7 +158,7 @@ type starter struct {
 // that are free at every address.
 func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
 	config := serverConfig{
-		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(), password: c.Secret(),
+		Settings: s.provision.Settings, syncRaft: s.plan.syncRaft(),
 		looks: looksOf(s.programs.server), first: s.provision.All() - s.provision.Later,
 	}
 	hosts, err := c.Hosts(s.provision.All(), config.ports()...)
@@ -170,12 +170,10 @@ func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provision
 		return nil, err
 	}
 	config.epmdPort, config.distribution = free[0], free[1:]
-	if config.tls() {
-		if err := c.Encrypt(); err != nil {
-			return nil, err
-		}
+	if err := c.Secure(config.Text(setSecurity), benchUser); err != nil {
+		return nil, err
 	}
-	c.SetCredentials(system.Credentials{User: benchUser, Password: config.password})
+	config.password = c.Credentials().Password
 	epmd := c.AddHelper("epmd")
 	config.home = epmd.Dir
 	for i, name := range (rabbitSystem{}).NodeNames(s.provision) {
@@ -231,12 +229,14 @@ func (s starter) furnish(c *driver.Cluster, epmd *driver.Node, config serverConf
 // a connection.
 func ask(ctx context.Context, c *driver.Cluster) error {
 	members := c.Members()
-	for i, n := range members {
-		m := newManagement(system.Options{
-			Endpoints: []string{n.Address}, Credentials: c.Credentials(), TLS: c.TLS(),
-		}, auto)
+	o := system.Options{Credentials: c.Credentials(), TLS: c.TLS()}
+	// The target's settings are for its clients.
+	o.Settings, _ = system.Resolve(declared, nil) // nothing is given, so nothing is wrong
+	for _, n := range members {
+		o.Endpoints = []string{n.Address}
 		var nodes []nodeReport
-		if err := m.api.Do(ctx, http.MethodGet, "/api/nodes", nil, &nodes); err != nil {
+		err := newManagement(o).api.Do(ctx, http.MethodGet, "/api/nodes", nil, &nodes)
+		if err != nil {
 			return fmt.Errorf("%s does not answer: %w", n.Name, err)
 		}
 		running := 0
@@ -248,10 +248,7 @@ func ask(ctx context.Context, c *driver.Cluster) error {
 		if running != len(members) {
 			return fmt.Errorf("%s knows %d of %d servers", n.Name, running, len(members))
 		}
-		at := dialer{
-			endpoints: c.Endpoints(), credentials: c.Credentials(), tls: c.TLS(), vhost: "/",
-		}
-		conn, err := at.dial(ctx, i, "plimsoll start")
+		conn, err := dialer{o}.dial(ctx, 0, "plimsoll start")
 		if err != nil {
 			return fmt.Errorf("%s accepts no clients: %w", n.Name, err)
 		}

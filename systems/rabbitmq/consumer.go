@@ -79,10 +79,26 @@ func (r *reader) begin(ctx context.Context, all member, place func() error) erro
 	return r.of.clients.Keep(ctx, all)
 }
 
-// done notes that a tap's goroutine has ended.
-func (r *reader) done(t *tap) {
-	close(t.ended)
-	r.running.Done()
+// receive receives a partition until leave, by attempts; see retry.
+func (r *reader) receive(partition int, attempt func(t *tap) (bool, error)) {
+	t := r.open(partition)
+	if t == nil {
+		return
+	}
+	go func() {
+		defer r.running.Done()
+		defer close(t.ended)
+		r.retry(t, func() (bool, error) { return attempt(t) })
+	}()
+}
+
+// begun notes that messages can arrive. Only the tap's goroutine calls it.
+func (t *tap) begun() {
+	select {
+	case <-t.ready:
+	default:
+		close(t.ready)
+	}
 }
 
 func (r *reader) place() int { return r.Options.Index }
@@ -185,11 +201,12 @@ func (r *reader) stop(ctx context.Context) error {
 // once. After reconnect_timeout without success the reader fails. attempt reports whether it began
 // to receive.
 func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
-	tries := newTries(r.of.cfg.patience)
+	patience := r.of.cfg.Duration(setReconnect)
+	tries := newTries(patience)
 	for {
 		received, err := attempt()
 		if received {
-			tries = newTries(r.of.cfg.patience)
+			tries = newTries(patience)
 		}
 		select {
 		case <-t.leave:
@@ -200,7 +217,7 @@ func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 		}
 		if tries.over() {
 			r.fail(fmt.Errorf("partition %d was not received for %s (%s): %w", t.partition,
-				r.of.cfg.patience, setReconnect, err))
+				patience, setReconnect, err))
 			return
 		}
 		if !tries.pause(r.life) {
@@ -259,16 +276,7 @@ func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,
 	return c.deleteQueues(ctx, t, unread)
 }
 
-func (r *consumer) assign(partition int) {
-	t := r.open(partition)
-	if t == nil {
-		return
-	}
-	go func() {
-		defer r.done(t)
-		r.retry(t, func() (bool, error) { return r.consume(t) })
-	}()
-}
+func (r *consumer) assign(partition int) { r.receive(partition, r.consume) }
 
 // link returns a live connection.
 func (r *consumer) link() (*amqp.Connection, *wire, error) {
@@ -298,7 +306,7 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 	stop := guard(r.life, conn)
 	ch, err := conn.Channel()
 	if err == nil && !r.early {
-		err = ch.Qos(r.of.cfg.prefetch, 0, false)
+		err = ch.Qos(int(r.of.cfg.Count(setPrefetch)), 0, false)
 	}
 	var deliveries <-chan amqp.Delivery
 	tag := queueName(r.Options.Topic, r.Options.Subscription, t.partition)
@@ -312,12 +320,9 @@ func (r *consumer) consume(t *tap) (received bool, err error) {
 		}
 		return false, fmt.Errorf("receive queue %s: %w", tag, err)
 	}
-	select {
-	case <-t.ready:
-	default:
-		close(t.ready)
-	}
-	f := &flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag}
+	t.begun()
+	f := &flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag,
+		delay: r.of.cfg.Duration(setAckDelay), batch: int(r.of.cfg.Count(setAckBatch))}
 	over := make(chan struct{})
 	go f.watch(conn, over)
 	f.run()
@@ -338,10 +343,12 @@ type flow struct {
 	wire       *wire
 	deliveries <-chan amqp.Delivery
 	tag        string
-	heard      atomic.Bool // a message came since watch looked
-	last       uint64      // delivery tag of the last message handled
-	pending    int         // messages handled and not acknowledged
-	overdue    *time.Timer // runs while messages are pending and ack_delay is not 0
+	delay      time.Duration // ack_delay
+	batch      int           // ack_batch
+	heard      atomic.Bool   // a message came since watch looked
+	last       uint64        // delivery tag of the last message handled
+	pending    int           // messages handled and not acknowledged
+	overdue    *time.Timer   // runs while messages are pending and ack_delay is not 0
 }
 
 // lookEvery is how often a consumer that receives nothing looks for its queue.
@@ -366,18 +373,6 @@ func (f *flow) watch(conn *amqp.Connection, over <-chan struct{}) {
 	}
 }
 
-// isMissing reports whether a server answers that there is no such queue.
-func isMissing(conn *amqp.Connection, queue string) bool {
-	ch, err := conn.Channel()
-	if err != nil {
-		return false
-	}
-	defer func() { _ = ch.Close() }() // the refusal has closed it
-	_, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil)
-	var refused *amqp.Error
-	return errors.As(err, &refused) && refused.Code == amqp.NotFound
-}
-
 // run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
 // first message when no message waits. Acknowledgements of messages that arrive together are sent
 // together, when the library has read all that has arrived.
@@ -393,7 +388,7 @@ func (f *flow) run() {
 		select {
 		case d, is = <-f.deliveries:
 		default:
-			if f.r.of.cfg.ackDelay == 0 {
+			if f.delay == 0 {
 				f.acknowledge()
 			}
 			if f.wire.waiting.Load() { // else it flushes when it begins to wait
@@ -458,11 +453,11 @@ func (f *flow) keep(took time.Duration) {
 // handled counts a message, and acknowledges a full batch.
 func (f *flow) handled() {
 	f.pending++
-	switch delay := f.r.of.cfg.ackDelay; {
-	case f.pending >= f.r.of.cfg.ackBatch:
+	switch {
+	case f.pending >= f.batch:
 		f.acknowledge()
-	case f.pending == 1 && delay > 0:
-		f.overdue.Reset(delay)
+	case f.pending == 1 && f.delay > 0:
+		f.overdue.Reset(f.delay)
 	}
 }
 

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,7 +18,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	links "github.com/plimsoll-bench/plimsoll/system/driver/amqp"
-	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -79,14 +77,7 @@ func (rabbitSystem) Describe() system.Description {
 // Check returns all violations of a request before anything starts.
 func (rabbitSystem) Check(c system.Check) error {
 	bad := problems(c.Settings, c.Durability)
-	if c.Delivery == workload.ExactlyOnce {
-		bad = append(bad,
-			strict.Violation{
-				Message: "RabbitMQ's confirms do not cover transactions over several queues: " +
-					"take delivery at_least_once or at_most_once"})
-	}
-	bad = append(bad, checkNodes(c.Settings, planOf(c.Settings, c.Durability), c.Nodes)...)
-	return bad.Err()
+	return append(bad, checkNodes(planOf(c.Settings, c.Durability), c.Nodes)...).Err()
 }
 
 // Connect reaches the servers at the endpoints. It returns within ten seconds.
@@ -94,12 +85,8 @@ func (rabbitSystem) Connect(ctx context.Context, o system.Options) (system.Clust
 	if err := driver.CheckOptions(o, problems, "rabbit-1:5672"); err != nil {
 		return nil, err
 	}
-	cfg := readConfig(o.Settings, o.Durability)
-	c := &cluster{
-		cfg: cfg, options: o, api: newManagement(o, cfg.management),
-		dialer: dialer{endpoints: o.Endpoints, credentials: o.Credentials, tls: o.TLS,
-			vhost: cfg.vhost, sasl: cfg.sasl, heartbeat: cfg.heartbeat},
-	}
+	c := &cluster{cfg: planOf(o.Settings, o.Durability), options: o, api: newManagement(o),
+		dialer: dialer{o}}
 	conns, err := c.dialer.dialAll(ctx, "plimsoll")
 	if err != nil {
 		return nil, err
@@ -115,7 +102,7 @@ var _ driver.CompleteCluster = (*cluster)(nil)
 
 // cluster is the connection to the servers. Its methods may be called from any goroutine.
 type cluster struct {
-	cfg     config
+	cfg     plan
 	options system.Options
 	api     *management
 	dialer  dialer
@@ -139,7 +126,7 @@ func (c *cluster) checkServer() error {
 	}
 	major, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(major) // a version of another form, 0, is not judged
-	if why := planOf(c.options.Settings, c.options.Durability).lacking(n); why != "" {
+	if why := c.cfg.lacking(n); why != "" {
 		return fmt.Errorf("the server is RabbitMQ %s, which %s", version, why)
 	}
 	return nil
@@ -198,14 +185,12 @@ func (c *cluster) Close(ctx context.Context) error {
 	c.conns = nil
 	c.asking.Unlock()
 	err := c.clients.Close(ctx)
-	errs := make([]error, len(conns))
-	var wg sync.WaitGroup
-	for i, conn := range conns {
-		if conn != nil {
-			wg.Go(func() { errs[i] = hangUp(ctx, conn) })
+	errs := driver.DoAll(len(conns), func(i int) error {
+		if conns[i] == nil {
+			return nil
 		}
-	}
-	wg.Wait()
+		return hangUp(ctx, conns[i])
+	})
 	return errors.Join(err, errors.Join(errs...))
 }
 
@@ -269,13 +254,7 @@ func checkURL(text string) error {
 
 // dialer makes connections to the cluster's nodes. Its methods may be called
 // from any goroutine.
-type dialer struct {
-	endpoints   []string
-	credentials system.Credentials
-	tls         *tls.Config
-	vhost, sasl string
-	heartbeat   time.Duration
-}
+type dialer struct{ system.Options }
 
 // dial connects to the endpoint with a number, modulo their count.
 func (d dialer) dial(ctx context.Context, number int, name string) (*amqp.Connection, error) {
@@ -287,7 +266,8 @@ func (d dialer) dial(ctx context.Context, number int, name string) (*amqp.Connec
 func (d dialer) dialOn(
 	ctx context.Context, number int, name string, w *wire,
 ) (*amqp.Connection, error) {
-	endpoint := d.endpoints[number%len(d.endpoints)]
+	endpoint := d.Endpoints[number%len(d.Endpoints)]
+	heartbeat := d.Settings.Duration(setHeartbeat)
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
@@ -295,9 +275,9 @@ func (d dialer) dialOn(
 	properties.SetClientConnectionName(name)
 	scheme := "amqp"
 	config := amqp.Config{
-		Vhost: d.vhost, Heartbeat: d.heartbeat, Properties: properties, Locale: "en_US",
-		SASL: []amqp.Authentication{
-			&amqp.PlainAuth{Username: d.credentials.User, Password: d.credentials.Password},
+		Vhost: d.Settings.Text(setVhost), Heartbeat: heartbeat, Properties: properties,
+		Locale: "en_US", SASL: []amqp.Authentication{
+			&amqp.PlainAuth{Username: d.Credentials.User, Password: d.Credentials.Password},
 		},
 		Dial: func(network, _ string) (net.Conn, error) {
 			raw, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, network, endpoint)
@@ -309,17 +289,17 @@ func (d dialer) dialOn(
 				raw.Close()
 				return nil, err
 			}
-			w.attach(raw, d.heartbeat)
+			w.attach(raw, heartbeat)
 			return w, nil
 		},
 	}
-	if d.sasl == "external" {
+	if d.Settings.Text(setSASL) == "external" {
 		config.SASL = []amqp.Authentication{&amqp.ExternalAuth{}}
 	}
 	host, _, _ := net.SplitHostPort(endpoint)
-	if d.tls != nil {
+	if d.TLS != nil {
 		scheme = "amqps"
-		config.TLSClientConfig = d.tls.Clone()
+		config.TLSClientConfig = d.TLS.Clone()
 		if config.TLSClientConfig.ServerName == "" {
 			config.TLSClientConfig.ServerName = host
 		}
@@ -335,7 +315,7 @@ func (d dialer) dialOn(
 // dialAll connects to all endpoints in parallel, and returns the connections in the endpoints'
 // order, or an error if there is none.
 func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, error) {
-	conns, errs := driver.AskAll(len(d.endpoints), func(i int) (*amqp.Connection, error) {
+	conns, errs := driver.AskAll(len(d.Endpoints), func(i int) (*amqp.Connection, error) {
 		return d.dial(ctx, i, name)
 	})
 	for _, conn := range conns {
@@ -363,7 +343,7 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 
 // explain returns an error that says why a connection failed and what to do.
 func (d dialer) explain(err error, at string) error {
-	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.tls != nil}
+	peer := driver.Peer{Endpoints: []string{at}, Protocol: "RabbitMQ", Encrypted: d.TLS != nil}
 	var answer *amqp.Error
 	answered := errors.As(err, &answer)
 	switch {
@@ -379,7 +359,7 @@ func (d dialer) explain(err error, at string) error {
 	switch {
 	case answered && answer.Server && answer.Code == amqp.NotAllowed, errors.Is(err, amqp.ErrVhost):
 		return fmt.Errorf("%s does not let the user into virtual host %s: create it, grant the "+
-			"user rights in it, or correct %s: %w", at, d.vhost, setVhost, err)
+			"user rights in it, or correct %s: %w", at, d.Settings.Text(setVhost), setVhost, err)
 	case peer.Encrypted && !strings.Contains(err.Error(), "EOF") && answered && !answer.Server:
 		return fmt.Errorf("%s closes the connection at once: it may not be RabbitMQ's port for "+
 			"TLS, correct the port: %w", at, err)

@@ -37,6 +37,7 @@ import (
 
 // plan is the kind of topic that follows from settings and level.
 type plan struct {
+	system.Settings
 	level      workload.Level
 	kind       string // classic, mirrored, quorum or streamed
 	protocol   string // amqp091 or amqp10
@@ -45,7 +46,7 @@ type plan struct {
 }
 
 func planOf(s system.Settings, l workload.Level) plan {
-	p := plan{level: l, kind: s.Text(setQueueType), protocol: s.Text(setProtocol),
+	p := plan{Settings: s, level: l, kind: s.Text(setQueueType), protocol: s.Text(setProtocol),
 		copies: driver.Copies{Settings: s, Setting: setReplicas, Level: l}}
 	if p.kind == auto {
 		p.kind = quorum
@@ -81,7 +82,7 @@ func (p plan) lacking(major int) string {
 }
 
 // replicas returns the number of copies of a quorum queue or a stream.
-func (p plan) replicas() int64 { return p.copies.Settings.Count(setReplicas) }
+func (p plan) replicas() int64 { return p.Count(setReplicas) }
 
 func (p plan) replicated() bool { return p.kind != classic }
 
@@ -212,7 +213,7 @@ func (c *cluster) readServers(ctx context.Context, r *reading) error {
 func (c *cluster) settledQueues(ctx context.Context, t system.Topic) ([]queueReport, error) {
 	var queues []queueReport
 	err := driver.Until(ctx, settlePoll, func() (again bool, err error) {
-		queues, err = c.api.queues(ctx, c.cfg.vhost, t.Name)
+		queues, err = c.api.queues(ctx, c.cfg.Text(setVhost), t.Name)
 		var refused *driver.Refused
 		if errors.As(err, &refused) && !busy(err) {
 			return false, err
@@ -270,11 +271,11 @@ func (q queueReport) leads() string {
 // level.
 type reading struct {
 	driver.Reading
-	config config
+	config plan
 }
 
-func newReading(c config) *reading {
-	return &reading{Reading: driver.Reading{Level: c.level}, config: c}
+func newReading(p plan) *reading {
+	return &reading{Reading: driver.Reading{Level: p.level}, config: p}
 }
 
 const (
@@ -382,9 +383,9 @@ func (r *reading) queue(q queueReport) error {
 			"remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType,
 			r.Level-2)
 	}
-	if version := argument(q, argQueueVersion); version != strconv.Itoa(r.config.queueVersion) {
-		return r.Contradicts(fmt.Sprintf("%s %d", argQueueVersion, r.config.queueVersion),
-			"it has %s", version)
+	asked := r.config.Text(setQueueVersion)
+	if version := argument(q, argQueueVersion); version != asked {
+		return r.Contradicts(argQueueVersion+" "+asked, "it has %s", version)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // member is a consumer to which partitions can be assigned, and from which they can be taken.
@@ -27,10 +28,10 @@ type member interface {
 // consumers too, the consumers' numbers decide their partitions.
 type group struct {
 	subscription string
-	all          int // consumers of all connections; 0: there are no others
+	all          int         // consumers of all connections; 0: there are no others
+	placed       driver.Made // the queues
 
 	mu      sync.Mutex
-	placed  bool // the queues exist
 	members []member
 	owners  []member // by partition; nil: none
 
@@ -52,28 +53,12 @@ func (c *cluster) groupOf(o system.ConsumerOptions) *group {
 	})
 }
 
-// begin calls place to create the queues, unless that was done.
-func (g *group) begin(place func() error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.place(place)
-}
-
-func (g *group) place(place func() error) error {
-	if g.placed {
-		return nil
-	}
-	err := place()
-	g.placed = err == nil
-	return err
-}
-
 // join adds a member and gives it the unassigned partitions. The first join calls place to create
 // the queues.
 func (g *group) join(m member, place func() error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.place(place); err != nil {
+	if err := g.placed.Once(place); err != nil {
 		return err
 	}
 	g.members = append(g.members, m)

@@ -28,7 +28,7 @@ func (c *cluster) InSync(ctx context.Context, topics []system.Topic) error {
 		return fmt.Errorf("%d of %d servers are in the cluster", have, want)
 	}
 	for _, t := range topics {
-		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
+		queues, err := c.api.queues(ctx, c.cfg.Text(setVhost), t.Name)
 		if err == nil && c.cfg.kind == streamed {
 			err = c.streamCopies(ctx, queues)
 		}

@@ -58,7 +58,7 @@ func sharedCluster(t testing.TB) *driver.Cluster {
 // secured is the second cluster: encrypted, at level 2, so that its Raft log is not synced.
 var secured = &systemtest.Servers[*driver.Cluster]{
 	System: rabbitSystem{}, Level: workload.SyncAsync,
-	Settings: []string{setSecurity, securityTLS, setQueueType, quorum},
+	Settings: []string{setSecurity, driver.SecurityTLS, setQueueType, quorum},
 }
 
 func securedCluster(t testing.TB) *driver.Cluster {

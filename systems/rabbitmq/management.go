@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,18 +31,18 @@ var errNotThere = errors.New("it is not there")
 type management struct{ api driver.API }
 
 // newManagement returns a client of the API of a cluster at the endpoints.
-func newManagement(o system.Options, address string) *management {
+func newManagement(o system.Options) *management {
 	port, scheme := managementPort, "http"
 	if o.TLS != nil {
 		port, scheme = managementTLSPort, "https"
 	}
 	var bases []string
-	if address != auto {
+	if address := o.Settings.Text(setManagement); address != auto {
 		bases = []string{strings.TrimSuffix(address, "/")}
 	} else {
 		for _, e := range o.Endpoints {
 			host, _, _ := net.SplitHostPort(e)
-			bases = append(bases, scheme+"://"+net.JoinHostPort(host, strconv.Itoa(port)))
+			bases = append(bases, scheme+"://"+driver.At(host, port))
 		}
 	}
 	who := o.Credentials.Admin()
@@ -51,15 +50,9 @@ func newManagement(o system.Options, address string) *management {
 }
 
 func managementAt(bases []string, user, password string, encrypted *tls.Config) *management {
-	// Without keep-alive there is no connection to close.
-	transport := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: dialWithin}
-	transport.DialContext = (&net.Dialer{Timeout: dialWithin}).DialContext
-	if encrypted != nil {
-		transport.TLSClientConfig = encrypted.Clone()
-	}
 	return &management{driver.API{
 		Bases:     bases,
-		Client:    &http.Client{Transport: transport},
+		Client:    driver.NewHTTPClient(encrypted, 0),
 		Authorise: func(r *http.Request) { r.SetBasicAuth(user, password) },
 	}}
 }

@@ -66,8 +66,9 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	if c.cfg.persistent {
 		p.mode = amqp.Persistent
 	}
-	for i := range c.cfg.connections {
-		l := newPublisher(p, o.Index*c.cfg.connections+i)
+	connections := int(c.cfg.Count(setConnections))
+	for i := range connections {
+		l := newPublisher(p, o.Index*connections+i)
 		if err := l.connect(ctx); err != nil {
 			return nil, errors.Join(err, p.Close(ctx))
 		}
@@ -75,12 +76,6 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 		go l.run()
 	}
 	return p, c.clients.Keep(ctx, p)
-}
-
-// laneOf returns the connection and the channel of a partition.
-func (p *producer) laneOf(partition int32) (l *publisher, channel int) {
-	n := len(p.publishers)
-	return p.publishers[int(partition)%n], int(partition) / n % p.of.cfg.channels
 }
 
 // Gather makes Send keep messages back until Flush, up to gatherBytes on each connection.
@@ -106,8 +101,7 @@ func (p *producer) Send(m *system.Message) {
 		m.Done(err)
 		return
 	}
-	l, channel := p.laneOf(m.Partition)
-	s, lane, err := p.take(l, channel, m)
+	s, lane, err := p.take(p.publishers[int(m.Partition)%len(p.publishers)], m)
 	if err != nil {
 		m.Done(err)
 		return
@@ -121,7 +115,7 @@ func (p *producer) Send(m *system.Message) {
 }
 
 // take waits for a free slot and a usable connection.
-func (p *producer) take(l *publisher, channel int, m *system.Message) (*slot, *lane, error) {
+func (p *producer) take(l *publisher, m *system.Message) (*slot, *lane, error) {
 	p.slots.Lock()
 	defer p.slots.Unlock()
 	s, err := p.slots.Take(func() (bool, error) { return l.ready(), l.given })
@@ -129,7 +123,7 @@ func (p *producer) take(l *publisher, channel int, m *system.Message) (*slot, *l
 		return nil, nil, err
 	}
 	s.m, s.since, s.returned = m, l.now, nil
-	return s, l.lanes[channel], nil
+	return s, l.lanes[int(m.Partition)/len(p.publishers)%len(l.lanes)], nil
 }
 
 // handedOver notes that the library has written the payload. Until then nobody

@@ -87,7 +87,7 @@ func (l *publisher) connect(ctx context.Context) error {
 	stop := guard(ctx, conn)
 	defer stop()
 	var lanes []*lane
-	for range l.p.of.cfg.channels {
+	for range l.p.of.cfg.Count(setChannels) {
 		one, err := l.openLane(conn)
 		if err != nil {
 			return errors.Join(fmt.Errorf("open a channel to publish on: %w", err),
@@ -122,7 +122,8 @@ func (l *publisher) openLane(conn *amqp.Connection) (*lane, error) {
 // run reads confirms, and reconnects when the connection is lost, until the producer closes.
 func (l *publisher) run() {
 	defer close(l.ended)
-	ticker := time.NewTicker(max(l.p.of.cfg.confirmTimeout/sweeps, time.Millisecond))
+	timeout := l.p.of.cfg.Duration(setConfirmTimeout)
+	ticker := time.NewTicker(max(timeout/sweeps, time.Millisecond))
 	defer ticker.Stop()
 	for {
 		var failed error
@@ -361,7 +362,7 @@ func (l *publisher) lose(why error) {
 }
 
 func (l *publisher) endpoint() string {
-	all := l.p.of.dialer.endpoints
+	all := l.p.of.dialer.Endpoints
 	return all[l.number%len(all)]
 }
 
@@ -391,7 +392,8 @@ func (l *publisher) endAll(err error) {
 // reconnect tries one endpoint after another until one answers. After reconnect_timeout, messages
 // are refused meanwhile. It returns false if the producer has closed.
 func (l *publisher) reconnect() bool {
-	tries := newTries(l.p.of.cfg.patience)
+	patience := l.p.of.cfg.Duration(setReconnect)
+	tries := newTries(patience)
 	for {
 		l.number++
 		err := l.connect(l.p.life)
@@ -403,8 +405,8 @@ func (l *publisher) reconnect() bool {
 		}
 		if tries.over() {
 			l.p.slots.Lock()
-			l.given = fmt.Errorf("no server was reached for %s (%s): %w", l.p.of.cfg.patience,
-				setReconnect, err)
+			l.given = fmt.Errorf("no server was reached for %s (%s): %w", patience, setReconnect,
+				err)
 			l.p.slots.Unlock()
 			l.p.slots.Wake()
 		}

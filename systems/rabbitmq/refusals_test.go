@@ -92,7 +92,7 @@ func TestSecureListener(t *testing.T) {
 	}
 	misled := &cluster{cfg: streams.cfg, options: streams.options, dialer: streams.dialer}
 	misled.options.TLS = stranger.ClientConfig()
-	misled.dialer.endpoints = misled.dialer.endpoints[:1] // the library tries each for seconds
+	misled.dialer.Endpoints = misled.dialer.Endpoints[:1] // the library tries each for seconds
 	if e, err := misled.streamEnvironment(0); err == nil {
 		e.Close()
 		t.Error("the stream library trusts a certificate without a trusted signature")

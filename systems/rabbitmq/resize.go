@@ -69,17 +69,14 @@ func refuseResize(r system.Check) string {
 // Join implements system.Scaler as operators do it: every queue gets one more copy.
 func (c *cluster) Join(ctx context.Context, r system.Resize) (string, error) {
 	joining := r.Nodes[0]
-	err := driver.Until(ctx, settlePoll, func() (bool, error) {
+	err := driver.Retry(ctx, settlePoll, func() error {
 		nodes, err := c.api.nodes(ctx)
-		if err != nil {
-			return true, err
-		}
-		if !slices.ContainsFunc(nodes, func(n nodeReport) bool {
+		if err == nil && !slices.ContainsFunc(nodes, func(n nodeReport) bool {
 			return n.Running && strings.HasPrefix(n.Name, joining.Name+"@")
 		}) {
-			return true, fmt.Errorf("%s is not in the cluster", joining.Name)
+			err = fmt.Errorf("%s is not in the cluster", joining.Name)
 		}
-		return false, nil
+		return err
 	})
 	if err != nil {
 		return "", err
@@ -106,10 +103,7 @@ func (c *cluster) Leave(ctx context.Context, r system.Resize) (string, error) {
 		}
 	}
 	if len(lacking) > 0 {
-		err := driver.Until(ctx, settlePoll, func() (bool, error) {
-			err := c.InSync(ctx, r.Topics)
-			return err != nil, err
-		})
+		err := driver.Retry(ctx, settlePoll, func() error { return c.InSync(ctx, r.Topics) })
 		if err != nil {
 			return "", err
 		}
@@ -130,7 +124,7 @@ func (c *cluster) lacking(ctx context.Context, r system.Resize) ([]string, error
 	leaves := func(member string) bool { return strings.HasPrefix(member, r.Nodes[0].Name+"@") }
 	var all []string
 	for _, t := range r.Topics {
-		queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
+		queues, err := c.api.queues(ctx, c.cfg.Text(setVhost), t.Name)
 		if err != nil {
 			return nil, fmt.Errorf("topic %s: %w", t.Name, err)
 		}

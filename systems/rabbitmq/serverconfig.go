@@ -21,9 +21,6 @@ const (
 	setPartition  = "cluster_partition_handling"
 )
 
-// Values of the servers' settings and their bounds.
-const securityTLS = "tls"
-
 // Files and folders below a server's own.
 const (
 	configFile  = "rabbitmq.conf"
@@ -62,13 +59,13 @@ cluster_partition_handling text pause_minority pause_minority|autoheal|ignore
 
 // checkNodes returns the violations of the settings of servers to start. nodes is their number, or
 // 0 when they run already.
-func checkNodes(s system.Settings, p plan, nodes int) strict.Violations {
+func checkNodes(p plan, nodes int) strict.Violations {
 	if nodes == 0 {
-		return driver.AlreadyRunning(s, serverSettings)
+		return driver.AlreadyRunning(p.Settings, serverSettings)
 	}
-	bad := driver.CheckRanges(s, serverSettings)
+	bad := driver.CheckRanges(p.Settings, serverSettings)
 	for _, name := range []string{setManagement, setStreamPort, setVhost} {
-		if s.Given(name) {
+		if p.Given(name) {
 			bad.Wrong(name, "is for a cluster that runs already, and plimsoll starts this "+
 				"one: remove it, or give endpoints")
 		}
@@ -93,7 +90,7 @@ type serverConfig struct {
 	first        int            // so many start together; the others join them
 }
 
-func (c serverConfig) tls() bool { return c.Text(setSecurity) == securityTLS }
+func (c serverConfig) tls() bool { return c.Text(setSecurity) == driver.SecurityTLS }
 
 // ports holds the ports of a server: for clients, for the management API, for streams.
 func (c serverConfig) ports() []int {

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"slices"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -125,44 +124,6 @@ stream_offset_interval duration 1s 10ms..1h
     how often a consumer of a stream stores the offset of handled messages
 `)
 
-// config holds the settings in the types of their use.
-type config struct {
-	plan
-	exchange, vhost, management, sasl string
-	queueVersion                      int
-
-	connections, channels               int
-	heartbeat, confirmTimeout, patience time.Duration
-
-	prefetch, ackBatch int
-	ackDelay           time.Duration
-
-	streamPort, streamBatch, streamCredits int
-	offsetInterval                         time.Duration
-}
-
-// readConfig reads settings that passed problems.
-func readConfig(s system.Settings, l workload.Level) config {
-	c := config{
-		plan:     planOf(s, l),
-		exchange: s.Text(setExchangeType), vhost: s.Text(setVhost),
-		management: s.Text(setManagement), sasl: s.Text(setSASL),
-		queueVersion: 1, connections: int(s.Count(setConnections)),
-		channels:  int(s.Count(setChannels)),
-		heartbeat: s.Duration(setHeartbeat), confirmTimeout: s.Duration(setConfirmTimeout),
-		patience: s.Duration(setReconnect),
-		prefetch: int(s.Count(setPrefetch)), ackBatch: int(s.Count(setAckBatch)),
-		ackDelay:   s.Duration(setAckDelay),
-		streamPort: int(s.Count(setStreamPort)), streamBatch: int(s.Count(setStreamBatch)),
-		streamCredits:  int(s.Count(setStreamCredits)),
-		offsetInterval: s.Duration(setOffsetInterval),
-	}
-	if s.Text(setQueueVersion) == "2" {
-		c.queueVersion = 2
-	}
-	return c
-}
-
 // problems returns the violations of the settings at a level. It makes no connection.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := driver.CheckRanges(s, clientSettings)
@@ -177,6 +138,6 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if s.Text(setVhost) == "" {
 		bad.Wrong(setVhost, "must not be empty: RabbitMQ's first virtual host is /")
 	}
-	planOf(s, l).protocolProblems(bad, s)
+	planOf(s, l).protocolProblems(bad)
 	return append(bad.Violations, levelProblems(s, l)...)
 }

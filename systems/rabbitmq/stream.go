@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -92,19 +93,17 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 		SetMaxProducersPerClient(perConnection).SetMaxConsumersPerClient(perConnection).
 		// With the library's default buffers of 8 KiB, a large message takes a fifth of a second.
 		SetReadBuffer(0).SetWriteBuffer(0).
-		SetRequestedHeartbeat(max(c.cfg.heartbeat, leastHeartbeat)).SetRPCTimeout(
-		streamAnswerWithin)
+		SetRequestedHeartbeat(max(c.cfg.Duration(setHeartbeat), leastHeartbeat)).
+		SetRPCTimeout(streamAnswerWithin)
 	if c.options.TLS != nil {
 		port, scheme = streamTLSPort, "rabbitmq-stream+tls"
 		options.SetTLSConfig(c.streamTLS())
 	}
-	if c.cfg.streamPort > 0 {
-		port = c.cfg.streamPort
-	}
-	if c.cfg.sasl == "external" {
+	port = cmp.Or(int(c.cfg.Count(setStreamPort)), port)
+	if c.cfg.Text(setSASL) == "external" {
 		options.SetSaslConfiguration(stream.SaslConfigurationExternal)
 	}
-	endpoints := c.dialer.endpoints
+	endpoints := c.dialer.Endpoints
 	var first error
 	for i := range endpoints {
 		var brokers []*stream.Broker
@@ -113,7 +112,7 @@ func (c *cluster) streamEnvironment(number int) (*stream.Environment, error) {
 			// The library puts these into a URL unescaped, and parses it again.
 			brokers = append(brokers, &stream.Broker{
 				Scheme: scheme, Host: host, Port: strconv.Itoa(port), Vhost: url.PathEscape(
-					c.cfg.vhost),
+					c.cfg.Text(setVhost)),
 				User: url.PathEscape(c.options.Credentials.User), Password: url.PathEscape(
 					c.options.Credentials.Password),
 			})
@@ -157,7 +156,7 @@ func (c *cluster) streamTLS() *tls.Config {
 			intermediates.AddCert(one)
 		}
 		var last error
-		for _, endpoint := range c.dialer.endpoints {
+		for _, endpoint := range c.dialer.Endpoints {
 			host, _, _ := net.SplitHostPort(endpoint)
 			_, last = state.PeerCertificates[0].Verify(
 				x509.VerifyOptions{DNSName: host, Roots: c.options.TLS.RootCAs,

@@ -31,18 +31,11 @@ func (c *cluster) openStreamConsumer(ctx context.Context,
 }
 
 func (r *streamConsumer) assign(partition int) {
-	t := r.open(partition)
-	if t == nil {
-		return
-	}
-	go func() {
-		defer r.done(t)
-		var failed *stream.Environment
-		r.retry(t, func() (received bool, err error) {
-			received, failed, err = r.consume(t, failed)
-			return received, err
-		})
-	}()
+	var failed *stream.Environment
+	r.receive(partition, func(t *tap) (received bool, err error) {
+		received, failed, err = r.consume(t, failed)
+		return received, err
+	})
 }
 
 // streamFlow is the state of one subscription to a stream. The reader's handling guards its
@@ -75,18 +68,14 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 	}}
 	inner, err := environment.NewConsumer(name, f.take, stream.NewConsumerOptions().
 		SetConsumerName(r.Options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
-		SetInitialCredits(int16(r.of.cfg.streamCredits)).SetClientProvidedName(
-		"plimsoll consumer of "+name))
+		SetInitialCredits(int16(r.of.cfg.Count(setStreamCredits))).
+		SetClientProvidedName("plimsoll consumer of "+name))
 	if err != nil {
 		return false, environment, fmt.Errorf("receive stream %s: %w", name, err)
 	}
 	closes := inner.NotifyClose()
-	select {
-	case <-t.ready:
-	default:
-		close(t.ready)
-	}
-	ticker := time.NewTicker(r.of.cfg.offsetInterval)
+	t.begun()
+	ticker := time.NewTicker(r.of.cfg.Duration(setOffsetInterval))
 	defer ticker.Stop()
 	for {
 		select {

@@ -25,6 +25,7 @@ const (
 // streamProducer publishes to the streams of a topic, each through its leader.
 type streamProducer struct {
 	of           *cluster
+	batch        int // most messages of a frame
 	parts        []*streamPart
 	environments environments
 	life         context.Context
@@ -80,7 +81,7 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 	life, cancel := context.WithCancel(context.Background())
 	p := &streamProducer{
 		of: c, flight: driver.NewFlight(o.InFlight), life: life, cancel: cancel,
-		environments: environments{of: c, number: o.Index},
+		environments: environments{of: c, number: o.Index}, batch: int(c.cfg.Count(setStreamBatch)),
 	}
 	for i := range o.Topic.Partitions {
 		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: driver.NewSignal(),
@@ -108,8 +109,8 @@ func (part *streamPart) connect(failed *stream.Environment) error {
 		return err
 	}
 	publisher, err := environment.NewProducer(part.name, stream.NewProducerOptions().
-		SetBatchSize(p.of.cfg.streamBatch).SetQueueSize(streamQueue).SetConfirmationTimeOut(
-		p.of.cfg.confirmTimeout).
+		SetBatchSize(p.batch).SetQueueSize(streamQueue).
+		SetConfirmationTimeOut(p.of.cfg.Duration(setConfirmTimeout)).
 		SetClientProvidedName("plimsoll producer of "+part.name))
 	if err != nil {
 		_, _ = p.environments.get(environment) // the next attempt takes this one
@@ -249,7 +250,7 @@ func (s *streamSession) send() error {
 	defer func() { clear(s.sending) }()
 	for rest := s.sending; len(rest) > 0; {
 		n, size := 0, 0
-		for n < len(rest) && n < p.of.cfg.streamBatch {
+		for n < len(rest) && n < p.batch {
 			size += len(rest[n].(*streamMessage).encoded)
 			if n > 0 && size > maxStreamFrame {
 				break
@@ -307,7 +308,8 @@ func (s *streamSession) hangUp() {
 // returns false if the producer has closed.
 func (part *streamPart) reconnect(failed *stream.Environment) bool {
 	p := part.p
-	tries := newTries(p.of.cfg.patience)
+	patience := p.of.cfg.Duration(setReconnect)
+	tries := newTries(patience)
 	for {
 		if !tries.pause(p.life) {
 			return false
@@ -320,7 +322,7 @@ func (part *streamPart) reconnect(failed *stream.Environment) bool {
 		if tries.over() {
 			p.flight.Lock()
 			part.given = fmt.Errorf("stream %s was not reached for %s (%s): %w", part.name,
-				p.of.cfg.patience, setReconnect, err)
+				patience, setReconnect, err)
 			p.flight.Unlock()
 			p.flight.Wake()
 		}

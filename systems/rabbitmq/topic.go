@@ -1,6 +1,7 @@
 package rabbitmq
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -50,11 +51,11 @@ type route struct {
 
 // routes returns the partitions' routes for the exchange's type. A topic exchange compares words,
 // so its keys have two words.
-func (c config) routes(t system.Topic) []route {
+func (p plan) routes(t system.Topic) []route {
 	all := make([]route, t.Partitions)
 	for i := range all {
 		all[i].key = strconv.Itoa(i)
-		switch c.exchange {
+		switch p.Text(setExchangeType) {
 		case "topic":
 			all[i].key = "partition." + all[i].key
 		case headers:
@@ -79,16 +80,17 @@ func (r route) binding() (key string, arguments amqp.Table) {
 // arguments returns the arguments for a queue of the type and options that the settings ask for.
 // The leader is on the node to which the client is connected, and queues are declared on the nodes
 // in turn.
-func (c config) arguments() amqp.Table {
-	switch c.kind {
+func (p plan) arguments() amqp.Table {
+	switch p.kind {
 	case quorum:
-		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": c.replicas(),
+		return amqp.Table{argQueueType: quorum, "x-quorum-initial-group-size": p.replicas(),
 			"x-queue-leader-locator": "client-local"}
 	case streamed:
-		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": c.replicas(),
+		return amqp.Table{argQueueType: streamed, "x-initial-cluster-size": p.replicas(),
 			"x-queue-leader-locator": "client-local"}
 	}
-	return amqp.Table{argQueueType: classic, argQueueVersion: int32(c.queueVersion),
+	version, _ := strconv.Atoi(p.Text(setQueueVersion))
+	return amqp.Table{argQueueType: classic, argQueueVersion: int32(version),
 		"x-queue-master-locator": "client-local"}
 }
 
@@ -97,7 +99,7 @@ func (c config) arguments() amqp.Table {
 func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
-	if c.cfg.exchange == fanout && t.Partitions > 1 {
+	if c.cfg.Text(setExchangeType) == fanout && t.Partitions > 1 {
 		return fmt.Errorf(
 			"%s %s routes every message to every queue, so a topic has one partition and not %d: "+
 				"take %s", setExchangeType, fanout, t.Partitions, direct)
@@ -113,12 +115,13 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return err
 	}
 	// Without the API nobody could tell whether the queues are ready.
-	if _, err := c.api.queues(ctx, c.cfg.vhost, t.Name); err != nil &&
+	if _, err := c.api.queues(ctx, c.cfg.Text(setVhost), t.Name); err != nil &&
 		!errors.Is(err, errNotThere) {
 		return err
 	}
 	if c.cfg.kind == mirrored {
-		err := c.api.setPolicy(ctx, c.cfg.vhost, policyName(t), "^"+regexp.QuoteMeta(t.Name)+`\.`,
+		err := c.api.setPolicy(ctx, c.cfg.Text(setVhost), policyName(t),
+			"^"+regexp.QuoteMeta(t.Name)+`\.`,
 			map[string]any{"ha-mode": "all", "ha-sync-mode": "automatic"})
 		if err != nil {
 			return fmt.Errorf("set the policy that mirrors its queues: %w", err)
@@ -140,7 +143,8 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 // exchangeExists reports whether there is an exchange of a name.
 func (c *cluster) exchangeExists(ctx context.Context, name string) (bool, error) {
 	err := c.withChannel(ctx, 0, func(ch *amqp.Channel) error {
-		return ch.ExchangeDeclarePassive(name, c.cfg.exchange, true, false, false, false, nil)
+		return ch.ExchangeDeclarePassive(name, c.cfg.Text(setExchangeType), true, false, false,
+			false, nil)
 	})
 	var answer *amqp.Error
 	switch {
@@ -152,9 +156,22 @@ func (c *cluster) exchangeExists(ctx context.Context, name string) (bool, error)
 	return false, fmt.Errorf("ask for exchange %s: %w", name, err)
 }
 
+// isMissing reports whether a server answers that there is no such queue.
+func isMissing(conn *amqp.Connection, queue string) bool {
+	ch, err := conn.Channel()
+	if err != nil {
+		return false
+	}
+	defer func() { _ = ch.Close() }() // the refusal has closed it
+	_, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil)
+	var refused *amqp.Error
+	return errors.As(err, &refused) && refused.Code == amqp.NotFound
+}
+
 func (c *cluster) declareExchange(ctx context.Context, t system.Topic) error {
 	err := c.withChannel(ctx, 0, func(ch *amqp.Channel) error {
-		return ch.ExchangeDeclare(t.Name, c.cfg.exchange, true, false, false, false, nil)
+		return ch.ExchangeDeclare(t.Name, c.cfg.Text(setExchangeType), true, false, false, false,
+			nil)
 	})
 	if err != nil {
 		return fmt.Errorf("make exchange %s: %w", t.Name, c.explainDeclare(err))
@@ -194,28 +211,18 @@ func (c *cluster) deleteQueues(ctx context.Context, t system.Topic, subscription
 // parallel for the endpoints.
 func (c *cluster) eachEndpoint(ctx context.Context, t system.Topic,
 	do func(ch *amqp.Channel, partition int) error) error {
-	endpoints := len(c.dialer.endpoints)
-	errs := make([]error, endpoints)
-	var wg sync.WaitGroup
-	for i := range min(endpoints, t.Partitions) {
-		wg.Go(func() {
-			errs[i] = c.withChannel(ctx, i, func(ch *amqp.Channel) error {
-				for partition := i; partition < t.Partitions; partition += endpoints {
-					if err := do(ch, partition); err != nil {
-						return err
-					}
+	endpoints := len(c.dialer.Endpoints)
+	errs := driver.DoAll(min(endpoints, t.Partitions), func(i int) error {
+		return c.withChannel(ctx, i, func(ch *amqp.Channel) error {
+			for partition := i; partition < t.Partitions; partition += endpoints {
+				if err := do(ch, partition); err != nil {
+					return err
 				}
-				return nil
-			})
+			}
+			return nil
 		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err // the error is the same for all, and is reported once
-		}
-	}
-	return nil
+	})
+	return cmp.Or(errs...) // the error is the same for all, and is reported once
 }
 
 // withChannel calls a function with a new channel to the endpoint with a number. The library's
@@ -291,7 +298,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		return ch.ExchangeDelete(t.Name, false, false)
 	}))
 	if c.cfg.kind == mirrored {
-		errs = append(errs, c.api.deletePolicy(ctx, c.cfg.vhost, policyName(t)))
+		errs = append(errs, c.api.deletePolicy(ctx, c.cfg.Text(setVhost), policyName(t)))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("delete topic %s: %w", t.Name, err)
@@ -315,11 +322,11 @@ func (c *cluster) Leader(ctx context.Context, t system.Topic, partition int) (st
 	if err != nil {
 		return "", err
 	}
-	return endpointOf(node, c.dialer.endpoints)
+	return endpointOf(node, c.dialer.Endpoints)
 }
 
 func (c *cluster) queueLeader(ctx context.Context, t system.Topic, partition int) (string, error) {
-	queues, err := c.api.queues(ctx, c.cfg.vhost, t.Name)
+	queues, err := c.api.queues(ctx, c.cfg.Text(setVhost), t.Name)
 	if err != nil {
 		return "", fmt.Errorf("ask for the queues of exchange %s: %w", t.Name, err)
 	}

@@ -71,7 +71,7 @@ func (redisSystem) Provision(ctx context.Context, p system.Provision) (system.Pr
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, starter{path, p}.build)
+	return servers.Provision(ctx, p, driver.BuildAt(p.Nodes, starter{path, p}.buildAt, clientPort))
 }
 
 // FindSoftware looks for the server's program.
@@ -84,14 +84,6 @@ func (redisSystem) FindSoftware(s system.Settings) error {
 type starter struct {
 	path string
 	system.Provision
-}
-
-func (s starter) build(ctx context.Context, c *driver.Cluster) (system.Provisioned, error) {
-	addresses, err := c.Addresses(s.Nodes, clientPort)
-	if err == nil {
-		err = s.buildAt(ctx, c, addresses)
-	}
-	return c, err
 }
 
 func (s starter) buildAt(ctx context.Context, c *driver.Cluster, addresses [][]string) error {

@@ -43,10 +43,6 @@ type consumer struct {
 	place   string     // in the streams, of the next read
 	payload []byte     // of the message being handled, and its key
 	key     []byte
-
-	life   context.Context // ends when the consumer must stop reading
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when run has ended
 }
 
 // OpenConsumer creates the subscription's groups, unless they exist, and reads.
@@ -65,13 +61,12 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 		streams: keys, partitions: make(map[string]int32, len(keys)),
 		acknowledge: o.Delivery != workload.AtMostOnce, count: c.Count(setCount),
 		handled: make([][]string, len(keys)), cursors: make([]string, len(keys)),
-		place: unread, ended: make(chan struct{}),
+		place: unread,
 	}
 	for i, key := range keys {
 		r.partitions[key], r.cursors[i] = int32(i), start
 	}
-	r.life, r.cancel = context.WithCancel(context.Background())
-	go r.run()
+	r.Begin(r.run)
 	return r, c.clients.Keep(ctx, r)
 }
 
@@ -115,8 +110,7 @@ func claimEvery(after time.Duration) time.Duration { return min(after, time.Seco
 
 // run handles entries until the consumer closes or cannot go on.
 func (r *consumer) run() {
-	defer close(r.ended)
-	for r.life.Err() == nil {
+	for r.Life.Err() == nil {
 		err := r.round()
 		switch {
 		case err == nil:
@@ -126,7 +120,7 @@ func (r *consumer) run() {
 		default:
 			// Entries whose delivery did not reach us are pending.
 			r.place = pending
-			clock.Sleep(r.life, driver.RetryPause)
+			clock.Sleep(r.Life, driver.RetryPause)
 		}
 	}
 	// Entries that can no longer be acknowledged go to others.
@@ -247,6 +241,6 @@ func (r *consumer) claim(after time.Duration) error {
 // acknowledged. If ctx ends first, the rest goes to other consumers after claim_after.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		return errors.Join(r.End(ctx, r.cancel, r.ended), r.client.Close())
+		return errors.Join(r.End(ctx), r.client.Close())
 	})
 }

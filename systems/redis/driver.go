@@ -48,7 +48,7 @@ func (redisSystem) Describe() system.Description {
 		Delivery:     []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings:     slices.Concat(clientSettings, serverSettings),
 		Clients:      aims,
-		Waits:        settingWaits,
+		Waits:        []system.Wait{system.Lingers(setLinger)},
 		Copies:       []string{setReplication},
 		Redelivery:   redelivery,
 		Capabilities: capabilities,

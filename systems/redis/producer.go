@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
@@ -95,8 +93,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry]) {
 	ctx := context.Background()
 	wait := p.of.wait(ctx)
-	deadline := time.Now().Add(p.of.Duration(setDelivery))
-	for {
+	driver.Resend(life, p.of.Duration(setDelivery), func() bool {
 		pipe := p.client.Pipeline()
 		for _, one := range batch {
 			_ = pipe.Process(ctx, one.Own.command) // only adds to the pipeline
@@ -105,11 +102,8 @@ func (p *producer) deliver(life context.Context, batch []*driver.Batched[entry])
 			_ = pipe.Process(ctx, wait)
 		}
 		execute(ctx, pipe)
-		again := unsent(batch) && time.Now().Before(deadline)
-		if !again || !clock.Sleep(life, driver.RetryPause) {
-			break
-		}
-	}
+		return unsent(batch)
+	})
 	waited := p.of.waited(wait)
 	for _, one := range batch {
 		err := p.outcome(life, one.Own.command.Err())

@@ -1,7 +1,6 @@
 package rocketmq
 
 import (
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -18,10 +17,4 @@ var aims = map[workload.Clients]system.Aim{
 		Sets: system.MustSet(setLinger + "=20ms"),
 		How:  "a batch fills for 20ms, or until it is full",
 	},
-}
-
-// settingWaits are the waits that settings cause.
-var settingWaits = []system.Wait{
-	{Series: result.Publish, Setting: setLinger,
-		Words: "the client waits up to %s for more messages"},
 }

@@ -44,9 +44,6 @@ type consumer struct {
 	readers   map[int32]*reader
 	abandoned atomic.Bool // closed without time: nothing more is committed
 
-	life   context.Context // ends when the consumer must stop taking messages
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when run has ended
 }
 
 // OpenConsumer creates the subscription's group, unless it exists, and joins it.
@@ -76,8 +73,7 @@ func (c *cluster) openConsumer(ctx context.Context, o system.ConsumerOptions, re
 			return driver.NewShares[*consumer](o)
 		}),
 		wake: driver.NewSignal(), links: make(map[string]*link),
-		readers: make(map[int32]*reader), ended: make(chan struct{})}
-	r.life, r.cancel = context.WithCancel(context.Background())
+		readers: make(map[int32]*reader)}
 	for _, p := range places {
 		r.links[p.broker] = &link{of: r, broker: p.broker}
 	}
@@ -86,7 +82,7 @@ func (c *cluster) openConsumer(ctx context.Context, o system.ConsumerOptions, re
 		_, joined := l.connection(ctx)
 		err = errors.Join(err, joined)
 	}
-	go r.run()
+	r.Begin(r.run)
 	if err != nil {
 		return nil, errors.Join(c.explain(err), r.Close(ctx))
 	}
@@ -102,10 +98,9 @@ func (r *consumer) AwaitAssignment(ctx context.Context) error {
 
 // run follows the group's members until the consumer closes.
 func (r *consumer) run() {
-	defer close(r.ended)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for r.life.Err() == nil {
+	for r.Life.Err() == nil {
 		if err := r.assign(); final(err) {
 			r.Fail(r.of.explain(err))
 			break
@@ -114,10 +109,10 @@ func (r *consumer) run() {
 		select {
 		case <-r.wake:
 		case <-timer.C:
-		case <-r.life.Done():
+		case <-r.Life.Done():
 		}
 	}
-	r.cancel()
+	r.Cancel()
 	for p := range r.readers {
 		r.release(p)
 	}
@@ -144,7 +139,7 @@ func (r *consumer) assign() error {
 			q := &reader{of: r, link: r.links[r.places[i].broker], partition: p,
 				queue: queueFields(r.group, r.Options.Topic.Name, r.places[i].queue),
 				ended: make(chan struct{})}
-			q.life, q.cancel = context.WithCancel(r.life)
+			q.life, q.cancel = context.WithCancel(r.Life)
 			r.readers[p] = q
 			r.shares.Change(r, true, p)
 			go q.run()
@@ -168,11 +163,11 @@ func (r *consumer) release(p int32) {
 func (r *consumer) members() (ids []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(r.links)) {
 		var k *conn
-		if k, err = r.links[name].connection(r.life); err != nil {
+		if k, err = r.links[name].connection(r.Life); err != nil {
 			continue
 		}
 		var f frame
-		f, err = k.ask(r.life, askMembers, fields{"consumerGroup": r.group}, nil)
+		f, err = k.ask(r.Life, askMembers, fields{"consumerGroup": r.group}, nil)
 		if err != nil {
 			continue
 		}
@@ -245,7 +240,7 @@ func (l *link) beat() {
 		return
 	}
 	l.beaten = time.Now()
-	if err := l.of.greet(l.of.life, l.conn); err != nil {
+	if err := l.of.greet(l.of.Life, l.conn); err != nil {
 		l.conn.cut()
 	}
 }
@@ -431,7 +426,7 @@ func (q *reader) handle(all []stored) bool {
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
 		r.abandoned.Store(ctx.Err() != nil)
-		err := r.End(ctx, r.cancel, r.ended)
+		err := r.End(ctx)
 		if err != nil {
 			for _, l := range r.links {
 				l.cut()

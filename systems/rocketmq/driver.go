@@ -42,7 +42,7 @@ func (rocketSystem) Describe() system.Description {
 		Delivery:       []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings:       slices.Concat(clientSettings, serverSettings),
 		Clients:        aims,
-		Waits:          settingWaits,
+		Waits:          []system.Wait{system.Lingers(setLinger)},
 		Copies:         []string{setReplication},
 		Redelivery:     redelivery,
 		OwnsPartitions: system.Always(true),
@@ -147,13 +147,10 @@ func (b broker) slaves() []string {
 func (c *cluster) brokers(ctx context.Context) (map[string]broker, error) {
 	var first error
 	for _, at := range c.options.Endpoints {
-		f, err := c.ask(ctx, at, askCluster, nil, nil)
 		var table struct {
 			Brokers map[string]broker `json:"brokerAddrTable"`
 		}
-		if err == nil {
-			err = json.Unmarshal(standardJSON(f.body), &table)
-		}
+		err := c.read(ctx, at, askCluster, nil, &table)
 		if err == nil && len(table.Brokers) == 0 {
 			err = fmt.Errorf("the name server %s knows no broker: start brokers whose "+
 				"namesrvAddr names it", at)
@@ -199,6 +196,15 @@ func (c *cluster) ask(ctx context.Context, address string, code int, with fields
 		return frame{}, err
 	}
 	return k.ask(ctx, code, with, body)
+}
+
+// read sends a request that is not measured, and reads the JSON of its answer.
+func (c *cluster) read(ctx context.Context, address string, code int, with fields, into any) error {
+	f, err := c.ask(ctx, address, code, with, nil)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(standardJSON(f.body), into)
 }
 
 // master returns the address of a broker's master, as the name server knows it now.

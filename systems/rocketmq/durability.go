@@ -2,7 +2,6 @@ package rocketmq
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,14 +66,10 @@ func (c *cluster) readServer(ctx context.Context, address, role string) (server,
 
 // inSync asks a master how many slaves follow it closely.
 func (c *cluster) inSync(ctx context.Context, master string) (int, error) {
-	f, err := c.ask(ctx, master, askReplicas, nil, nil)
 	var state struct {
 		Slaves int `json:"inSyncSlaveNums"`
 	}
-	if err == nil {
-		err = json.Unmarshal(f.body, &state)
-	}
-	if err != nil {
+	if err := c.read(ctx, master, askReplicas, nil, &state); err != nil {
 		return 0, fmt.Errorf("ask the master %s for its slaves: %w", master, c.explain(err))
 	}
 	return state.Slaves, nil
@@ -235,14 +230,10 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		for i, address := range append([]string{at}, b.slaves()...) {
-			f, err := c.ask(ctx, address, askRuntime, nil, nil)
 			var state struct {
 				Table map[string]string `json:"table"`
 			}
-			if err == nil {
-				err = json.Unmarshal(f.body, &state)
-			}
-			if err != nil {
+			if err := c.read(ctx, address, askRuntime, nil, &state); err != nil {
 				return nil, fmt.Errorf("ask %s for its version: %w", address, c.explain(err))
 			}
 			role := "master"

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -20,11 +18,11 @@ const bodyMost = 3 << 20
 
 // producer sends to one topic, to each broker by itself.
 type producer struct {
+	driver.Lanes[struct{}]
 	of      *cluster
 	topic   system.Topic
 	places  []place
 	closing driver.Closing
-	senders map[string]*sender // by broker
 }
 
 type batched = driver.Batched[struct{}]
@@ -49,11 +47,13 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	p := &producer{of: c, topic: o.Topic, places: places, senders: make(map[string]*sender)}
+	p := &producer{of: c, topic: o.Topic, places: places}
+	lanes := make(map[string]*driver.Batches[struct{}]) // by broker
 	for _, at := range places {
-		if p.senders[at.broker] == nil {
-			p.senders[at.broker] = p.newSender(o, at.broker)
+		if lanes[at.broker] == nil {
+			lanes[at.broker] = p.newSender(o, at.broker).Batches
 		}
+		p.Lanes = append(p.Lanes, lanes[at.broker])
 	}
 	return p, c.clients.Keep(ctx, p)
 }
@@ -74,36 +74,9 @@ func (p *producer) newSender(o system.ProducerOptions, broker string) *sender {
 // keyMost is a message's part in bodyMost for its key.
 const keyMost = 256
 
-// Send implements system.Producer.
-func (p *producer) Send(m *system.Message) {
-	one := [1]*system.Message{m}
-	p.SendBatch(one[:])
-}
-
-// SendBatch implements system.BatchSender: messages to one broker join the same batch.
-func (p *producer) SendBatch(batch []*system.Message) {
-	at := func(m *system.Message) string { return p.places[m.Partition].broker }
-	for len(batch) > 0 {
-		if err := driver.CheckPartition(batch[0], len(p.places)); err != nil {
-			batch[0].Done(err)
-			batch = batch[1:]
-			continue
-		}
-		n := 1
-		for n < len(batch) && driver.CheckPartition(batch[n], len(p.places)) == nil &&
-			at(batch[n]) == at(batch[0]) {
-			n++
-		}
-		p.senders[at(batch[0])].SendBatch(batch[:n])
-		batch = batch[n:]
-	}
-}
-
 // Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
-	return p.closing.Once(&p.of.clients, p, func() error {
-		return driver.CloseAll(ctx, slices.Collect(maps.Values(p.senders)))
-	})
+	return p.closing.Once(&p.of.clients, p, func() error { return p.Lanes.Close(ctx) })
 }
 
 // deliver sends a batch, a request for each of its partitions, and reads the answers. Brokers
@@ -151,10 +124,7 @@ func (s *sender) round(life context.Context, k *conn, err error, last bool) (lef
 			left = true
 			continue
 		}
-		outcome := s.outcome(life, failed[i])
-		for _, one := range group {
-			s.End(one, outcome)
-		}
+		s.EndAll(group, s.outcome(life, failed[i]))
 		s.groups[i] = group[:0]
 	}
 	return left

@@ -34,15 +34,12 @@ func (c *cluster) places(ctx context.Context, topic string) ([]place, error) {
 	}
 	var all []place
 	for i, at := range masters {
-		f, err := c.ask(ctx, at, askTopic, fields{"topic": topic}, nil)
-		if says(err, saysNoTopic) {
-			continue
-		}
 		var config struct {
 			Queues int `json:"readQueueNums"`
 		}
-		if err == nil {
-			err = json.Unmarshal(standardJSON(f.body), &config)
+		err := c.read(ctx, at, askTopic, fields{"topic": topic}, &config)
+		if says(err, saysNoTopic) {
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look for topic %s: %w", topic, c.explain(err))
@@ -116,13 +113,10 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 		return err
 	}
 	for _, at := range masters {
-		f, err := c.ask(ctx, at, askGroups, fields{"topic": t.Name}, nil)
 		var groups struct {
 			List []string `json:"groupList"`
 		}
-		if err == nil {
-			err = json.Unmarshal(standardJSON(f.body), &groups)
-		}
+		err := c.read(ctx, at, askGroups, fields{"topic": t.Name}, &groups)
 		for _, group := range groups.List {
 			if strings.HasPrefix(group, t.Name+groupMark) {
 				err = cmp.Or(err, c.deleteGroup(ctx, at, group))

@@ -4,8 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -87,26 +85,22 @@ func (sqsSystem) Provision(ctx context.Context, p system.Provision) (system.Prov
 	if err != nil {
 		return nil, err
 	}
-	return servers.Provision(ctx, p, func(ctx context.Context, c *driver.Cluster) (
-		system.Provisioned, error,
-	) {
-		return c, start(ctx, c, java, p.Settings)
-	})
+	return servers.Provision(ctx, p, driver.BuildAt(1, func(ctx context.Context, c *driver.Cluster,
+		addresses [][]string) error {
+		return start(ctx, c, java, p.Settings, addresses[0][0])
+	}, clientPort))
 }
 
 // start starts the server of a cluster.
-func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Settings) error {
-	addresses, err := c.Addresses(1, clientPort)
-	if err != nil {
-		return err
-	}
-	n := c.Add(nodeName, addresses[0][0])
+func start(ctx context.Context, c *driver.Cluster, java driver.Java, s system.Settings,
+	address string) error {
+	n := c.Add(nodeName, address)
 	if err := java.Furnish(c, n, map[string]string{configFile: elasticConfig(n, s)}); err != nil {
 		return err
 	}
 	options := append(java.Options(n, s.Bytes(setHeap)), "-XX:+UseSerialGC",
 		"-Dconfig.file="+n.Path(configFile))
-	err = c.Launch(c.Members(), func(*driver.Node) process.Spec {
+	err := c.Launch(c.Members(), func(*driver.Node) process.Spec {
 		return java.Command(options, elasticClass)
 	})
 	if err != nil {
@@ -129,19 +123,5 @@ messages-storage { enabled = %[5]t, driver-class = "org.h2.Driver", uri = %[6]q 
 
 // isHealthy returns nil when the server reports that it is healthy.
 func isHealthy(ctx context.Context, n *driver.Node) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Address+"/health", nil)
-	if err != nil {
-		return err
-	}
-	r.Close = true
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return driver.PlainError(err)
-	}
-	defer func() { _ = answer.Body.Close() }() // already read
-	said, err := io.ReadAll(io.LimitReader(answer.Body, 100))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("it says %q", said)
-	}
-	return err
+	return driver.GetPlain(ctx, n.Address, "/health", nil)
 }

@@ -3,7 +3,6 @@ package sqs
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,12 +32,8 @@ type consumer struct {
 
 	handling  sync.Mutex      // held while Receive runs
 	strangers map[string]bool // messages that are not base64, by id
-	open      context.Context // ends when the consumer must stop receiving
-	shut      context.CancelFunc
-	life      context.Context // ends when requests must end at once
-	cancel    context.CancelFunc
-	polls     sync.WaitGroup
-	ended     chan struct{} // closed when every poll has ended
+	requests  context.Context // ends when requests must end at once
+	abort     context.CancelFunc
 }
 
 // OpenConsumer creates the subscription's queues, unless they exist, and polls them.
@@ -74,22 +69,21 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 func newConsumer(c *cluster, o system.ConsumerOptions) *consumer {
 	r := &consumer{
 		Receiver: driver.Receiver{Options: o}, of: c,
-		deleteFirst: o.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
+		deleteFirst: o.Delivery == workload.AtMostOnce,
 	}
-	r.open, r.shut = context.WithCancel(context.Background())
-	r.life, r.cancel = context.WithCancel(context.Background())
+	r.requests, r.abort = context.WithCancel(context.Background())
 	return r
 }
 
 // begin starts the polls, which Close ends.
 func (r *consumer) begin(all ...*poll) {
-	for _, p := range all {
-		r.polls.Go(p.run)
-	}
-	go func() {
-		r.polls.Wait()
-		close(r.ended)
-	}()
+	r.Begin(func() {
+		var polls sync.WaitGroup
+		for _, p := range all {
+			polls.Go(p.run)
+		}
+		polls.Wait()
+	})
 }
 
 // poll receives from one queue, repeatedly.
@@ -108,21 +102,21 @@ const missingFor = time.Minute
 // run takes messages until the consumer closes or cannot go on.
 func (p *poll) run() {
 	seen := time.Now() // the queue
-	for p.open.Err() == nil {
+	for p.Life.Err() == nil {
 		got, err := p.receive()
 		switch {
 		case err == nil:
 			seen = time.Now()
 			p.taking(got)
-		case p.life.Err() != nil:
+		case p.requests.Err() != nil:
 			return
 		case isMissing(err) && !p.of.amazon && time.Since(seen) < missingFor:
-			clock.Sleep(p.open, retryPause)
+			clock.Sleep(p.Life, driver.RetryPause)
 		case final(err):
 			p.Fail(p.of.explain(err))
 			return
 		default:
-			clock.Sleep(p.open, retryPause)
+			clock.Sleep(p.Life, driver.RetryPause)
 		}
 	}
 }
@@ -146,7 +140,7 @@ func (p *poll) receive() ([]types.Message, error) {
 	if short {
 		wait = 0
 	}
-	ctx, cancel := context.WithTimeout(p.life, wait+p.of.Duration(setRequest))
+	ctx, cancel := context.WithTimeout(p.requests, wait+p.of.Duration(setRequest))
 	defer cancel()
 	got, err := p.of.client.ReceiveMessage(ctx, &awssqs.ReceiveMessageInput{
 		QueueUrl: &p.url, MaxNumberOfMessages: batchMost, WaitTimeSeconds: int32(wait.Seconds()),
@@ -156,7 +150,7 @@ func (p *poll) receive() ([]types.Message, error) {
 		return nil, err
 	}
 	if short && len(got.Messages) == 0 {
-		clock.Sleep(p.open, fifoPause)
+		clock.Sleep(p.Life, fifoPause)
 	}
 	return got.Messages, nil
 }
@@ -167,7 +161,7 @@ func (p *poll) take(got []types.Message) {
 		return
 	}
 	if p.deleteFirst {
-		if p.open.Err() != nil {
+		if p.Life.Err() != nil {
 			p.giveBack(got)
 			return
 		}
@@ -239,7 +233,7 @@ func (r *consumer) hadStranger(id string) bool {
 // delete acknowledges messages, and returns those that were deleted.
 func (p *poll) delete(some []types.Message) (deleted []types.Message) {
 	for attempt := 0; len(some) > 0 && attempt < deleteAttempts; attempt++ {
-		if attempt > 0 && !clock.Sleep(p.life, retryPause) {
+		if attempt > 0 && !clock.Sleep(p.requests, driver.RetryPause) {
 			break
 		}
 		entries := make([]types.DeleteMessageBatchRequestEntry, len(some))
@@ -247,7 +241,7 @@ func (p *poll) delete(some []types.Message) (deleted []types.Message) {
 			entries[i] = types.DeleteMessageBatchRequestEntry{Id: &entryIDs[i],
 				ReceiptHandle: some[i].ReceiptHandle}
 		}
-		ctx, cancel := context.WithTimeout(p.life, p.of.Duration(setRequest))
+		ctx, cancel := context.WithTimeout(p.requests, p.of.Duration(setRequest))
 		got, err := p.of.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{
 			QueueUrl: &p.url, Entries: entries,
 		})
@@ -284,7 +278,7 @@ func (p *poll) giveBack(some []types.Message) {
 		entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{Id: &entryIDs[i],
 			ReceiptHandle: some[i].ReceiptHandle}
 	}
-	ctx, cancel := context.WithTimeout(p.life, p.of.Duration(setRequest))
+	ctx, cancel := context.WithTimeout(p.requests, p.of.Duration(setRequest))
 	defer cancel()
 	_, _ = p.of.client.ChangeMessageVisibilityBatch(ctx,
 		&awssqs.ChangeMessageVisibilityBatchInput{QueueUrl: &p.url, Entries: entries})
@@ -294,10 +288,8 @@ func (p *poll) giveBack(some []types.Message) {
 // If ctx ends first, the rest goes to other consumers after visibility_timeout.
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		r.shut()
-		err := driver.AwaitHandled(ctx, r.ended)
-		r.Stop()
-		r.cancel()
-		return errors.Join(err)
+		err := r.End(ctx)
+		r.abort()
+		return err
 	})
 }

@@ -87,9 +87,8 @@ func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 }
 
 const (
-	askWithin  = 5 * time.Second
-	retryPause = 50 * time.Millisecond
-	batchMost  = 10 // messages of a request, in both directions
+	askWithin = 5 * time.Second
+	batchMost = 10 // messages of a request, in both directions
 )
 
 var _ driver.CompleteCluster = (*cluster)(nil)

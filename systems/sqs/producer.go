@@ -10,14 +10,13 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
@@ -29,8 +28,8 @@ const keyAttribute = "k"
 
 // producer sends to the queues of one topic.
 type producer struct {
+	driver.Lanes[entry]
 	of      *cluster
-	lines   []*line // by partition
 	sending sync.WaitGroup
 	closing driver.Closing
 }
@@ -89,7 +88,7 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 		requests = 1
 	}
 	for i := range o.Topic.Partitions {
-		p.lines = append(p.lines, p.newLine(topic, i, requests, o))
+		p.Lanes = append(p.Lanes, p.newLine(topic, i, requests, o).Batches)
 	}
 	return p, c.clients.Keep(ctx, p)
 }
@@ -112,33 +111,6 @@ func (p *producer) newLine(
 		Partitions: o.Topic.Partitions, Create: createEntry, Fill: l.fill, Deliver: l.deliver,
 	})
 	return l
-}
-
-// Send hands the message to the queue of its partition.
-func (p *producer) Send(m *system.Message) {
-	if err := driver.CheckPartition(m, len(p.lines)); err != nil {
-		m.Done(err)
-		return
-	}
-	p.lines[m.Partition].Send(m)
-}
-
-// SendBatch hands over consecutive messages of a partition in one call.
-func (p *producer) SendBatch(batch []*system.Message) {
-	for len(batch) > 0 {
-		n := 1
-		for n < len(batch) && batch[n].Partition == batch[0].Partition {
-			n++
-		}
-		if driver.CheckPartition(batch[0], len(p.lines)) == nil {
-			p.lines[batch[0].Partition].SendBatch(batch[:n])
-		} else {
-			for _, m := range batch[:n] {
-				p.Send(m)
-			}
-		}
-		batch = batch[n:]
-	}
 }
 
 // createEntry creates an entry that later messages reuse.
@@ -283,13 +255,7 @@ func (l *line) note(some []*driver.Batched[entry], a answer) {
 // entryError returns the error of one message in an answer. An error that is not the sender's
 // fault may have happened after the message was stored.
 func entryError(e *types.BatchResultErrorEntry) error {
-	var code, message string
-	if e.Code != nil {
-		code = *e.Code
-	}
-	if e.Message != nil {
-		message = *e.Message
-	}
+	code, message := aws.ToString(e.Code), aws.ToString(e.Message)
 	if e.SenderFault {
 		return fmt.Errorf("the queue refuses the message: %s: %s", code, message)
 	}
@@ -303,21 +269,20 @@ func (l *line) sendTo(
 	life context.Context, url string, entries []types.SendMessageBatchRequestEntry,
 ) answer {
 	c := l.of.of
-	deadline := time.Now().Add(c.Duration(setDelivery))
-	for {
+	var got *awssqs.SendMessageBatchOutput
+	var err error
+	driver.Resend(life, c.Duration(setDelivery), func() bool {
 		ctx, cancel := context.WithTimeout(life, c.Duration(setRequest))
-		got, err := c.client.SendMessageBatch(ctx, &awssqs.SendMessageBatchInput{
+		defer cancel()
+		got, err = c.client.SendMessageBatch(ctx, &awssqs.SendMessageBatchInput{
 			QueueUrl: &url, Entries: entries,
 		})
-		cancel()
-		if err == nil {
-			return answer{failed: got.Failed}
-		}
-		again := errors.Is(err, errNotConnected) || isThrottled(err)
-		if !again || time.Now().After(deadline) || !clock.Sleep(life, retryPause) {
-			return answer{err: c.outcome(life, err)}
-		}
+		return errors.Is(err, errNotConnected) || isThrottled(err)
+	})
+	if err != nil {
+		return answer{err: c.outcome(life, err)}
 	}
+	return answer{failed: got.Failed}
 }
 
 // outcome classifies the error of a request: without an answer, or after a failure of the server,
@@ -337,7 +302,7 @@ func (c *cluster) outcome(life context.Context, err error) error {
 // Close waits within ctx for the outstanding answers.
 func (p *producer) Close(ctx context.Context) error {
 	return p.closing.Once(&p.of.clients, p, func() error {
-		err := driver.CloseAll(ctx, p.lines)
+		err := p.Lanes.Close(ctx)
 		p.sending.Wait() // until the lines have ended their requests
 		return err
 	})

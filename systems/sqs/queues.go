@@ -203,7 +203,7 @@ func (c *cluster) createQueues(ctx context.Context, t system.Topic, subscription
 
 // awaitQueue waits until a new queue answers, on Amazon SQS up to a second.
 func (c *cluster) awaitQueue(ctx context.Context, url string) error {
-	return driver.Until(ctx, retryPause, func() (bool, error) {
+	return driver.Until(ctx, driver.RetryPause, func() (bool, error) {
 		_, err := c.readAttributes(ctx, url)
 		return err != nil && isMissing(err), c.explain(err)
 	})

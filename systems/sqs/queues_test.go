@@ -216,6 +216,7 @@ func TestStrangerIsLeftInTheQueue(t *testing.T) {
 		r := newConsumer(c, system.ConsumerOptions{Delivery: delivery,
 			Receive: func(m system.Received) { payloads = append(payloads, string(m.Payload)) },
 			Failed:  func(err error) { t.Error(err) }})
+		r.Begin(func() {})
 		p := &poll{consumer: r, url: "http://" + s.address + "/0/q"}
 		message := func(id, body string) types.Message {
 			return types.Message{MessageId: &id, Body: &body, ReceiptHandle: aws.String("of " + id)}

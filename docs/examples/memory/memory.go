@@ -229,12 +229,11 @@ type consumer struct {
 	queue   *queue
 	closing driver.Closing
 	closed  bool // the queue's lock guards it
-	ended   chan struct{}
 }
 
 func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (system.Consumer,
 	error) {
-	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c, ended: make(chan struct{})}
+	r := &consumer{Receiver: driver.Receiver{Options: o}, of: c}
 	err := c.broker.of(o.Topic.Name, func(all map[string]*queue) {
 		if all[o.Subscription] == nil {
 			all[o.Subscription] = newQueue()
@@ -244,13 +243,12 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	go r.run()
+	r.Begin(r.run)
 	return r, c.clients.Keep(ctx, r)
 }
 
 // run hands over messages until the consumer is closed. A message that is not handled goes back.
 func (r *consumer) run() {
-	defer close(r.ended)
 	for {
 		m, ok := r.next()
 		if !ok {
@@ -284,11 +282,10 @@ func (r *consumer) next() (m system.Received, ok bool) {
 
 func (r *consumer) Close(ctx context.Context) error {
 	return r.closing.Once(&r.of.clients, r, func() error {
-		return r.End(ctx, func() {
-			r.queue.Lock()
-			r.closed = true
-			r.queue.Unlock()
-			r.queue.changed.Broadcast()
-		}, r.ended)
+		r.queue.Lock()
+		r.closed = true
+		r.queue.Unlock()
+		r.queue.changed.Broadcast()
+		return r.End(ctx)
 	})
 }

@@ -51,10 +51,6 @@ type Consumer struct {
 
 	heard    atomic.Bool // a message came since watch looked
 	watching sync.WaitGroup
-
-	life   context.Context // ends when the consumer must stop receiving
-	cancel context.CancelFunc
-	ended  chan struct{} // closed when run has ended
 }
 
 // NewConsumer opens a consumer. It returns when the server has accepted the links of all
@@ -62,7 +58,7 @@ type Consumer struct {
 func NewConsumer(ctx context.Context, o ConsumerOptions) (system.Consumer, error) {
 	r := &Consumer{
 		Receiver: driver.Receiver{Options: o.Handle}, o: o,
-		early: o.Handle.Delivery == workload.AtMostOnce, ended: make(chan struct{}),
+		early: o.Handle.Delivery == workload.AtMostOnce,
 	}
 	c, err := o.Dialer.Dial(ctx, 0)
 	if err != nil {
@@ -73,9 +69,8 @@ func NewConsumer(ctx context.Context, o ConsumerOptions) (system.Consumer, error
 		c.Cut()
 		return nil, o.Dialer.Explain(err)
 	}
-	r.life, r.cancel = context.WithCancel(context.Background())
 	r.conn = c
-	go r.run(c, receivers)
+	r.Begin(func() { r.run(c, receivers) })
 	if o.Exists != nil {
 		r.watching.Go(r.watch)
 	}
@@ -98,16 +93,15 @@ func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, err
 
 // run receives until the consumer closes, and follows a failover.
 func (r *Consumer) run(c *Conn, receivers []*goamqp.Receiver) {
-	defer close(r.ended)
 	for {
 		r.receiveAll(receivers)
-		if r.life.Err() != nil || r.Stopped() {
+		if r.Life.Err() != nil || r.Stopped() {
 			return // Close closes the connection
 		}
 		c.Cut()
-		c = r.o.Dialer.redial(r.life, c.number+1,
+		c = r.o.Dialer.redial(r.Life, c.number+1,
 			func(c *Conn) (err error) {
-				ctx, cancel := context.WithTimeout(r.life, openWithin)
+				ctx, cancel := context.WithTimeout(r.Life, openWithin)
 				defer cancel()
 				receivers, err = r.attach(ctx, c)
 				return err
@@ -132,12 +126,12 @@ const (
 
 // watch fails the consumer when its sources were deleted.
 func (r *Consumer) watch() {
-	for absent := 0; clock.Sleep(r.life, lookEvery); {
+	for absent := 0; clock.Sleep(r.Life, lookEvery); {
 		if r.heard.Swap(false) {
 			absent = 0
 			continue
 		}
-		ctx, cancel := context.WithTimeout(r.life, openWithin)
+		ctx, cancel := context.WithTimeout(r.Life, openWithin)
 		exist, err := r.o.Exists(ctx)
 		cancel()
 		switch {
@@ -167,7 +161,7 @@ func (r *Consumer) hold(c *Conn) bool {
 
 // receiveAll receives from all partitions until one of them ends.
 func (r *Consumer) receiveAll(receivers []*goamqp.Receiver) {
-	ctx, cancel := context.WithCancel(r.life)
+	ctx, cancel := context.WithCancel(r.Life)
 	defer cancel()
 	var all sync.WaitGroup
 	for i, one := range receivers {
@@ -246,9 +240,9 @@ func Key(m *goamqp.Message) []byte {
 // The server gives the other messages to other consumers. Close is idempotent.
 func (r *Consumer) Close(ctx context.Context) error {
 	return r.closing.Once(r.o.Clients, r, func() error {
-		r.cancel()
+		r.Cancel()
 		r.watching.Wait()
-		err := driver.AwaitHandled(ctx, r.ended)
+		err := r.Await(ctx)
 		r.mu.Lock()
 		r.Stop()
 		c := r.conn
