@@ -211,26 +211,20 @@ func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
 
 // oneSet refuses runs of different sets of trials.
 func oneSet(runs []*result.Saved) error {
-	example := map[string]string{}
-	var sets []string
+	seen := map[string]bool{}
+	var ways []string
 	for _, s := range runs {
 		set := ""
 		if s.Run.Trial != nil {
 			set = s.Run.Trial.Set
 		}
-		if example[set] == "" {
-			example[set] = relative(s.Dir)
-			sets = append(sets, set)
+		if set != "" && !seen[set] && len(ways) < 3 {
+			ways = append(ways, "plimsoll compare "+relative(s.Dir))
 		}
+		seen[set] = true
 	}
-	if len(sets) < 2 {
+	if len(seen) < 2 {
 		return nil
-	}
-	var ways []string
-	for _, set := range sets {
-		if set != "" && len(ways) < 3 {
-			ways = append(ways, "plimsoll compare "+example[set])
-		}
 	}
 	return errors.New(
 		"these runs are of different sets of trials: name one set by any run of it (" +

@@ -90,8 +90,8 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 
 // measured returns the runs of all cells and rounds of a sweep that can be read.
 func measured(folder *sweep.Folder) []*result.Saved {
-	dir, p := folder.Dir(), folder.Saved
-	return slices.DeleteFunc(slices.Concat(sweeps.CellRuns(dir, p), sweeps.FurtherRuns(dir, p)),
+	runs, further := sweeps.Runs(folder.Dir(), folder.Saved)
+	return slices.DeleteFunc(slices.Concat(runs, further),
 		func(s *result.Saved) bool { return s == nil })
 }
 
@@ -349,8 +349,8 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 // showSweep prints the table of all cells and writes the sweep's report. It reports whether the
 // systems kept their promises in every cell.
 func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
-	runs := sweeps.CellRuns(dir, p)
-	all := sweeps.Report(p, runs, sweeps.FurtherRuns(dir, p))
+	runs, further := sweeps.Runs(dir, p)
+	all := sweeps.Report(p, runs, further)
 	path, err := writePage(dir, all.Page)
 	if err == nil {
 		err = con.print(all, of, false, path)

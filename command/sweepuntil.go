@@ -41,7 +41,7 @@ type sweepRounds struct {
 // none that the time left cannot hold.
 func (r *sweepRounds) next() ([]sweep.Further, error) {
 	p := r.folder.Saved
-	runs, further := sweeps.CellRuns(r.folder.Dir(), p), sweeps.FurtherRuns(r.folder.Dir(), p)
+	runs, further := sweeps.Runs(r.folder.Dir(), p)
 	known, err := compare.KnownCells(p, runs, further)
 	if err != nil {
 		return nil, err

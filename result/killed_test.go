@@ -151,15 +151,15 @@ func TestWhatProcessesUsed(t *testing.T) {
 func TestTheWindowOfARun(t *testing.T) {
 	r := Run{Phases: []Phase{{Name: PhaseWarmup, StartNs: 1, EndNs: 5},
 		{Name: PhaseMeasure, StartNs: 5, EndNs: 9}}}
-	if from, to, ok := r.window(); from != 5 || to != 9 || !ok {
+	if from, to, ok := r.Window(); from != 5 || to != 9 || !ok {
 		t.Error(from, to, ok)
 	}
 	r.Phases[1].EndNs = 0
-	if from, to, ok := r.window(); from != 5 || to != math.MaxInt64 || !ok {
+	if from, to, ok := r.Window(); from != 5 || to != math.MaxInt64 || !ok {
 		t.Error(from, to, ok)
 	}
 	r.Phases = r.Phases[:1]
-	if from, to, ok := r.window(); from != 0 || to != 0 || ok {
+	if from, to, ok := r.Window(); from != 0 || to != 0 || ok {
 		t.Error(from, to, ok)
 	}
 	for _, c := range []struct {

@@ -72,7 +72,7 @@ func (t *MinuteTally) Minutes(windowNs int64) []Minute {
 
 // minutes returns the minutes of a saved run.
 func (s *Saved) minutes() []Minute {
-	from, to, ok := s.Run.window()
+	from, to, ok := s.Run.Window()
 	if !ok || s.Run.Load.Closed == nil {
 		return nil
 	}
@@ -92,8 +92,9 @@ func MinuteAt(startNs, endNs, windowFromNs, windowToNs int64) int64 {
 	return max(min(startNs/2+endNs/2, windowToNs-1)-windowFromNs, 0)
 }
 
-// window returns the times between which the run measured; ok is false when it never did.
-func (r *Run) window() (from, to int64, ok bool) {
+// Window returns the measured window, in ns since the run started. A window without an end on
+// record never ends; ok is false when there is no window.
+func (r *Run) Window() (from, to int64, ok bool) {
 	for _, p := range r.Phases {
 		if p.Name == PhaseMeasure {
 			if p.EndNs == 0 {

@@ -109,7 +109,7 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 		shares[i] = c.Share
 		if !validClass(c.Name) || names[c.Name] {
 			doc.Reject(at+".name", fmt.Sprintf("is %q: write a name of its own for each class, of "+
-				"up to %d small letters", shorten(c.Name), maxClassName))
+				"up to %d small letters", strict.Shorten(c.Name), maxClassName))
 		}
 		names[c.Name] = true
 		sizeRange{c.Least, c.Most}.check(doc, at+".size")

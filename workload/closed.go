@@ -26,12 +26,12 @@ func (b *Batch) UnmarshalText(text []byte) error {
 	least, err := quantity.ParseCount(from)
 	if err != nil {
 		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10",
-			shorten(string(text)))
+			strict.Shorten(string(text)))
 	}
 	most, err := quantity.ParseCount(to)
 	if err != nil {
 		return fmt.Errorf("%q is not a number of messages: write 10, or 1..10",
-			shorten(string(text)))
+			strict.Shorten(string(text)))
 	}
 	*b = Batch{int(least), int(most)}
 	return nil

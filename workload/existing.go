@@ -49,7 +49,8 @@ func (w *Workload) checkExisting(doc *strict.Document) {
 			doc.Reject(path, fmt.Sprintf("must be printable text of at most %d bytes",
 				maxTopicName))
 		case slices.Index(w.Existing, name) < i:
-			doc.Reject(path, fmt.Sprintf("names %q again: name each topic once", shorten(name)))
+			doc.Reject(path, fmt.Sprintf("names %q again: name each topic once",
+				strict.Shorten(name)))
 		}
 	}
 	if w.Backlog != nil {

@@ -353,7 +353,7 @@ func ParseFault(text string) (f Fault, given Given, err error) {
 		case t.into == nil:
 			return f, given, fmt.Errorf(
 				"%q: %q is neither at, within, every, for nor to: write it like 'kill leader at "+
-					"20s for 10s'", text, shorten(words[0]))
+					"20s for 10s'", text, strict.Shorten(words[0]))
 		case *t.told:
 			return f, given, fmt.Errorf("%q: %s is given twice", text, words[0])
 		case len(words) == 1:

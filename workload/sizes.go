@@ -124,7 +124,7 @@ func (s *Sizes) readLognormal(words []string) error {
 		into := given[words[i]]
 		if into == nil {
 			return fmt.Errorf("has %q where p50, p99 or max is expected, each once: %s",
-				shorten(words[i]), right)
+				strict.Shorten(words[i]), right)
 		}
 		size, err := quantity.ParseBytes(words[i+1])
 		if err != nil {
@@ -178,7 +178,7 @@ func readShares(text, right string, most int) ([]shareText, error) {
 		}
 		if !found {
 			return nil, fmt.Errorf("has %q where a share and a value are expected: write them "+
-				"like %s", shorten(one), right)
+				"like %s", strict.Shorten(one), right)
 		}
 		share, err := quantity.ParseShare(first)
 		if err != nil {

@@ -136,7 +136,7 @@ func oneOf[T ~string](doc *strict.Document, path string, word T, allowed []T) bo
 		}
 		names[i] = string(a)
 	}
-	message := fmt.Sprintf("must be %s, not %q", orList(names), shorten(string(word)))
+	message := fmt.Sprintf("must be %s, not %q", orList(names), strict.Shorten(string(word)))
 	if near := strict.Nearest(string(word), names); near != "" {
 		message += fmt.Sprintf(": did you mean %q?", near)
 	}
@@ -147,13 +147,6 @@ func oneOf[T ~string](doc *strict.Document, path string, word T, allowed []T) bo
 func orList(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
-func shorten(s string) string {
-	if runes := []rune(s); len(runes) > 40 {
-		return string(runes[:40]) + "..."
-	}
-	return s
 }
 
 func (w *Workload) checkLoad(doc *strict.Document) {

@@ -141,7 +141,8 @@ func (c *Comparison) tooFew() []string {
 		return []string{
 			fmt.Sprintf("%d runs against %d can show differences of other figures only if %s "+
 				"differ%s: take at least %d of each to show them by themselves",
-				a, b, names, singular(len(primary)), stats.Evenly(ofOthers/float64(len(others))))}
+				a, b, names, map[bool]string{true: "s"}[len(primary) == 1],
+				stats.Evenly(ofOthers/float64(len(others))))}
 	}
 	return nil
 }
@@ -150,12 +151,4 @@ func (c *Comparison) tooFew() []string {
 // difference. The difference may still be too small to be shown.
 func rejected(effects []*Effect, alpha float64) bool {
 	return holm(effects, alpha, func(*Effect) {})
-}
-
-// singular returns the ending of a verb for the given number of subjects.
-func singular(subjects int) string {
-	if subjects == 1 {
-		return "s"
-	}
-	return ""
 }

@@ -25,10 +25,7 @@ type scatter struct {
 func spread(a, b spans) float64 {
 	sum, dof := 0.0, 0.0
 	for _, side := range []spans{a, b} {
-		logs := make([]float64, len(side))
-		for i, v := range side {
-			logs[i] = math.Log(v.Least)
-		}
+		logs := logarithms(side.least())
 		if n := float64(len(side) - 1); n > 0 {
 			sum, dof = sum+n*moremath.Variance(logs), dof+n
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Gate is a condition under which B fails.
@@ -47,15 +48,15 @@ func parseCondition(text, example string) (Gate, error) {
 	g := Gate{Text: strings.Join(strings.Fields(text), " ")}
 	at := strings.IndexAny(text, "<>=!")
 	if at < 0 {
-		return g, fmt.Errorf("%q holds no > or <: %s", figure.Shorten(g.Text), example)
+		return g, fmt.Errorf("%q holds no > or <: %s", strict.Shorten(g.Text), example)
 	}
 	name, sign, bound := strings.TrimSpace(text[:at]), text[at], strings.TrimSpace(text[at+1:])
 	if sign != '<' && sign != '>' || strings.HasPrefix(bound, "=") {
 		return g, fmt.Errorf("%q compares with a sign other than > and <: %s",
-			figure.Shorten(g.Text), example)
+			strict.Shorten(g.Text), example)
 	}
 	if name == "" || bound == "" {
-		return g, fmt.Errorf("%q lacks its figure or its bound: %s", figure.Shorten(g.Text),
+		return g, fmt.Errorf("%q lacks its figure or its bound: %s", strict.Shorten(g.Text),
 			example)
 	}
 	var err error
@@ -74,7 +75,7 @@ func (g *Gate) parseBound(bound string) (err error) {
 		case err != nil || !(g.Bound > 0 && g.Bound <= 1e6):
 			return fmt.Errorf(
 				"%q is no multiple: write 1.10x for ten per cent more, 0.95x for five less",
-				figure.Shorten(bound))
+				strict.Shorten(bound))
 		case g.Figure.Unit == figure.Messages:
 			return fmt.Errorf("%s is a count, often 0, which has no multiples: write %s > 0",
 				g.Figure.Name, g.Figure.Name)
@@ -83,7 +84,7 @@ func (g *Gate) parseBound(bound string) (err error) {
 	}
 	if strings.HasSuffix(bound, "%") {
 		return fmt.Errorf("%q is a share: write 1.10x for ten per cent more, 0.95x for five less",
-			figure.Shorten(bound))
+			strict.Shorten(bound))
 	}
 	g.Bound, err = g.Figure.Unit.Parse(bound)
 	if err == nil && g.Bound <= 0 && g.Figure.Unit == figure.Nanoseconds {

@@ -8,13 +8,14 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Absolute refuses a gate with a multiple of another side's figure, which a run by itself lacks.
 func (g Gate) Absolute() error {
 	if g.Relative {
 		return fmt.Errorf("%q is a multiple of another run's figure: write a value like 20ms, or "+
-			"compare two sets (plimsoll compare A B --fail-if)", figure.Shorten(g.Text))
+			"compare two sets (plimsoll compare A B --fail-if)", strict.Shorten(g.Text))
 	}
 	return nil
 }

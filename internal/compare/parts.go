@@ -133,10 +133,8 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 
 // endOfWindow returns the end of the measured window, in ns since the run's start.
 func endOfWindow(r *result.Run) int64 {
-	for _, p := range r.Phases {
-		if p.Name == result.PhaseMeasure {
-			return p.EndNs
-		}
+	if _, end, ok := r.Window(); ok {
+		return end
 	}
 	return math.MaxInt64
 }

@@ -55,15 +55,15 @@ func shown(blocks []Block, m medium) []Block {
 		if m != page {
 			b.Cards, b.Contents, b.Chart = nil, nil, nil
 		}
-		if !b.empty() {
+		if !b.Empty() {
 			out = append(out, b)
 		}
 	}
 	return withoutBareHeadings(out)
 }
 
-// empty reports whether a block holds nothing.
-func (b Block) empty() bool {
+// Empty reports whether a block holds nothing.
+func (b Block) Empty() bool {
 	return b.Heading == nil && (b.Text == nil || b.Text.Words == "") &&
 		(b.Warnings == nil || len(b.Warnings.Sentences) == 0) && b.Table == nil &&
 		b.Chart == nil && (b.Code == nil || b.Code.Words == "") && b.Details == nil &&

@@ -98,7 +98,7 @@ func Find(name string) (Figure, error) {
 		if dotted && s.Name == series {
 			return Figure{}, fmt.Errorf(
 				"%q is not a percentile of %s: write %s.p50, .p75, .p90, .p95, .p99, .p99.9, "+
-					".p99.99 or .p99.999", Shorten(rest), s.Name, s.Name)
+					".p99.99 or .p99.999", strict.Shorten(rest), s.Name, s.Name)
 		}
 	}
 	if slices.Contains(names, "publish."+name) {
@@ -106,10 +106,11 @@ func Find(name string) (Figure, error) {
 			name)
 	}
 	if near := strict.Nearest(name, names); near != "" {
-		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?", Shorten(name), near)
+		return Figure{}, fmt.Errorf("there is no figure %q: did you mean %q?",
+			strict.Shorten(name), near)
 	}
 	return Figure{}, fmt.Errorf("there is no figure %q: write publish.p99, e2e.p50, send.p99.9, %s",
-		Shorten(name), strings.Join(plain, ", "))
+		strict.Shorten(name), strings.Join(plain, ", "))
 }
 
 // Named returns a figure by a name that stands in the code. It panics if there is none.
@@ -134,14 +135,6 @@ func List(names string) (out []Figure, err error) {
 		out = append(out, f)
 	}
 	return out, nil
-}
-
-// Shorten bounds the length of user input in an error.
-func Shorten(s string) string {
-	if runes := []rune(s); len(runes) > 40 {
-		return string(runes[:40]) + "..."
-	}
-	return s
 }
 
 // SeriesNames lists the latencies of figures by their names within a figure's name.

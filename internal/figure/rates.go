@@ -63,11 +63,7 @@ func catchUpPublish(r *result.Run) (float64, bool) {
 func counts() []Figure {
 	ledger := func(of func(result.SubscriptionLedger) int64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) {
-			var sum int64
-			for _, l := range r.Ledger.Subscriptions {
-				sum += of(l)
-			}
-			return float64(sum), r.Ledger.Accounted
+			return float64(of(r.Ledger.Total())), r.Ledger.Accounted
 		}
 	}
 	count := func(name, title, means string, of func(*result.Run) (float64, bool)) Figure {
@@ -77,11 +73,10 @@ func counts() []Figure {
 		{Name: Lost, Title: "acknowledged messages that were lost", Unit: Messages, Zero: true,
 			Means: "acknowledged and never received, over the whole run",
 			of: func(r *result.Run) (Span, bool) {
-				unread, _ := ledger(func(l result.SubscriptionLedger) int64 { return l.Unread })(r)
-				lost, accounted := ledger(
-					func(l result.SubscriptionLedger) int64 { return l.Lost })(r)
+				all := r.Ledger.Total()
 				// Messages that were not received may be lost, and may still come.
-				return Span{lost, lost + unread}, accounted && (unread == 0 || lost > 0)
+				return Span{float64(all.Lost), float64(all.Lost + all.Unread)},
+					r.Ledger.Accounted && (all.Unread == 0 || all.Lost > 0)
 			}},
 		count("duplicate", "duplicates", "messages that arrived again",
 			ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),

@@ -13,16 +13,18 @@ const level = 0.05
 
 // Change is a change of a figure in a series.
 type Change struct {
-	Figure string
-	At     int // the index of the first point after it
-	P      float64
+	Figure     string  `json:"figure"`
+	At         int     `json:"-"`          // the index of the first point after it
+	Experiment string  `json:"experiment"` // that point's
+	P          float64 `json:"p"`
 	// The medians of the points between this change and its neighbours.
-	Before, After float64
+	Before float64 `json:"median_before"`
+	After  float64 `json:"median_after"`
 }
 
 // changes returns the changes of a figure in a series.
-func (h *History) changes(s *Series, at int) []Change {
-	values := s.column(at)
+func (s *Series) changes(name string) []Change {
+	values := s.column(name)
 	found := stats.Changes(values, level)
 	var out []Change
 	for i, c := range found {
@@ -33,7 +35,7 @@ func (h *History) changes(s *Series, at int) []Change {
 		if i+1 < len(found) {
 			to = found[i+1].At
 		}
-		out = append(out, Change{Figure: h.Figures[at].Name, At: c.At, P: c.P,
+		out = append(out, Change{Figure: name, At: c.At, Experiment: s.Points[c.At].ID, P: c.P,
 			Before: stats.Median(values[from:c.At]), After: stats.Median(values[c.At:to])})
 	}
 	return out
@@ -50,7 +52,7 @@ func (c Change) sentence(f figure.Figure, s *Series) string {
 		by = quantity.Count(int64(100*max(c.After/c.Before-1, 1-c.After/c.Before)+0.5)) + "% "
 	}
 	return fmt.Sprintf("from %s (%s) on, %s is %s%s: %s, before it %s (medians, p %.2g)",
-		moment(s.Points[c.At].At), s.Points[c.At].ID, f.Name, by, way, f.Unit.Print(c.After),
+		moment(s.Points[c.At].At), c.Experiment, f.Name, by, way, f.Unit.Print(c.After),
 		f.Unit.Print(c.Before), c.P)
 }
 

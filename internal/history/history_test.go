@@ -84,10 +84,10 @@ func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
 			t.Errorf("point %d is %s", i, p.ID)
 		}
 	}
-	if c := h.changes(h.Series[0], 0); len(c) > 0 {
+	if c := h.Series[0].changes(h.Figures[0].Name); len(c) > 0 {
 		t.Errorf("a series without a change: %+v", c)
 	}
-	changes := h.changes(h.Series[1], 0)
+	changes := h.Series[1].changes(h.Figures[0].Name)
 	if len(changes) != 1 || changes[0].At != 7 || changes[0].Before > changes[0].After {
 		t.Fatalf("%+v", changes)
 	}
@@ -234,11 +234,11 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 	}
 	counted := read(t, root, figure.Lost)
 	if got := strings.Join(counted.LeftOut, "\n"); len(counted.Series) == 0 ||
-		counted.Series[0].Points[0].Values[0] != 9 || strings.Contains(got, "limited") {
+		counted.Series[0].Points[0].Values[figure.Lost] != 9 || strings.Contains(got, "limited") {
 		t.Errorf("losses of a run that plimsoll limited: %+v, %s", counted.Series, got)
 	}
 	found := read(t, root, figure.Peak)
-	if len(found.Series) != 1 || found.Series[0].Points[0].Values[0] != 20000 {
+	if len(found.Series) != 1 || found.Series[0].Points[0].Values[figure.Peak] != 20000 {
 		t.Errorf("%+v", found.Series)
 	}
 }

@@ -47,7 +47,8 @@ type Point struct {
 	Dir      string    `json:"directory"`
 	Plimsoll string    `json:"plimsoll"` // version, with the commit where it is known
 	Servers  string    `json:"servers"`  // versions
-	Values   []float64 `json:"values"`   // of History.Figures
+	// By the name of a figure, in its unit.
+	Values map[string]float64 `json:"values"`
 }
 
 // mostFolders bounds the folders that are looked at.
@@ -145,14 +146,14 @@ func (r *reader) run(dir string) {
 		return
 	}
 	p := Point{ID: run.ID, Dir: dir, At: run.StartedAt, Plimsoll: build(run.Plimsoll),
-		Servers: strings.Join(run.System.Servers, ", ")}
+		Servers: strings.Join(run.System.Servers, ", "), Values: map[string]float64{}}
 	for _, f := range r.Figures {
 		v, ok := f.Value(run)
 		if !ok {
 			r.left["no exact "+f.Name]++
 			return
 		}
-		p.Values = append(p.Values, v)
+		p.Values[f.Name] = v
 	}
 	s := r.seriesOf(run)
 	s.Points = append(s.Points, p)
@@ -204,7 +205,7 @@ func (r *reader) search(dir string) {
 	s := r.Series[at]
 	s.Points = append(s.Points, Point{ID: found.ID, Dir: dir, At: found.StartedAt,
 		Plimsoll: build(found.Plimsoll), Servers: strings.Join(found.System.Servers, ", "),
-		Values: []float64{found.Bracket.StableRate}})
+		Values: map[string]float64{r.Figures[0].Name: found.Bracket.StableRate}})
 }
 
 func newSeries(target, system, workload string, level int) *Series {
@@ -252,10 +253,10 @@ func (h *History) Keep(text string) {
 }
 
 // column returns the values of a figure.
-func (s *Series) column(at int) []float64 {
+func (s *Series) column(name string) []float64 {
 	out := make([]float64, len(s.Points))
 	for i, p := range s.Points {
-		out[i] = p.Values[at]
+		out[i] = p.Values[name]
 	}
 	return out
 }

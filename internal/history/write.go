@@ -21,8 +21,8 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 func (h *History) Document(by By) document.Document {
 	d := document.Document{Title: "How figures changed"}
 	for _, s := range h.Series {
-		for i, f := range h.Figures {
-			d.Blocks = append(d.Blocks, h.blocks(s, i, f, by)...)
+		for _, f := range h.Figures {
+			d.Blocks = append(d.Blocks, s.blocks(f, by)...)
 		}
 	}
 	if len(h.Series) > 0 {
@@ -32,8 +32,8 @@ func (h *History) Document(by By) document.Document {
 	return d
 }
 
-func (h *History) blocks(s *Series, at int, f figure.Figure, by By) []document.Block {
-	values, changes := s.column(at), h.changes(s, at)
+func (s *Series) blocks(f figure.Figure, by By) []document.Block {
+	values, changes := s.column(f.Name), s.changes(f.Name)
 	table := s.grouped(values, f, by)
 	if by == ByTime {
 		table = s.byTime(values, f, changes)
@@ -139,8 +139,8 @@ func (h *History) CSV(w io.Writer) error {
 		"level", "plimsoll")}
 	for _, p := range s.Points {
 		row := []string{p.At.UTC().Format(time.RFC3339)}
-		for _, v := range p.Values {
-			row = append(row, strconv.FormatFloat(v, 'f', -1, 64))
+		for _, f := range h.Figures {
+			row = append(row, strconv.FormatFloat(p.Values[f.Name], 'f', -1, 64))
 		}
 		row = append(row, p.ID, s.Target, s.System, p.Servers, s.Workload, strconv.Itoa(s.Level),
 			p.Plimsoll)
@@ -154,21 +154,9 @@ func (h *History) CSV(w io.Writer) error {
 
 // JSON writes a history for programs.
 func (h *History) JSON(w io.Writer) error {
-	type point struct {
-		Point
-		Values map[string]float64 `json:"values"` // by figure, in its unit
-	}
-	type change struct {
-		Figure string  `json:"figure"`
-		At     string  `json:"experiment"` // the first after it
-		P      float64 `json:"p"`
-		Before float64 `json:"median_before"`
-		After  float64 `json:"median_after"`
-	}
 	type series struct {
 		*Series
-		Points  []point  `json:"points"`
-		Changes []change `json:"changes"`
+		Changes []Change `json:"changes"`
 	}
 	out := struct {
 		Units   map[string]string `json:"units"`
@@ -181,19 +169,9 @@ func (h *History) JSON(w io.Writer) error {
 		out.Units[f.Name] = string(f.Unit)
 	}
 	for _, s := range h.Series {
-		t := series{Series: s, Changes: []change{}}
-		for _, p := range s.Points {
-			values := map[string]float64{}
-			for i, f := range h.Figures {
-				values[f.Name] = p.Values[i]
-			}
-			t.Points = append(t.Points, point{p, values})
-		}
-		for i := range h.Figures {
-			for _, c := range h.changes(s, i) {
-				t.Changes = append(t.Changes, change{c.Figure, s.Points[c.At].ID, c.P, c.Before,
-					c.After})
-			}
+		t := series{Series: s, Changes: []Change{}}
+		for _, f := range h.Figures {
+			t.Changes = append(t.Changes, s.changes(f.Name)...)
 		}
 		out.Series = append(out.Series, t)
 	}

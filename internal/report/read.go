@@ -110,21 +110,13 @@ func folders[T any](kind string, is func(string) bool, read func(string) (T, err
 			return form.Report{}, false,
 				errors.New("sweeps are reported one by one: name one of them")
 		}
-		all, err := readAll(dirs, read)
-		if err != nil {
-			return form.Report{}, false, err
+		all := make([]T, len(dirs))
+		for i, dir := range dirs {
+			var err error
+			if all[i], err = read(dir); err != nil {
+				return form.Report{}, false, err
+			}
 		}
 		return report(all), true, nil
 	}
-}
-
-func readAll[T any](dirs []string, read func(string) (T, error)) ([]T, error) {
-	all := make([]T, len(dirs))
-	for i, dir := range dirs {
-		var err error
-		if all[i], err = read(dir); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }

@@ -14,7 +14,7 @@ import (
 // with the latencies of whole intervals.
 func absencesOf(s *result.Saved) {
 	r := &s.Run
-	from, to, ok := measuredWindow(r)
+	from, to, ok := r.Window()
 	if r.Absences = nil; !ok || len(r.Scaling) == 0 {
 		return
 	}

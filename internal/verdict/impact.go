@@ -39,7 +39,7 @@ type faultyRun struct {
 func faultsOf(s *result.Saved) {
 	r := &s.Run
 	r.Impact = nil
-	from, to, ok := measuredWindow(r)
+	from, to, ok := r.Window()
 	pieces := piecesOf(s)
 	if len(r.Faults) == 0 || !ok || len(pieces) == 0 {
 		return

@@ -90,7 +90,7 @@ func others(r *result.Run) (float64, bool) {
 
 // faults warns of faults in the measured window.
 func faults(all *list, r *result.Run, events []result.Event) {
-	from, to, measured := measuredWindow(r)
+	from, to, measured := r.Window()
 	var listed []string
 	count := 0
 	for _, e := range events {
@@ -110,19 +110,4 @@ func faults(all *list, r *result.Run, events []result.Event) {
 	}
 	all.warn("fault", "the measured window contains a fault, and the figures its effect: %s%s",
 		strings.Join(listed, "; "), more)
-}
-
-// measuredWindow returns the measured window, in ns since the run started. A window without an end
-// on record never ends; ok is false when there is no window.
-func measuredWindow(r *result.Run) (from, to int64, ok bool) {
-	for _, p := range r.Phases {
-		if p.Name == result.PhaseMeasure {
-			to = p.EndNs
-			if to == 0 {
-				to = 1<<63 - 1
-			}
-			return p.StartNs, to, true
-		}
-	}
-	return 0, 0, false
 }

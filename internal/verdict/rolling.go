@@ -27,7 +27,7 @@ func rollingOf(r *result.Run) {
 	sum := result.Rolling{Machines: r.Rolling.Machines, Refused: r.Impact.During.Failed}
 	steps := restarts(r)
 	againNs := int64(0) // end of the longest time of the steps so far
-	_, endNs, _ := measuredWindow(r)
+	_, endNs, _ := r.Window()
 	for _, f := range steps {
 		if f.InSyncNs > 0 {
 			sum.InSync++

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -64,18 +65,20 @@ func partOf(cores int) func(of func(result.HostUse) float64) resourceLine {
 
 func pressure(of func(result.HostUse) *float64) resourceLine {
 	return func(r result.Resources, _ float64) float64 {
-		if v := of(r.Host); v != nil {
-			return *v
-		}
-		return math.NaN()
+		return orUnknown(of(r.Host))
 	}
 }
 
 func loopbackRate(r result.Resources, seconds float64) float64 {
-	if r.Host.LoopbackBytes == nil {
+	return orUnknown(r.Host.LoopbackBytes) / seconds
+}
+
+// orUnknown returns a figure; NaN: it is not known.
+func orUnknown[N int64 | float64](v *N) float64 {
+	if v == nil {
 		return math.NaN()
 	}
-	return float64(*r.Host.LoopbackBytes) / seconds
+	return float64(*v)
 }
 
 // diskCharts are what the busiest disks did, and how busy they were.
@@ -120,11 +123,7 @@ func disks(s *result.Saved) []string {
 			}
 		}
 	}
-	var names []string
-	for name := range did {
-		names = append(names, name)
-	}
-	slices.SortFunc(names,
+	names := slices.SortedFunc(maps.Keys(did),
 		func(a, b string) int { return cmp.Or(cmp.Compare(did[b], did[a]), cmp.Compare(a, b)) })
 	return names[:min(len(names), maxDisks)]
 }

@@ -135,13 +135,7 @@ type value func(p result.ProcessUse, seconds float64) float64
 
 // perSecondOf returns a count, which may be unknown, as a rate.
 func perSecondOf(of func(result.ProcessUse) *int64) value {
-	return func(p result.ProcessUse, s float64) float64 {
-		v := of(p)
-		if v == nil {
-			return math.NaN()
-		}
-		return float64(*v) / s
-	}
+	return func(p result.ProcessUse, s float64) float64 { return orUnknown(of(p)) / s }
 }
 
 func cores(p result.ProcessUse, s float64) float64 { return p.CPUSeconds / s }

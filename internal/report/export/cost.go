@@ -40,18 +40,12 @@ func csvCost(r *result.Run) []string {
 	return out
 }
 
-func maybeExact(v *float64) string {
+// ifKnown returns the words for a figure; "": it is not known.
+func ifKnown[T any](v *T, print func(T) string) string {
 	if v == nil {
 		return ""
 	}
-	return phrase.Exact(*v)
-}
-
-func maybeInteger(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return phrase.Integer(*v)
+	return print(*v)
 }
 
 // resourcesHead are the columns of ResourcesCSV.
@@ -93,23 +87,26 @@ func resourceCells(run *result.Run, r result.Resources) []map[string]string {
 			"kind": "process", "name": cell(p.Name), "pid": strconv.Itoa(p.PID),
 			"server":      strconv.FormatBool(slices.Contains(run.Observation.Servers, p.Name)),
 			"cpu_seconds": phrase.Exact(p.CPUSeconds), "rss_bytes": phrase.Integer(p.RSSBytes),
-			"read_bytes": maybeInteger(p.ReadBytes), "write_bytes": maybeInteger(p.WriteBytes),
-			"compile_ns": maybeInteger(p.CompileNs),
-			"syncs":      maybeInteger(p.Syncs), "map_syncs": maybeInteger(p.MapSyncs),
-			"net_received_bytes": maybeInteger(p.NetReceivedBytes),
-			"net_sent_bytes":     maybeInteger(p.NetSentBytes),
+			"read_bytes":         ifKnown(p.ReadBytes, phrase.Integer),
+			"write_bytes":        ifKnown(p.WriteBytes, phrase.Integer),
+			"compile_ns":         ifKnown(p.CompileNs, phrase.Integer),
+			"syncs":              ifKnown(p.Syncs, phrase.Integer),
+			"map_syncs":          ifKnown(p.MapSyncs, phrase.Integer),
+			"net_received_bytes": ifKnown(p.NetReceivedBytes, phrase.Integer),
+			"net_sent_bytes":     ifKnown(p.NetSentBytes, phrase.Integer),
 		})
 	}
 	h := r.Host
 	out = append(out, map[string]string{
 		"kind": "host", "cpu_seconds": phrase.Exact(h.CPUSeconds),
-		"iowait_seconds": phrase.Exact(h.IOWaitSeconds),
-		"steal_seconds":  phrase.Exact(h.StealSeconds),
-		"pressure_cpu":   maybeExact(h.PressureCPU), "pressure_io": maybeExact(h.PressureIO),
-		"pressure_memory":  maybeExact(h.PressureMemory),
+		"iowait_seconds":   phrase.Exact(h.IOWaitSeconds),
+		"steal_seconds":    phrase.Exact(h.StealSeconds),
+		"pressure_cpu":     ifKnown(h.PressureCPU, phrase.Exact),
+		"pressure_io":      ifKnown(h.PressureIO, phrase.Exact),
+		"pressure_memory":  ifKnown(h.PressureMemory, phrase.Exact),
 		"page_cache_bytes": phrase.Integer(h.PageCacheBytes),
 		"dirty_bytes":      phrase.Integer(h.DirtyBytes),
-		"loopback_bytes":   maybeInteger(h.LoopbackBytes),
+		"loopback_bytes":   ifKnown(h.LoopbackBytes, phrase.Integer),
 	})
 	for _, d := range r.Disks {
 		out = append(out, map[string]string{

@@ -23,10 +23,6 @@ func Fault(f result.Fault) string {
 
 // Window is the start of the measured window, in ns since the run started.
 func Window(r *result.Run) int64 {
-	for _, p := range r.Phases {
-		if p.Name == result.PhaseMeasure {
-			return p.StartNs
-		}
-	}
-	return 0
+	from, _, _ := r.Window()
+	return from
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -77,24 +78,15 @@ func (s *progress) received() float64 {
 // planned is the plan of the phase and the time that fixed phases, this one's
 // rest included, have still to run.
 func (s *progress) planned() (phase PlannedPhase, left int64) {
-	found := false
+	current := func(p PlannedPhase) bool { return p.Name == s.phase }
+	begun := !slices.ContainsFunc(s.plan.Phases, current) // before the first of them
 	for _, p := range s.plan.Phases {
-		if p.Name == s.phase {
-			phase, found = p, true
-			if !p.AtMost {
-				left += max(p.Ns-(s.now-s.began), 0)
-			}
-			continue
+		ns := p.Ns
+		if current(p) {
+			phase, begun, ns = p, true, max(p.Ns-(s.now-s.began), 0)
 		}
-		if found && !p.AtMost {
-			left += p.Ns
-		}
-	}
-	if !found {
-		for _, p := range s.plan.Phases {
-			if !p.AtMost {
-				left += p.Ns
-			}
+		if begun && !p.AtMost {
+			left += ns
 		}
 	}
 	return phase, left

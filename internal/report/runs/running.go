@@ -64,29 +64,15 @@ func soFar(all []document.Block) []document.Block {
 		b.Verdicts = slices.DeleteFunc(slices.Clone(b.Verdicts),
 			func(v document.Verdict) bool { return v.Outcome == result.Unknown })
 		b.Section, b.Row = soFar(b.Section), soFar(b.Row)
-		if b.Text != nil && b.Text.Words == "" {
-			b.Text = nil
-		}
 		if b.Table != nil && len(b.Table.Rows) == 0 {
 			b.Table = nil
 		}
 		if b.Chart != nil && !chart.Drawn(b.Chart) {
 			b.Chart = nil
 		}
-		if !empty(b) {
+		if !b.Empty() {
 			out = append(out, b)
 		}
 	}
 	return out
-}
-
-// empty reports whether a block shows nothing.
-func empty(b document.Block) bool {
-	all := len(b.Cards) + len(b.Verdicts) + len(b.Facts) + len(b.Section) + len(b.Row) +
-		len(b.Contents)
-	if b.Warnings != nil {
-		all += len(b.Warnings.Sentences)
-	}
-	return all == 0 && b.Heading == nil && b.Text == nil && b.Table == nil && b.Chart == nil &&
-		b.Code == nil && b.Details == nil
 }

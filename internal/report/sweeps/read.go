@@ -15,36 +15,27 @@ func Read(dir string) (form.Report, error) {
 	if err != nil {
 		return form.Report{}, err
 	}
-	return Report(plan, CellRuns(dir, plan), FurtherRuns(dir, plan)), nil
+	runs, further := Runs(dir, plan)
+	return Report(plan, runs, further), nil
 }
 
-// CellRuns reads the judged runs of a sweep's cells; nil for a cell without a readable run.
-func CellRuns(dir string, p *sweep.Plan) []*result.Saved {
-	runs := make([]*result.Saved, len(p.Cells))
-	for i, c := range p.Cells {
-		runs[i] = cellRun(dir, c.Run)
+// Runs reads the judged runs of a sweep's cells and of its further measurements; nil for one
+// without a readable run.
+func Runs(dir string, p *sweep.Plan) (cells, further []*result.Saved) {
+	for _, c := range p.Cells {
+		cells = append(cells, readable(dir, c.Run))
 	}
-	return runs
-}
-
-// FurtherRuns reads the judged runs of a sweep's further measurements; nil for one without a
-// readable run.
-func FurtherRuns(dir string, p *sweep.Plan) []*result.Saved {
-	runs := make([]*result.Saved, len(p.Further))
-	for i, c := range p.Further {
-		runs[i] = cellRun(dir, c.Run)
+	for _, c := range p.Further {
+		further = append(further, readable(dir, c.Run))
 	}
-	return runs
+	return cells, further
 }
 
-// cellRun reads a run; nil: there is none, or it cannot be read.
-func cellRun(dir, name string) *result.Saved {
+// readable reads a run; nil: there is none, or it cannot be read.
+func readable(dir, name string) *result.Saved {
 	if name == "" {
 		return nil
 	}
-	saved, err := verdict.Read(filepath.Join(dir, name))
-	if err != nil {
-		return nil
-	}
+	saved, _ := verdict.Read(filepath.Join(dir, name))
 	return saved
 }
