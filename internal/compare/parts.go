@@ -131,10 +131,13 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 	return p
 }
 
-// endOfWindow returns the end of the measured window, in ns since the run's start.
+// endOfWindow returns the end of the measured window, in ns since the run's start; 0: the run is
+// under way, when intervals would cost its machine time.
 func endOfWindow(r *result.Run) int64 {
-	if _, end, ok := r.Window(); ok {
-		return end
+	for _, p := range r.Phases {
+		if p.Name == result.PhaseMeasure {
+			return p.EndNs
+		}
 	}
 	return math.MaxInt64
 }

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -211,9 +210,11 @@ func (l Lanes[T]) SendBatch(batch []*system.Message) {
 
 // Close closes each of the Batches.
 func (l Lanes[T]) Close(ctx context.Context) error {
-	each := make(map[*Batches[T]]struct{})
+	var each []*Batches[T]
 	for _, one := range l {
-		each[one] = struct{}{}
+		if !slices.Contains(each, one) {
+			each = append(each, one)
+		}
 	}
-	return CloseAll(ctx, slices.Collect(maps.Keys(each)))
+	return CloseAll(ctx, each)
 }

@@ -51,9 +51,7 @@ func (r *recorded) batches(began time.Time, most int, linger, answer time.Durati
 			if !clock.Sleep(life, answer) {
 				err = ErrUnanswered
 			}
-			for _, one := range batch {
-				b.End(one, err)
-			}
+			b.EndAll(batch, err)
 		},
 		Answered: func(took time.Duration) {
 			r.mu.Lock()
@@ -136,6 +134,55 @@ func TestBatchesCloseWithoutTime(t *testing.T) {
 			if p.ends != 1 || p.err == nil || errors.Is(p.err, system.ErrUnknown) != unknown {
 				t.Errorf("message %d ended %d times: %v", i, p.ends, p.err)
 			}
+		}
+	})
+}
+
+// Consecutive messages of one lane join one batch, whichever its partition. A message of a partition
+// that there is not is refused at once, and the others go on.
+func TestLanes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a, b recorded
+		one, other := a.batches(time.Now(), 100, 0, time.Second),
+			b.batches(time.Now(), 100, 0, time.Second)
+		one.Partitions, other.Partitions = 3, 3
+		l := Lanes[int]{one, one, other}
+		all, messages := posts(6)
+		for i, partition := range []int32{0, 1, 9, 2, 2, 0} {
+			messages[i].Partition = partition
+		}
+		l.SendBatch(messages)
+		if all[2].ends != 1 || all[2].err == nil {
+			t.Errorf("partition 9 of 3: %v", all[2].err)
+		}
+		synctest.Wait()
+		if len(a.sizes) == 0 || a.sizes[0] != 2 && a.sizes[0] != 3 || len(b.sizes) != 1 ||
+			b.sizes[0] != 2 {
+			t.Errorf("batches of %v and %v", a.sizes, b.sizes)
+		}
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for i, p := range all {
+			if p.ends != 1 || i != 2 && p.err != nil {
+				t.Errorf("message %d ended %d times: %v", i, p.ends, p.err)
+			}
+		}
+	})
+}
+
+// Resend tries again while it may, and neither after its time nor after life.
+func TestResend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := func(life context.Context, until int) (n int) {
+			Resend(life, 10*RetryPause, func() bool { n++; return n < until })
+			return n
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if a, b, c := tries(t.Context(), 3), tries(t.Context(), 1000), tries(ended, 3); a != 3 ||
+			b != 11 || c != 1 {
+			t.Errorf("%d, %d and %d tries, want 3, 11 and 1", a, b, c)
 		}
 	})
 }

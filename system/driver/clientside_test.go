@@ -47,6 +47,37 @@ func TestReceiver(t *testing.T) {
 	(&Receiver{}).Fail(gone) // Failed is nil: nothing happens
 }
 
+// End ends the loop, waits for it, and lets nothing more through.
+func TestReceiversLoop(t *testing.T) {
+	got := 0
+	r := Receiver{Options: system.ConsumerOptions{Receive: func(system.Received) { got++ }}}
+	r.Begin(func() {
+		<-r.Life.Done()
+		r.Handle(system.Received{}) // what was taken before is handled
+	})
+	if err := r.End(t.Context()); err != nil || got != 1 {
+		t.Errorf("%v, %d messages", err, got)
+	}
+	if r.Handle(system.Received{}) {
+		t.Error("it hands a message over after its end")
+	}
+}
+
+func TestMade(t *testing.T) {
+	var m Made
+	calls := 0
+	fails := errors.New("not yet")
+	for _, want := range []error{fails, nil, nil} {
+		err := m.Once(func() error { calls++; return want })
+		if !errors.Is(err, want) {
+			t.Errorf("call %d: %v, want %v", calls, err, want)
+		}
+	}
+	if calls != 2 {
+		t.Errorf("made %d times, want until it succeeds", calls)
+	}
+}
+
 func TestAwaitHandled(t *testing.T) {
 	ended := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())

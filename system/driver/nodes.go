@@ -23,8 +23,8 @@ func NodeConfig(from io.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the server's configuration: %w", err)
 	case len(config) == 0:
-		return nil, errors.New("internal command: it expects its configuration on stdin; plimsoll " +
-			"runs it for a target whose servers are processes of this program")
+		return nil, errors.New("internal command: it expects its configuration on stdin; " +
+			"plimsoll runs it for a target whose servers are processes of this program")
 	}
 	return config, nil
 }

@@ -287,11 +287,4 @@ func (c *cluster) ReadDurability(ctx context.Context, topics []system.Topic) (sy
 }
 
 // Close closes every producer and consumer that is open.
-func (c *cluster) Close(ctx context.Context) error {
-	return c.clients.Close(ctx, func() error {
-		for _, at := range c.admin {
-			at.Client.CloseIdleConnections()
-		}
-		return nil
-	})
-}
+func (c *cluster) Close(ctx context.Context) error { return c.clients.Close(ctx) }

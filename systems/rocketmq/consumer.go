@@ -43,7 +43,6 @@ type consumer struct {
 	links     map[string]*link // by broker
 	readers   map[int32]*reader
 	abandoned atomic.Bool // closed without time: nothing more is committed
-
 }
 
 // OpenConsumer creates the subscription's group, unless it exists, and joins it.
