@@ -19,7 +19,7 @@ import (
 
 const (
 	// A warm-up has levelled off when the servers' CPU time per message and publish p50 are level
-	// in the later part of it: laterShare of all readings, and at least laterFewest.
+	// in the later part of a pass: laterShare of its readings, and at least laterFewest.
 	laterShare  = 0.5
 	laterFewest = 24
 
@@ -89,10 +89,14 @@ func (j *Job) roomFor(bed *testbed.Testbed) room {
 
 // heat watches a warm-up, and ends it when the servers have levelled off, or cannot go on.
 //
-// Servers that compile their code are warmed in passes, each with topics and clients of its own:
-// new ones take paths through the code that were not taken before, for which parts of it are
-// compiled once more. A single pass would leave that to the measured run. After the first pass the
-// load has the workload's own rate, because at another one other code is hot.
+// Servers are warmed in passes, each with topics and clients of its own. Those that compile their
+// code need several: new topics take paths through the code that were not taken before, for which
+// parts of it are compiled once more, and a single pass would leave that to the measured run. After
+// the first pass the load has the workload's own rate, because at another one other code is hot.
+// Others are warm when they level off in their first pass. As fast as they can, some never do: an
+// append-only file that is written anew again and again costs more with all that it holds. They
+// level off at the workload's rate, where their CPU time per message decides: publish p50 of a light
+// load swings on a noisy machine.
 type heat struct {
 	unwatched
 	end          context.CancelFunc // of the pass
@@ -141,7 +145,7 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 func (h *heat) passLoad(of *workload.Workload, left time.Duration) workload.Workload {
 	w := *of
 	w.Duration = left
-	if h.compiles && h.rate > 0 {
+	if len(h.p50) > 0 && h.rate > 0 {
 		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
 		w.SetRate(h.rate)
 	}
@@ -172,7 +176,8 @@ func (h *heat) Interval(i result.Interval) {
 	if h.tell != nil && len(h.p50)%readingsPerReport == 0 {
 		h.tell(h.soFar())
 	}
-	if h.refused() || h.silent() || h.compiles && len(h.p50)-h.began > passReadings {
+	passes := h.compiles || h.up.Auto
+	if h.refused() || h.silent() || passes && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
 }
@@ -308,20 +313,23 @@ func endOf(bed *testbed.Testbed, node string) error {
 
 // levelled reports whether the figures of the later part, or of the pass, keep their levels.
 func (h *heat) levelled() bool {
-	n := len(h.p50)
-	from, compiled := n-max(int(laterShare*float64(n)), laterFewest), false
+	n, opening, cpuAlone := len(h.p50), h.began, false
+	if h.began > 0 {
+		opening, cpuAlone = opening+passOpening, h.knowsCPU()
+	}
+	from := n - max(int(laterShare*float64(n-opening)), laterFewest)
 	if h.compiles {
 		if h.began == 0 || n-h.began < passReadings { // the first pass decides nothing
 			return false
 		}
-		from = h.began + passOpening
+		from = opening
 		share := h.compileShare(from, n)
 		if share > compileBound {
 			return false
 		}
-		compiled = share < compileRest && h.knowsCPU()
+		cpuAlone = cpuAlone && share < compileRest
 	}
-	return from >= 0 && (compiled || warmLevel.holds(h.p50[from:])) &&
+	return from >= opening && (cpuAlone || warmLevel.holds(h.p50[from:])) &&
 		(!h.knowsCPU() || warmLevel.holds(h.cpu[from:]))
 }
 
@@ -338,6 +346,9 @@ func (h *heat) knowsCPU() bool {
 // result returns what the warm-up was like.
 func (h *heat) result() *result.Warming {
 	w := &result.Warming{Steady: h.steady, Why: h.why, Ns: h.ns, Acked: h.sent}
+	if h.began > 0 {
+		w.RateMsgsPerS = h.rate
+	}
 	second := int(time.Second / warmEvery)
 	ends := func(values []float64) (first, last float64) {
 		known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)

@@ -102,6 +102,38 @@ func TestWarmUpsThatCannotGoOn(t *testing.T) {
 	}
 }
 
+// Servers that cost more and more at full load, as they hold more, have another pass at the
+// workload's rate, and are warm when they keep a level there.
+func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
+	h := &heat{up: WarmUp{Auto: true}, rate: 2000, messageBytes: 1000,
+		room: room{math.Inf(1), math.Inf(1)}}
+	w := workload.Default()
+	w.Load = workload.Load{Closed: &workload.Closed{InFlight: 100}}
+	if first := h.passLoad(w, time.Minute); first.Load.Closed == nil {
+		t.Errorf("the first pass has the load %+v", first.Load)
+	}
+	both := []string{"n1", "n2"}
+	costlier := func(i int) reading { return reading{int64(40_000 / (10 + i)), 0, 1e8, both} }
+	if n := heated(h, 240, costlier); n != passReadings+1 || h.steady {
+		t.Errorf("the first pass ended after %d readings, level: %t", n, h.steady)
+	}
+	if later := h.passLoad(w, time.Minute); later.Load.Closed != nil || len(later.Load.Segments) != 1 ||
+		later.Load.Segments[0].From != 2000 {
+		t.Errorf("the second pass has the load %+v", later.Load)
+	}
+	h.began = len(h.p50)
+	steady := func(int) reading { return reading{500, 0, 1e8, both} }
+	if n := heated(h, 240, steady); n != passOpening+laterFewest+1 || !h.steady ||
+		h.result().RateMsgsPerS != 2000 {
+		t.Errorf("the second pass ended after %d readings: %+v", n, h.result())
+	}
+	// There publish p50 may swing.
+	h = &heat{up: WarmUp{Auto: true}, rate: 2000, room: h.room}
+	if n := warming(h, true, nil); n > 2*passReadings || !h.steady {
+		t.Errorf("on a noisy machine: %d readings, level: %t", n, h.steady)
+	}
+}
+
 func fmtError(err error) string {
 	if err == nil {
 		return ""
@@ -148,12 +180,14 @@ func warming(h *heat, noisy bool, compiled func(reading, ofPass int) float64) (r
 				EndNs: start + int64(warmEvery), Acked: 250, Latency: []result.Latency{{
 					Series: result.Send, Count: 250,
 					Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: p50}}}}})
-			ns := int64(compiled(readings, i) * 0.2e9)
-			h.Resources(result.Resources{Phase: result.PhaseMeasure,
-				Processes: []result.ProcessUse{
-					{Name: "n1", CPUSeconds: 0.2, CompileNs: &ns},
-					{Name: "n2", CPUSeconds: 0.2},
-					{Name: result.Self, CPUSeconds: 9, CompileNs: &ns}}}, []string{"n1", "n2"})
+			use := []result.ProcessUse{{Name: "n1", CPUSeconds: 0.2}, {Name: "n2", CPUSeconds: 0.2},
+				{Name: result.Self, CPUSeconds: 9}}
+			if compiled != nil {
+				ns := int64(compiled(readings, i) * 0.2e9)
+				use[0].CompileNs, use[2].CompileNs = &ns, &ns
+			}
+			h.Resources(result.Resources{Phase: result.PhaseMeasure, Processes: use},
+				[]string{"n1", "n2"})
 			readings++
 		}
 	}

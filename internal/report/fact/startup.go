@@ -85,14 +85,17 @@ func Warming(w *result.Warming) string {
 	case w.Why != "":
 		out += ", and not steady (" + w.Why + ")"
 	}
+	load, p50 := "", "publish p50 under this load"
+	if w.RateMsgsPerS > 0 {
+		load, p50 = ", as fast as they could and then at "+quantity.Rate(w.RateMsgsPerS), "publish p50"
+	}
 	switch {
 	case w.CPULastNs > 0:
-		out += fmt.Sprintf(": the servers' CPU per message went from %s to %s, publish p50 under "+
-			"this load from %s to %s", quantity.Duration(int64(w.CPUFirstNs)),
-			quantity.Duration(int64(w.CPULastNs)), quantity.Duration(int64(w.P50FirstNs)),
-			quantity.Duration(int64(w.P50LastNs)))
+		out += fmt.Sprintf("%s: the servers' CPU per message went from %s to %s, %s from %s to %s",
+			load, quantity.Duration(int64(w.CPUFirstNs)), quantity.Duration(int64(w.CPULastNs)), p50,
+			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
 	case w.P50LastNs > 0:
-		out += fmt.Sprintf(": publish p50 under this load went from %s to %s",
+		out += fmt.Sprintf("%s: %s went from %s to %s", load, p50,
 			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
 	}
 	if w.CompileFirst != nil && w.CompileLast != nil {
