@@ -95,8 +95,8 @@ func (j *Job) roomFor(bed *testbed.Testbed) room {
 // the first pass the load has the workload's own rate, because at another one other code is hot.
 // Others are warm when they level off in their first pass. As fast as they can, some never do: an
 // append-only file that is written anew again and again costs more with all that it holds. They
-// level off at the workload's rate, where their CPU time per message decides: publish p50 of a light
-// load swings on a noisy machine.
+// level off at the workload's rate, where their CPU time per message decides: publish p50 of a
+// light load swings on a noisy machine.
 type heat struct {
 	unwatched
 	end          context.CancelFunc // of the pass

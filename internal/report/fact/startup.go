@@ -87,13 +87,14 @@ func Warming(w *result.Warming) string {
 	}
 	load, p50 := "", "publish p50 under this load"
 	if w.RateMsgsPerS > 0 {
-		load, p50 = ", as fast as they could and then at "+quantity.Rate(w.RateMsgsPerS), "publish p50"
+		load = ", as fast as they could and then at " + quantity.Rate(w.RateMsgsPerS)
+		p50 = "publish p50"
 	}
 	switch {
 	case w.CPULastNs > 0:
 		out += fmt.Sprintf("%s: the servers' CPU per message went from %s to %s, %s from %s to %s",
-			load, quantity.Duration(int64(w.CPUFirstNs)), quantity.Duration(int64(w.CPULastNs)), p50,
-			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
+			load, quantity.Duration(int64(w.CPUFirstNs)), quantity.Duration(int64(w.CPULastNs)),
+			p50, quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
 	case w.P50LastNs > 0:
 		out += fmt.Sprintf("%s: %s went from %s to %s", load, p50,
 			quantity.Duration(int64(w.P50FirstNs)), quantity.Duration(int64(w.P50LastNs)))
