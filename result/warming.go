@@ -31,8 +31,8 @@ type Warming struct {
 	// second and at the end. Nil: they have no compilers, or it is not known.
 	CompileFirst *float64 `json:"compile_first_share,omitempty"`
 	CompileLast  *float64 `json:"compile_last_share,omitempty"`
-	// RateMsgsPerS is that of the later part of the load; 0: it was as fast as the servers could
-	// all the time. In the first part it always is.
+	// RateMsgsPerS is the rate of the later part of the load; 0: there was none but full load, with
+	// which every warm-up begins.
 	RateMsgsPerS float64 `json:"rate_msgs_per_s,omitempty"`
 	// Shared is set when the warm-up was one for several runs on the same servers.
 	Shared bool `json:"shared,omitempty"`

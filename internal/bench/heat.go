@@ -93,10 +93,11 @@ func (j *Job) roomFor(bed *testbed.Testbed) room {
 // code need several: new topics take paths through the code that were not taken before, for which
 // parts of it are compiled once more, and a single pass would leave that to the measured run. After
 // the first pass the load has the workload's own rate, because at another one other code is hot.
-// Others are warm when they level off in their first pass. As fast as they can, some never do: an
-// append-only file that is written anew again and again costs more with all that it holds. They
-// level off at the workload's rate, where their CPU time per message decides: publish p50 of a
-// light load swings on a noisy machine.
+// Others are warm when they level off in their first pass. Under full load some never do: a server
+// that rewrites its append-only file does so again and again, each time with more data. They level
+// off at the workload's rate, where the CPU time per message decides alone, because publish p50 of
+// a light load swings on a noisy machine. Servers whose CPU time is not known stay in the first
+// pass.
 type heat struct {
 	unwatched
 	end          context.CancelFunc // of the pass
@@ -176,7 +177,7 @@ func (h *heat) Interval(i result.Interval) {
 	if h.tell != nil && len(h.p50)%readingsPerReport == 0 {
 		h.tell(h.soFar())
 	}
-	passes := h.compiles || h.up.Auto
+	passes := h.compiles || h.up.Auto && h.knowsCPU()
 	if h.refused() || h.silent() || passes && len(h.p50)-h.began > passReadings {
 		h.end()
 	}
@@ -311,7 +312,8 @@ func endOf(bed *testbed.Testbed, node string) error {
 		process.Said(said))
 }
 
-// levelled reports whether the figures of the later part, or of the pass, keep their levels.
+// levelled reports whether the figures keep their levels, in the later part of the pass or, where
+// servers compile, in all of it but the opening.
 func (h *heat) levelled() bool {
 	n, opening, cpuAlone := len(h.p50), h.began, false
 	if h.began > 0 {

@@ -117,9 +117,9 @@ func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
 	if n := heated(h, 240, costlier); n != passReadings+1 || h.steady {
 		t.Errorf("the first pass ended after %d readings, level: %t", n, h.steady)
 	}
-	if later := h.passLoad(w, time.Minute); later.Load.Closed != nil || len(later.Load.Segments) != 1 ||
-		later.Load.Segments[0].From != 2000 {
-		t.Errorf("the second pass has the load %+v", later.Load)
+	later := h.passLoad(w, time.Minute).Load
+	if later.Closed != nil || len(later.Segments) != 1 || later.Segments[0].From != 2000 {
+		t.Errorf("the second pass has the load %+v", later)
 	}
 	h.began = len(h.p50)
 	steady := func(int) reading { return reading{500, 0, 1e8, both} }
@@ -131,6 +131,18 @@ func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
 	h = &heat{up: WarmUp{Auto: true}, rate: 2000, room: h.room}
 	if n := warming(h, true, nil); n > 2*passReadings || !h.steady {
 		t.Errorf("on a noisy machine: %d readings, level: %t", n, h.steady)
+	}
+}
+
+// Servers whose CPU time is not known, as those in plimsoll's process, stay at full load.
+func TestServersOfUnknownCostStayInOnePass(t *testing.T) {
+	h := &heat{up: WarmUp{Auto: true}, rate: 2000, room: room{math.Inf(1), math.Inf(1)},
+		end: func() { t.Fatal("the pass ended") }}
+	for i := range int64(2 * passReadings) {
+		h.Interval(result.Interval{Phase: result.PhaseMeasure, StartNs: i * int64(warmEvery),
+			EndNs: (i + 1) * int64(warmEvery), Acked: 250, Latency: []result.Latency{{
+				Series: result.Send, Count: 250, Percentiles: []result.Percentile{
+					{Percentile: 50, LatencyNs: 1e6 * (1 + i)}}}}})
 	}
 }
 

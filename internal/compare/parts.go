@@ -131,8 +131,8 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 	return p
 }
 
-// endOfWindow returns the end of the measured window, in ns since the run's start; 0: the run is
-// under way, when intervals would cost its machine time.
+// endOfWindow returns the end of the measured window, in ns since the run's start. It is 0 while
+// the run is under way: computing intervals would take CPU time from what is measured.
 func endOfWindow(r *result.Run) int64 {
 	for _, p := range r.Phases {
 		if p.Name == result.PhaseMeasure {

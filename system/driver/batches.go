@@ -180,8 +180,8 @@ func (b *Batches[T]) Close(ctx context.Context) error {
 	return err
 }
 
-// Lanes are the Batches of a producer that sends to several servers or queues, each by itself: by
-// partition. Several partitions may have the same.
+// Lanes are a producer's Batches by partition, if it sends to several servers or queues. Partitions
+// of one server share its Batches.
 type Lanes[T any] []*Batches[T]
 
 // Send implements system.Producer.

@@ -138,8 +138,8 @@ func TestBatchesCloseWithoutTime(t *testing.T) {
 	})
 }
 
-// Consecutive messages of one lane join one batch, whichever its partition. A message of a partition
-// that there is not is refused at once, and the others go on.
+// Consecutive messages of one lane join one batch, also from different partitions. A message whose
+// partition does not exist is refused at once, and the others go on.
 func TestLanes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a, b recorded

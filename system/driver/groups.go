@@ -63,7 +63,8 @@ func (g *Groups[G]) Drop(topics ...system.Topic) []*G {
 	return dropped
 }
 
-// Made is whether something was made that must be made once. The zero value: not yet.
+// Made records that something was made which must be made only once, such as a subscription's
+// groups. The zero value: not yet.
 type Made struct {
 	mu   sync.Mutex
 	done bool

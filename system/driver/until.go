@@ -7,7 +7,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
-// Retry calls try until it succeeds, as Until does.
+// Retry is Until for a call that is repeated after every error.
 func Retry(ctx context.Context, pause time.Duration, try func() error) error {
 	return Until(ctx, pause, func() (bool, error) {
 		err := try()
@@ -15,8 +15,8 @@ func Retry(ctx context.Context, pause time.Duration, try func() error) error {
 	})
 }
 
-// Resend calls try until it need not be called again, while less than a time has passed and life
-// lasts.
+// Resend calls try, and repeats it as long as try asks for that, the time has not passed and life
+// has not ended.
 func Resend(life context.Context, within time.Duration, try func() (again bool)) {
 	deadline := time.Now().Add(within)
 	for try() && time.Now().Before(deadline) && clock.Sleep(life, RetryPause) {

@@ -9,7 +9,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
-// Self runs this program as a node, by a command of system.NodeServer.
+// Self returns the process of a node that is this program itself, run by a command of
+// system.NodeServer.
 func Self(n *Node, command string, config []byte) process.Spec {
 	path, _ := os.Executable() // without a path the start fails
 	return process.Spec{Path: path, Args: []string{command, n.Name, n.Dir}, Input: config}
