@@ -224,7 +224,6 @@ func (j *Job) heatLoad() (w workload.Workload, rate float64) {
 	w.Isolate = workload.Isolate{CPUs: workload.CPUsShared} // the run itself isolates
 	w.Duration = j.WarmUp.most()
 	if w.Load.Closed != nil {
-		w.MaxInFlight = w.Load.Closed.InFlight
 		return w, 0
 	}
 	if s := w.Load.Segments; len(s) == 1 && s[0].From == s[0].To && !j.WarmUp.Fastest {
