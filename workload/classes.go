@@ -1,9 +1,11 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -16,6 +18,8 @@ type Class struct {
 	Share float64 // of each topic's producers, and so of its messages
 	// Least and Most bound the payload in bytes, drawn evenly between; equal: one size.
 	Least, Most int64
+	// Keys replace those of the workload, unless their kind is empty. They have no shares.
+	Keys Keys
 }
 
 // maxClasses bounds the classes of a workload: each has histograms of its own.
@@ -45,6 +49,35 @@ func (w *Workload) MessageOf(class int) Message {
 		Sizes: &Sizes{Parts: []SizePart{{Share: 1, Least: c.Least, Most: c.Most}}}}
 }
 
+// KeysOf returns the keys of the messages of a class; -1: there are no classes.
+func (w *Workload) KeysOf(class int) Keys {
+	if class < 0 || w.Classes[class].Keys.Kind == "" {
+		return w.Keys
+	}
+	return w.Classes[class].Keys
+}
+
+// Keyed reports whether some messages have a key.
+func (w *Workload) Keyed() bool {
+	return slices.ContainsFunc(w.allKeys(), func(k Keys) bool { return !k.none() })
+}
+
+// Keyless reports whether some messages have no key.
+func (w *Workload) Keyless() bool { return slices.ContainsFunc(w.allKeys(), Keys.none) }
+
+// allKeys returns the keys of each class.
+func (w *Workload) allKeys() (all []Keys) {
+	if len(w.Classes) == 0 {
+		return []Keys{w.Keys}
+	}
+	for class := range w.Classes {
+		all = append(all, w.KeysOf(class))
+	}
+	return all
+}
+
+func (k Keys) none() bool { return k.Kind == KeysNone || k.Kind == "" }
+
 // mixed returns the sizes of the messages of all classes together.
 func mixed(classes []Class) *Sizes {
 	all := &Sizes{}
@@ -59,10 +92,68 @@ type fileClass struct {
 	Name  string            `yaml:"name"`
 	Share quantity.Fraction `yaml:"share"`
 	Size  sizeRange         `yaml:"size"`
+	Keys  classKeys         `yaml:"keys"`
 }
 
 func (c fileClass) String() string {
-	return fmt.Sprintf("{name: %s, share: %s, size: %s}", strict.Quote(c.Name), c.Share, c.Size)
+	keys := ""
+	if c.Keys.Kind != "" {
+		keys = ", keys: " + c.Keys.String()
+	}
+	return fmt.Sprintf("{name: %s, share: %s, size: %s%s}", strict.Quote(c.Name), c.Share, c.Size,
+		keys)
+}
+
+// classKeys are the keys of a class: none, or a kind with the number of keys and, for zipf, the
+// exponent.
+type classKeys Keys
+
+func (k classKeys) String() string {
+	switch k.Kind {
+	case KeysNone:
+		return string(k.Kind)
+	case KeysZipf:
+		return fmt.Sprintf("%s %d %v", k.Kind, k.Count, k.Exponent)
+	}
+	return fmt.Sprintf("%s %d", k.Kind, k.Count)
+}
+
+// UnmarshalText reads what String returns. The number and the exponent may be absent.
+func (k *classKeys) UnmarshalText(text []byte) (err error) {
+	words := strings.Fields(string(text))
+	*k = classKeys(defaults().Keys)
+	most := 2
+	if len(words) > 0 {
+		k.Kind = KeyKind(words[0])
+	}
+	switch k.Kind {
+	case KeysNone:
+		most, k.Count, k.Exponent = 1, 0, 0
+	case KeysZipf:
+		most = 3
+	default:
+		k.Exponent = 0
+	}
+	if len(words) == 0 || len(words) > most {
+		return errors.New("must be none, or a kind, the number of keys and, for zipf, the " +
+			"exponent, like zipf 100 1.2")
+	}
+	if len(words) > 1 {
+		err = (*quantity.Whole)(&k.Count).UnmarshalText([]byte(words[1]))
+	}
+	if err == nil && len(words) > 2 {
+		k.Exponent, err = strconv.ParseFloat(words[2], 64)
+	}
+	return err
+}
+
+func (k classKeys) check(doc *strict.Document, path string) {
+	kinds := []KeyKind{KeysNone, KeysRoundRobin, KeysRandom, KeysZipf}
+	if k.Kind == "" || !oneOf(doc, path, k.Kind, kinds) || k.Kind == KeysNone {
+		return
+	}
+	between(doc, path, k.Count, 1, MaxKeys)
+	checkExponent(doc, path, Keys(k))
 }
 
 // checkClassSpelling checks which keys go together with the file's classes.
@@ -85,7 +176,7 @@ func (f *file) resolveClasses() {
 	f.Classes = nil
 	for _, c := range f.classes {
 		f.Classes = append(f.Classes, Class{Name: c.Name, Share: float64(c.Share),
-			Least: c.Size.least, Most: c.Size.most})
+			Least: c.Size.least, Most: c.Size.most, Keys: Keys(c.Keys)})
 	}
 	f.Message.Size, f.Message.Sizes = 0, mixed(f.Classes)
 }
@@ -113,6 +204,7 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 		}
 		names[c.Name] = true
 		sizeRange{c.Least, c.Most}.check(doc, at+".size")
+		classKeys(c.Keys).check(doc, at+".keys")
 		if !c.whole(w.Producers) {
 			doc.Reject(at+".share", fmt.Sprintf("is %s of %s, and a producer sends one class: "+
 				"write other shares, or %s", quantity.ExactShare(c.Share),

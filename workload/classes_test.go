@@ -3,6 +3,8 @@ package workload
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestClasses(t *testing.T) {
@@ -28,11 +30,19 @@ func TestClasses(t *testing.T) {
 	for text, want := range map[string]string{
 		"[" + one + "]":              "add up to 50%",
 		"[" + one + ", " + one + "]": "a name of its own for each class",
-		"[" + one + ", {name: Event, share: 50%, size: 1KB}]":  "small letters",
-		"[" + one + ", {name: b, share: 50%, size: 8B}]":       "at least 32B",
-		"[" + one + ", {name: b, share: 50%, size: 2KB..1KB}]": "goes from 2KB down to 1KB: write 1KB..2KB",
-		"[" + one + ", {name: b, share: 50%, size: many}]":     "size",
-		"[" + one + ", {name: b, size: 1KB}]":                  "lacks share",
+		"[" + one + ", {name: Event, share: 50%, size: 1KB}]":               "small letters",
+		"[" + one + ", {name: b, share: 50%, size: 8B}]":                    "at least 32B",
+		"[" + one + ", {name: b, share: 50%, size: 2KB..1KB}]":              "goes from 2KB down to 1KB: write 1KB..2KB",
+		"[" + one + ", {name: b, share: 50%, size: many}]":                  "size",
+		"[" + one + ", {name: b, size: 1KB}]":                               "lacks share",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: zipf 0}]":     "must be from 1 to",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: zipf 9 1}]":   "must be above 1",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: random 9 2}]": "like zipf 100 1.2",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: none 9}]":     "like zipf 100 1.2",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: shares}]":     "must be none, round",
+		"[" + one + ", {name: b, share: 50%, size: 1KB, keys: zip}]":        `did you mean "zipf"?`,
+		"[" + one + ", {name: b, share: 50%, size: 1KB}]\nkeys: zipf\nspread: client": "spread is " +
+			"for messages without a key",
 		"[{name: a, share: 20%, size: 1KB}, {name: b, share: 80%, size: 1KB}]": "is 20% of " +
 			"2 producers, and a producer sends one class: write other shares, or producers: a " +
 			"multiple of 5",
@@ -44,6 +54,41 @@ func TestClasses(t *testing.T) {
 		_, err := Parse("w.yaml", []byte("classes: "+text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A class has the keys of the workload, or its own.
+func TestKeysOfClasses(t *testing.T) {
+	classes := func(one, other string) string {
+		return "classes: [{name: a, share: 50%, size: 1KB" + one + "}, {name: b, share: 50%, " +
+			"size: 1KB" + other + "}]\n"
+	}
+	random := Keys{Kind: KeysRandom, Count: 100}
+	none := Keys{Kind: KeysNone}
+	for text, want := range map[string]struct {
+		of             [2]Keys
+		keyed, keyless bool
+	}{
+		classes("", ""):                               {[2]Keys{none, none}, false, true},
+		classes(", keys: random 100", ""):             {[2]Keys{random, none}, true, true},
+		classes(", keys: random 100", ", keys: none"): {[2]Keys{random, none}, true, true},
+		classes("", ", keys: none") + "keys: {kind: random, count: 100}": {[2]Keys{random, none}, true,
+			true},
+		classes(", keys: zipf 9 1.5", ", keys: zipf") + "keys: {kind: random, count: 100}": {[2]Keys{
+			{Kind: KeysZipf, Count: 9, Exponent: 1.5},
+			{Kind: KeysZipf, Count: 10_000, Exponent: 1.2}}, true, false},
+	} {
+		w, err := Parse("w.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		readsBack(t, w)
+		if got := [2]Keys{w.KeysOf(0), w.KeysOf(1)}; !cmp.Equal(got, want.of) ||
+			w.Keyed() != want.keyed || w.Keyless() != want.keyless ||
+			(w.Spread != "") != want.keyless {
+			t.Errorf("%s: %+v, spread %q", text, got, w.Spread)
 		}
 	}
 }

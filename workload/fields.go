@@ -89,7 +89,9 @@ var messageFields = []Field{
 		at: func(f *file) any { return (*quantity.Fraction)(&f.Message.Incompressible) }},
 	{Path: "classes", Name: "classes of messages",
 		Means: "Kinds of messages, each sent by a share of each topic's producers: [{name: " +
-			"order, share: 20%, size: 10KB}, {name: event, share: 80%, size: 100B..1KB}].",
+			"order, share: 20%, size: 10KB, keys: zipf 100}, {name: event, share: 80%, size: " +
+			"100B..1KB}]. keys, in place of the workload's: none, or a kind, the number of keys " +
+			"and, for zipf, the exponent.",
 		Role: Offered, at: func(f *file) any { return &f.classes },
 		printed: func(f *file) bool { return len(f.classes) > 0 }},
 	{Path: "keys.kind", Name: "keys",
@@ -112,7 +114,7 @@ var messageFields = []Field{
 		Means: "How messages without a key go to partitions: client, as the system's own client " +
 			"does by default, or round_robin.",
 		Default: "client", Role: Offered, at: func(f *file) any { return &f.Spread },
-		printed: func(f *file) bool { return f.Spread != "" && !f.keyed() }},
+		printed: func(f *file) bool { return f.Spread != "" && f.Keyless() }},
 }
 
 var loadFields = []Field{

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -160,12 +161,15 @@ func checkStepSpelling(doc *strict.Document, step string) {
 }
 
 func (f *file) checkKeysSpelling(doc *strict.Document) {
-	keyed := slices.Contains(
-		[]KeyKind{KeysRoundRobin, KeysRandom, KeysZipf, KeysShares}, f.Keys.Kind)
-	if keyed && doc.Has("spread") {
+	keyed := []KeyKind{KeysRoundRobin, KeysRandom, KeysZipf, KeysShares}
+	keyless := !slices.Contains(keyed, f.Keys.Kind) && len(f.classes) == 0 ||
+		slices.ContainsFunc(f.classes, func(c fileClass) bool {
+			return !slices.Contains(keyed, cmp.Or(c.Keys.Kind, f.Keys.Kind))
+		})
+	if !keyless && doc.Has("spread") {
 		doc.Reject("spread", "is for messages without a key, and keys gives them one: "+
 			"remove it, or write keys: none")
-	} else if !keyed {
+	} else if keyless {
 		oneOf(doc, "spread", f.Spread, []Spread{SpreadClient, SpreadRoundRobin})
 	}
 	if f.Keys.Kind == KeysNone && doc.Has("keys.count") {
@@ -205,9 +209,10 @@ func (f *file) resolve(doc *strict.Document) *Workload {
 	}
 	w.Load = f.load(doc)
 	f.resolveClasses()
-	if w.Keys.Kind != KeysNone {
+	if !w.Keyless() {
 		w.Spread = "" // the key decides
-	} else if !doc.Has("keys.count") {
+	}
+	if w.Keys.Kind == KeysNone && !doc.Has("keys.count") {
 		w.Keys.Count = 0
 	}
 	if w.Keys.Kind == KeysShares && !doc.Has("keys.count") {
@@ -291,7 +296,8 @@ func spell(w *Workload) *file {
 	}
 	for _, c := range w.Classes {
 		f.classes = append(f.classes,
-			fileClass{c.Name, quantity.Fraction(c.Share), sizeRange{c.Least, c.Most}})
+			fileClass{c.Name, quantity.Fraction(c.Share), sizeRange{c.Least, c.Most},
+				classKeys(c.Keys)})
 	}
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{
@@ -303,8 +309,6 @@ func spell(w *Workload) *file {
 	}
 	return f
 }
-
-func (f *file) keyed() bool { return f.Keys.Kind != KeysNone && f.Keys.Kind != "" }
 
 func (f *file) hasBacklog() bool { return f.Backlog != nil }
 

@@ -112,12 +112,15 @@ func (w *Workload) checkKeys(doc *strict.Document) {
 		return
 	}
 	between(doc, "keys.count", w.Keys.Count, 1, MaxKeys)
-	if w.Keys.Kind == KeysZipf && !(w.Keys.Exponent > 1 && w.Keys.Exponent <= MaxExponent) {
-		doc.Reject("keys.exponent", fmt.Sprintf(
-			"must be above 1 and at most %d, not %v: 1.2 is a usual skew", MaxExponent,
-			w.Keys.Exponent))
-	}
+	checkExponent(doc, "keys.exponent", w.Keys)
 	rejectExponent(doc, w.Keys)
+}
+
+func checkExponent(doc *strict.Document, path string, k Keys) {
+	if k.Kind == KeysZipf && !(k.Exponent > 1 && k.Exponent <= MaxExponent) {
+		doc.Reject(path, fmt.Sprintf("must be above 1 and at most %d, not %v: 1.2 is a usual skew",
+			MaxExponent, k.Exponent))
+	}
 }
 
 // rejectExponent refuses an exponent for keys that have none.

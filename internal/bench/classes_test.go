@@ -12,13 +12,15 @@ import (
 func TestTruthOfClasses(t *testing.T) {
 	w := load(1000, 10*time.Second)
 	w.Producers = 5
-	w.Classes = []workload.Class{{Name: "order", Share: 0.2, Least: 1000, Most: 1000},
+	w.Classes = []workload.Class{{Name: "order", Share: 0.2, Least: 1000, Most: 1000,
+		Keys: workload.Keys{Kind: workload.KeysZipf, Count: 9, Exponent: 1.2}},
 		{Name: "event", Share: 0.8, Least: 100, Most: 200}}
 	w.Message.Size, w.Message.Sizes = 0, &workload.Sizes{Parts: []workload.SizePart{
 		{Share: 0.2, Least: 1000, Most: 1000}, {Share: 0.8, Least: 100, Most: 200}}}
 	saved, planted := onSim(t, w, map[string]string{"lose_per_million": "50000", "service_time": "3ms"})
 	r := saved.Run
-	if len(r.Classes) != 2 || planted.Lost == 0 || r.Ledger.Total().Corrupt > 0 {
+	if len(r.Classes) != 2 || planted.Lost == 0 || r.Ledger.Total().Corrupt > 0 ||
+		r.Ledger.Total().Misplaced > 0 {
 		t.Fatalf("%+v, planted %+v, corrupt %d", r.Classes, planted, r.Ledger.Total().Corrupt)
 	}
 	var lost, received int64

@@ -293,7 +293,7 @@ func (j *Job) planOf(run uint32) load.Plan {
 // Spread if it has no rule or the messages have keys.
 func (j *Job) spread() system.Spread {
 	rule := j.System.Describe().Spread
-	if rule == nil || j.Workload.Keys.Kind != workload.KeysNone {
+	if rule == nil || !j.Workload.Keyless() {
 		return system.Spread{}
 	}
 	return rule(j.Settings)

@@ -108,7 +108,7 @@ func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 		payloads: e.payloads, classes: classesOf(w), window: e.window,
 		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
-		growth: e.growth, keyed: w.Keys.Kind != workload.KeysNone,
+		growth: e.growth, keyed: w.Keyed(),
 		shared: e.subscriptionOf(topic, subscription, lanes),
 	}
 	c.shared.consumers = append(c.shared.consumers, c)
@@ -185,10 +185,13 @@ func (e *Engine) openProducer(
 	w := &e.plan.Workload
 	topic, index, partitions := i%w.Topics, i/w.Topics, int(e.growth.most)
 	class := w.ClassOf(index) + 1
+	keyed := *w
+	keyed.Keys = w.KeysOf(class - 1)
 	p := &producer{
 		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
 		base:    uint32((topic*w.Producers + index) * partitions),
-		payload: e.payloads[max(class-1, 0)], class: class, chooser: newChooser(w, e.plan.Spread),
+		payload: e.payloads[max(class-1, 0)], class: class,
+		chooser: newChooser(&keyed, e.plan.Spread),
 		nextSeq: make([]int64, partitions), measuredFrom: never(partitions),
 		window: e.window, growth: e.growth, used: e.used[topic],
 		Recorder: e.producing.recorder(own),

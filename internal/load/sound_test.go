@@ -87,6 +87,32 @@ func deliverChanged(t *testing.T, change func(*system.Received)) result.Subscrip
 	return ledger.Subscriptions[0]
 }
 
+// The messages of a class have its own keys.
+func TestClassesHaveTheirKeys(t *testing.T) {
+	w := crowdOf(1, soundPartitions, 2, 1, 1)
+	w.Keys = workload.Keys{Kind: workload.KeysNone}
+	w.Message.Sizes = &workload.Sizes{
+		Parts: []workload.SizePart{{Share: 1, Least: 100, Most: 100}}}
+	w.Classes = []workload.Class{{Name: "event", Share: 0.5, Least: 100, Most: 100},
+		{Name: "order", Share: 0.5, Least: 100, Most: 100,
+			Keys: workload.Keys{Kind: workload.KeysRoundRobin, Count: 3}}}
+	e := New(Plan{Workload: *w, Run: 7, Prefix: "t", Alone: true}, clock.Timers(), nil)
+	if err := e.Open(t.Context(), null{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{1, 3} { // the distinct keys of each producer, nil among them
+		p, keys := e.producers[i], map[string]bool{}
+		for seq := range int64(10) {
+			f := p.fresh()
+			p.prepare(f, seq, seq, clock.Now(), measure.Measured)
+			keys[string(f.Key)] = true
+		}
+		if len(keys) != want || keys[""] != (want == 1) {
+			t.Errorf("producer %d has the keys %v", i, keys)
+		}
+	}
+}
+
 // keyOfAnother returns a key that belongs to another partition than a key's.
 func keyOfAnother(key []byte) []byte {
 	c := newChooser(&workload.Workload{
