@@ -10,7 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*`)
+var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*(?: trials?)?`)
 
 // WithoutFigures is the part of a warning that is equal in warnings that differ in figures only.
 func WithoutFigures(w result.Warning) result.Warning {

@@ -75,7 +75,7 @@ func TestStudyGolden(t *testing.T) {
 }
 
 // The warnings of the runs and searches below a study are on its page, in its picture and its JSON,
-// the gravest first, each once.
+// the gravest first, each kind once.
 func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 	r := studied(t)
 	runs := 0
@@ -86,7 +86,11 @@ func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 		}
 		runs++
 		m.Run.Run.Warnings = []result.Warning{{Code: verdict.NoisyMachine,
-			Sentence: fmt.Sprintf("a noisy machine: others used %d%% of its CPU", 20+runs)}}
+			Sentence: fmt.Sprintf("a noisy machine: others used %d%% of its CPU", 20+runs)},
+			{Code: verdict.Steady, Sentence: fmt.Sprintf("cold: publish p%d fell", 49+runs)}}
+		if runs == 1 {
+			m.Run.Run.Warnings[1].Sentence = "cold: the servers compiled their own code"
+		}
 		if runs == 2 {
 			m.Run.Run.Warnings = append(m.Run.Run.Warnings, result.Warning{Code: verdict.Loss,
 				Sentence: "3 acknowledged messages never arrived"})
@@ -106,7 +110,8 @@ func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 			t.Errorf("%s: loss at %d, noise at %d", format, lost, at)
 		}
 		if format == "md" && (!strings.Contains(text, "1 of 4 runs and searches: 3 acknowledged") ||
-			!strings.Contains(text, "2 of 4 runs and searches: "+noisy)) {
+			!strings.Contains(text, "2 of 4 runs and searches, for example: "+noisy) ||
+			!strings.Contains(text, "2 of 4 runs and searches, for example: cold: the servers ")) {
 			t.Error(text)
 		}
 	}

@@ -12,15 +12,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// studyWarning is a warning of runs and searches below a study.
+// studyWarning is a kind of warning of runs and searches below a study, with the first sentence.
 type studyWarning struct {
 	result.Warning
-	Of int `json:"of"` // so many runs and searches
+	Of     int  `json:"of"`               // so many runs and searches
+	Differ bool `json:"differ,omitempty"` // their sentences differ
 }
 
-// warnings are those of the runs and searches below a study, the gravest first, each once with the
-// number of those that have it. Sentences that differ in their figures only are one, with the
-// figures of the first.
+// kindOf is the part of a warning that is equal in warnings of one kind. They differ in their
+// figures, and those of a window that moved or of a limit also in what shows it.
+func kindOf(w result.Warning) result.Warning {
+	if w.Code == verdict.Steady || w.Code == verdict.Generator {
+		w.Sentence, _, _ = strings.Cut(w.Sentence, ":")
+	}
+	return fact.WithoutFigures(w)
+}
+
+// warnings are those of the runs and searches below a study, the gravest first, each kind once with
+// the number of those that have it.
 func (r Result) warnings() (all []studyWarning, of int) {
 	var sentences phrase.Grouped[result.Warning, string]
 	seen := map[string]bool{}
@@ -43,7 +52,7 @@ func (r Result) warnings() (all []studyWarning, of int) {
 		of++
 		told := map[result.Warning]bool{}
 		for _, w := range own {
-			if key := fact.WithoutFigures(w); !told[key] {
+			if key := kindOf(w); !told[key] {
 				told[key] = true
 				sentences.Add(key, w.Sentence)
 			}
@@ -53,7 +62,7 @@ func (r Result) warnings() (all []studyWarning, of int) {
 	for _, key := range sentences.Keys {
 		said := sentences.Of[key]
 		all = append(all, studyWarning{result.Warning{Code: key.Code, Sentence: said[0]},
-			len(said)})
+			len(said), len(slices.Compact(slices.Sorted(slices.Values(said)))) > 1})
 	}
 	return all, of
 }
@@ -62,8 +71,12 @@ func (r Result) warnings() (all []studyWarning, of int) {
 func (r Result) warningSentences() (out []string) {
 	all, of := r.warnings()
 	for _, w := range all {
-		out = append(out, fmt.Sprintf("%d of %s: %s", w.Of,
-			phrase.Plural(of, "run or search", "runs and searches"), w.Sentence))
+		example := ""
+		if w.Differ {
+			example = ", for example"
+		}
+		out = append(out, fmt.Sprintf("%d of %s%s: %s", w.Of,
+			phrase.Plural(of, "run or search", "runs and searches"), example, w.Sentence))
 	}
 	return out
 }
