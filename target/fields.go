@@ -35,7 +35,7 @@ var clusterFields = []field{
 		at:   func(t *Target) any { return (*quantity.Whole)(&t.Testbed.Nodes) },
 		when: func(t *Target) bool { return len(t.Endpoints) == 0 }},
 	{path: "testbed.dir", at: func(t *Target) any { return &t.Testbed.Dir }},
-	{path: "settings", at: func(t *Target) any { return (*strict.Pairs)(&t.Settings) }},
+	{path: "settings", at: func(t *Target) any { return &t.Settings }},
 }
 
 var credentialFields = []field{

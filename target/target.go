@@ -12,7 +12,7 @@ type Target struct {
 	System    string   // the registered system
 	Endpoints []string // a cluster that already runs; empty: plimsoll starts one
 	Testbed   Testbed  // how to start one
-	Settings  []Setting
+	Settings  strict.Pairs
 	// Credentials says where the secrets are. It never holds them.
 	Credentials Credentials
 	TLS         TLS

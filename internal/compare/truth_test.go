@@ -99,6 +99,42 @@ var shapes = map[string]func(*rand.Rand) float64{
 	"skewed": (*rand.Rand).ExpFloat64,
 }
 
+// Whoever compares two samples after three rounds, and again after each further one, and stops at
+// the worst moment, is wrong in at most the promised share, whatever the shape of the scatter. Who
+// looks as often as if each look were the only one is wrong far more often.
+func TestTruthLooksHoldTogether(t *testing.T) {
+	simulates(t)
+	const all, planned, most = 3000, 3, 12
+	for name, shape := range shapes {
+		random, missed, byOne := seeded(7), 0, 0
+		for range all {
+			var a, b []float64
+			wrong, wrongByOne := false, false
+			for len(a) < most {
+				a = append(a, math.Exp(0.2*shape(random)))
+				b = append(b, math.Exp(0.2*shape(random)))
+				if len(a) < planned {
+					continue
+				}
+				_, low, high := Repeated(a, b, len(a)-planned+1)
+				wrong = wrong || low > 1 || high < 1
+				_, low, high = Repeated(a, b, 0)
+				wrongByOne = wrongByOne || low > 1 || high < 1
+			}
+			if wrong {
+				missed++
+			}
+			if wrongByOne {
+				byOne++
+			}
+		}
+		t.Logf("%s: wrong in %d of %d, by single looks %d", name, missed, all, byOne)
+		if float64(missed) > 0.05*all || float64(byOne) < 0.08*all {
+			t.Errorf("%s: wrong in %d of %d, by single looks %d", name, missed, all, byOne)
+		}
+	}
+}
+
 // For systems that vary together from round to round, pairs raise at most 5 alarms in 100 too,
 // however the runs scatter within a round.
 func TestTruthEqualPairsRaiseFewAlarms(t *testing.T) {

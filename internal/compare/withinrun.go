@@ -176,14 +176,20 @@ func perCore(s *result.Saved) []float64 {
 
 // Repeated returns the ratio of the geometric means of two samples of a figure, b to a, and its
 // interval by Student's distribution on the logarithms. Without two values above 0 on each side
-// there is no interval: it is 0 to 0.
-func Repeated(a, b []float64) (ratio, low, high float64) {
+// there is no interval: it is 0 to 0. Samples that grow until a question is decided are looked at
+// several times: the intervals of the looks 1, 2, 3 and so on hold together, because look k has the
+// share 1/(k(k+1)) of the error. Look 0: they are looked at once.
+func Repeated(a, b []float64, look int) (ratio, low, high float64) {
 	meanA, ofA := sure(logarithms(a), false)
 	meanB, ofB := sure(logarithms(b), false)
 	if ratio = meanB / meanA; ofA.dof < 1 || ofB.dof < 1 {
 		return ratio, 0, 0
 	}
-	low, high = join(ofA, ofB).Interval(ratio, (1-confidence)/2)
+	tail := (1 - confidence) / 2
+	if look > 0 {
+		tail /= float64(look) * float64(look+1)
+	}
+	low, high = join(ofA, ofB).Interval(ratio, tail)
 	return ratio, low, high
 }
 

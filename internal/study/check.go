@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 )
 
 // table checks a single table.
@@ -43,8 +45,8 @@ func (c *checker) table(path string, t *Table) {
 	for i := range t.Axes {
 		c.axis(fmt.Sprintf("%s.axes[%d]", path, i), &t.Axes[i])
 	}
-	if t.size() > MaxCells {
-		c.doc.Reject(path+".axes", fmt.Sprintf("have more than %d combinations", MaxCells))
+	if _, err := t.combinations(); err != nil {
+		c.doc.Reject(path+".axes", "are too long: "+err.Error())
 	}
 }
 
@@ -66,17 +68,6 @@ func (c *checker) axis(path string, a *Axis) {
 	}
 }
 
-// size returns the number of cells of a table, at most MaxCells+1.
-func (t *Table) size() int {
-	n := 1
-	for _, a := range t.Axes {
-		if n *= len(a.Values); n > MaxCells {
-			return MaxCells + 1
-		}
-	}
-	return n
-}
-
 // cells checks that each cell can be made at each scale, and that every reference to a cell
 // finds it.
 func (c *checker) cells() {
@@ -85,8 +76,9 @@ func (c *checker) cells() {
 		t := &c.study.Tables[i]
 		path := fmt.Sprintf("tables[%d]", i)
 		places := t.places()
-		if total += len(places); total > MaxCells {
-			c.doc.Reject("tables", fmt.Sprintf("have more than %d cells together", MaxCells))
+		if total += len(places); total > experiment.MaxCells {
+			c.doc.Reject("tables",
+				fmt.Sprintf("have more than %d cells together", experiment.MaxCells))
 			return
 		}
 		for _, p := range t.Published {

@@ -78,21 +78,22 @@ func (t *Table) place(name string) place {
 	return nil
 }
 
-// places returns all combinations of values; the last axis changes fastest.
-func (t *Table) places() []place {
-	out := []place{nil}
-	for _, a := range t.Axes {
-		var longer []place
-		for _, p := range out {
-			for _, v := range a.Values {
-				longer = append(longer, append(slices.Clone(p), v))
-			}
-		}
-		if out = longer; len(out) > MaxCells {
-			return out[:MaxCells+1]
-		}
+// places returns all combinations of values, none if they are too many; the last axis changes
+// fastest.
+func (t *Table) places() (out []place) {
+	all, _ := t.combinations() // the check of the table reports the error
+	for _, p := range all {
+		out = append(out, p)
 	}
 	return out
+}
+
+func (t *Table) combinations() ([][]Value, error) {
+	var each [][]Value
+	for _, a := range t.Axes {
+		each = append(each, a.Values)
+	}
+	return experiment.Combine(each)
 }
 
 // cell makes the cell at a place of a table, at a durability level; 0: the published one; and in
@@ -116,7 +117,8 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		c.absent(of.Unavailable)
 		return c, nil
 	}
-	settings := merged(of.Settings, settingsOf(at, scale))
+	settings, _ := experiment.Divide(at.changes(scale))
+	settings = of.Settings.With(settings)
 	to := &target.Target{Name: of.Name, System: of.System, Settings: settings,
 		Testbed: target.Testbed{Nodes: int(of.Nodes)}}
 	if own != nil {
@@ -149,15 +151,6 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 	return c, nil
 }
 
-// merged returns settings with later ones, which replace those of the same name.
-func merged(settings, later strict.Pairs) (out strict.Pairs) {
-	for _, p := range slices.Concat(settings, later) {
-		out = slices.DeleteFunc(out, func(has strict.Pair) bool { return has.Name == p.Name })
-		out = append(out, pair(p.Name, p.Value))
-	}
-	return out
-}
-
 const leftOut = "left out at this scale"
 
 // Why returns why an absent or failed cell has no figure.
@@ -184,33 +177,19 @@ func firstOf(err error) string {
 	return err.Error()
 }
 
-const ofTarget = "settings."
-
-// layersAt returns the layers of a cell's workload. Later layers win.
-func (s *Study) layersAt(t *Table, at place) []Layer {
-	layers := []Layer{s.workload(t.Workload).Layer}
-	for _, v := range at {
-		layers = append(layers, v.Layer)
-	}
-	return layers
-}
-
-// settingsOf returns the target's settings at a place.
-func settingsOf(at place, scale Scale) (out strict.Pairs) {
-	for _, v := range at {
-		for _, p := range append(slices.Clone(v.Set), scale.of(v.Layer)...) {
-			if name, is := strings.CutPrefix(p.Name, ofTarget); is {
-				out = append(out, pair(name, p.Value))
-			}
-		}
+// changes returns what the values change at a scale. Later ones win.
+func (p place) changes(scale Scale) (out strict.Pairs) {
+	for _, v := range p {
+		out = slices.Concat(out, v.Set, scale.of(v.Layer))
 	}
 	return out
 }
 
-// rateOf returns the name of the rate at a place, from the last layer that has a rate.
-func (s *Study) rateOf(t *Table, at place) (name string) {
-	for _, l := range s.layersAt(t, at) {
-		name = cmp.Or(l.Rate, name)
+// rateOf returns the name of the rate at a place: the last that a layer names.
+func (s *Study) rateOf(t *Table, at place) string {
+	name := s.workload(t.Workload).Rate
+	for _, v := range at {
+		name = cmp.Or(v.Rate, name)
 	}
 	return name
 }
@@ -220,7 +199,6 @@ func (s *Study) rateOf(t *Table, at place) (name string) {
 func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 	backlog bool) (*workload.Workload, error) {
 	of := s.workload(t.Workload)
-	layers := s.layersAt(t, at)
 	own := scale.layer()
 	if backlog {
 		// The length of the window follows from the backlog.
@@ -228,16 +206,12 @@ func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 	}
 	all := slices.Concat(strict.Pairs{pair("isolate.cpus",
 		string(cmp.Or(scale.CPUs, workload.CPUsSplit)))},
-		layers[0].Set, own, scale.of(layers[0]))
-	for _, l := range layers[1:] {
-		all = slices.Concat(all, l.Set, scale.of(l))
-	}
+		of.Set, own, scale.of(of.Layer), at.changes(scale))
 	if rate > 0 {
 		all = append(all, pair("load.rate", quantity.ExactRate(rate)))
 	}
-	given := slices.DeleteFunc(all,
-		func(p strict.Pair) bool { return strings.HasPrefix(p.Name, ofTarget) })
-	src, err := strict.SetAll([]byte("name: "+strict.Quote(of.Name)+"\n"), given)
+	_, keys := experiment.Divide(all)
+	src, err := strict.SetAll([]byte("name: "+strict.Quote(of.Name)+"\n"), keys)
 	if err != nil {
 		return nil, err
 	}

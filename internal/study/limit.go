@@ -212,12 +212,12 @@ func (q *question) limited(r *Reply, limit string, of, to side) {
 	default:
 		r.About = "per byte over " + nameOf(limit)
 	}
-	r.Rounds = min(len(a), len(b))
-	if r.Ours, r.Low, r.High = q.ratio(a, b); r.Rounds > 1 {
+	if q.ratio(r, of, to, use); r.Rounds > 1 {
 		return
 	}
 	one, other := of.rounds[0], to.rounds[0]
-	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit), q.figure.perUse(one, limit))
+	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit),
+		q.figure.perUse(one, limit), 0)
 	if one.Run != nil && other.Run != nil && cores(limit) {
 		r.Low, r.High = Figure{figure.Named(figure.PerCore)}.interval(one, other)
 	}

@@ -98,7 +98,7 @@ func (p *Plan) onTargets() string {
 func (o *Own) at(settings strict.Pairs) *target.Target {
 	t := *o.target
 	t.Name = o.Target
-	t.Settings = slices.DeleteFunc(merged(t.Settings, settings),
+	t.Settings = slices.DeleteFunc(t.Settings.With(settings),
 		func(p target.Setting) bool { _, is := o.Servers[p.Name]; return is })
 	return &t
 }

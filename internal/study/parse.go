@@ -15,7 +15,6 @@ import (
 
 // The bounds of a study.
 const (
-	MaxCells = 1_000
 	maxText  = 1_000
 	maxNodes = 9
 	// maxRounds bounds the rounds of a study.

@@ -24,6 +24,7 @@ type side struct {
 	at     string
 	cells  []*Cell
 	rounds []Measured // of the cells
+	last   int        // the last round that was tried, even if it was left out
 }
 
 // side returns a place of the claim: as published, or at a durability level.
@@ -38,6 +39,9 @@ func (q *question) side(at string, level int) side {
 		if c.Table == q.claim.Table && c.At == at && c.Equal == equal {
 			out.cells = append(out.cells, c)
 			out.rounds = append(out.rounds, q.measured[i])
+			if !c.waits() {
+				out.last = max(out.last, c.Round)
+			}
 		}
 	}
 	return out
@@ -45,7 +49,7 @@ func (q *question) side(at string, level int) side {
 
 // only keeps some of the rounds.
 func (s *side) only(some func(c *Cell, m Measured) bool) {
-	kept := side{at: s.at}
+	kept := side{at: s.at, last: s.last}
 	for i, c := range s.cells {
 		if some(c, s.rounds[i]) {
 			kept.cells = append(kept.cells, c)
@@ -166,9 +170,7 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	f := q.figure
 	value := func(m Measured) float64 { v, _ := f.Value(m); return v }
-	a, b := of.values(value), to.values(value)
-	r.Rounds = min(len(a), len(b))
-	r.Ours, r.Low, r.High = q.ratio(a, b)
+	q.ratio(r, of, to, value)
 	switch {
 	case len(of.rounds) == 1 && len(to.rounds) == 1:
 		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
@@ -182,20 +184,24 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	return whole
 }
 
-// ratio returns the ratio of two sides' values and its interval, which is 0 to 0 if it is not
-// known. If rounds were added until claims were decided, the interval holds at all rounds together.
-func (q *question) ratio(a, b map[int]float64) (ratio, low, high float64) {
-	ratio, low, high = compare.Repeated(compare.InOrder(b), compare.InOrder(a))
-	if q.study.AtMost > 0 && low > 0 {
-		p := compare.Judge(leastBound, max(len(a), len(b)), 0, []compare.Rounds{
-			{Target: "to", Figure: q.figure.Figure, Values: b},
-			{Target: "of", Figure: q.figure.Figure, Values: a}}).Pairs[0]
-		ratio, low, high = p.Ratio, p.Low, p.High
+// fewestLooked is the least number of rounds of each side for an interval in a study that adds
+// rounds: two may be alike by chance.
+const fewestLooked = 3
+
+// ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
+// If rounds are added until claims are decided, a claim is looked at after the planned rounds and
+// after each further one, and the intervals of all these looks hold together.
+func (q *question) ratio(r *Reply, of, to side, use func(Measured) float64) {
+	a, b, look := compare.InOrder(of.values(use)), compare.InOrder(to.values(use)), 0
+	if q.study.AtMost > 0 {
+		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
+		look = max(of.last, to.last) - max(scale.Rounds, fewestLooked) + 1
 	}
-	if !(low > 0) || !(high < math.Inf(1)) {
-		return ratio, 0, 0
+	r.Rounds = min(len(a), len(b))
+	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0))
+	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewestLooked) {
+		r.Low, r.High = 0, 0
 	}
-	return ratio, low, high
 }
 
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In

@@ -88,7 +88,7 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 	for _, c := range p.Cells {
 		round = max(round, c.Round)
 	}
-	if round++; round == 1 || round > mostRounds || len(p.Cells) >= MaxCells {
+	if round++; round == 1 || round > mostRounds || len(p.Cells) >= experiment.MaxCells {
 		return nil, nil
 	}
 	undecided := s.undecided(p, measured)

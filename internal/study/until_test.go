@@ -191,6 +191,41 @@ func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
 	}
 }
 
+// A study that adds rounds looks at a claim after its planned rounds, and after each further one.
+// Two rounds of a side, or fewer than planned, show nothing.
+func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
+	value := func(m Measured) float64 { return m.Search.Bracket.StableRate }
+	found := func(last int, rates ...float64) side {
+		s := side{last: last}
+		for i, rate := range rates {
+			s.cells = append(s.cells, &Cell{Round: i + 1})
+			s.rounds = append(s.rounds, peaked(rate))
+		}
+		return s
+	}
+	three := found(3, 900, 1000, 1100)
+	looked := func(planned int, of side) (low, high float64) {
+		q := &question{study: &Study{Rounds: planned, AtMost: time.Hour}, plan: &Plan{Scale: Small}}
+		var r Reply
+		q.ratio(&r, of, three, value)
+		if r.Ours <= 0 || r.Rounds != len(of.cells) {
+			t.Errorf("%+v", r)
+		}
+		return r.Low, r.High
+	}
+	low, high := looked(3, three)
+	wider, higher := looked(3, found(4, 900, 1000, 1100))
+	if !(0 < wider && wider < low && low < 1 && 1 < high && high < higher) {
+		t.Errorf("%g to %g, at the next look %g to %g", low, high, wider, higher)
+	}
+	if low, high := looked(3, found(3, 900, 1000)); low != 0 || high != 0 {
+		t.Errorf("a round left out: %g to %g", low, high)
+	}
+	if low, high := looked(5, three); low != 0 || high != 0 {
+		t.Errorf("rounds still to be measured: %g to %g", low, high)
+	}
+}
+
 func TestBoundsOfFiguresAreChecked(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{"at_most: 1h", "", "at_most is missing"},

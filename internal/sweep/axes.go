@@ -5,21 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
-// The bounds of a sweep.
-const (
-	MaxAxes  = 8
-	MaxCells = 1_000
-)
+// MaxAxes bounds the axes of a sweep.
+const MaxAxes = 8
 
 // TargetKey is the key of the axis of targets, when a sweep has several.
 const TargetKey = "target"
-
-// settings is the prefix of keys that are settings of the target.
-const settings = "settings."
 
 // Axis is a key and the values that it takes.
 type Axis struct {
@@ -85,29 +78,6 @@ func split(values string) []string {
 		}
 	}
 	return append(out, strings.TrimSpace(values[from:]))
-}
-
-// combinations returns all combinations of one value of each axis. The last axis changes
-// fastest.
-func combinations(axes []Axis) ([][]string, error) {
-	count := 1
-	for _, a := range axes {
-		if count *= len(a.Values); count > MaxCells {
-			return nil, fmt.Errorf("there are more than %s combinations of values: vary less",
-				quantity.Count(MaxCells))
-		}
-	}
-	out := [][]string{nil}
-	for _, a := range axes {
-		var longer [][]string
-		for _, values := range out {
-			for _, v := range a.Values {
-				longer = append(longer, append(slices.Clone(values), v))
-			}
-		}
-		out = longer
-	}
-	return out, nil
 }
 
 // Label returns the name of a combination of values: partitions=10, message.size=1KB.

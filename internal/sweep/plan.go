@@ -3,7 +3,6 @@ package sweep
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -68,7 +67,11 @@ func (b Base) ofAxis(a Axis) (bad strict.Violations) {
 // strict.Violations: with all errors in single keys and values, or, when there are none, with
 // all errors in combinations.
 func (b Base) Cells(varied []Axis) ([]Cell, error) {
-	combined, err := combinations(b.Axes(varied))
+	var each [][]string
+	for _, a := range b.Axes(varied) {
+		each = append(each, a.Values)
+	}
+	combined, err := experiment.Combine(each)
 	if err != nil {
 		return nil, strict.Under("--vary", err)
 	}
@@ -116,20 +119,14 @@ func (b Base) Cells(varied []Axis) ([]Cell, error) {
 
 // cell makes one combination.
 func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
-	src, t := []byte(b.Source), *to.Target
-	t.Settings = slices.Clone(t.Settings)
-	for i, a := range varied {
-		if name, is := strings.CutPrefix(a.Key, settings); is {
-			set(&t, name, values[i], "--vary "+a.Key+"="+values[i])
-			continue
-		}
-		changed, err := strict.Set(src, a.Key, values[i])
-		if err != nil {
-			return Cell{}, err
-		}
-		src = []byte(changed)
+	settings, keys := experiment.Divide(changes(varied, values))
+	t := *to.Target
+	t.Settings = t.Settings.With(settings)
+	src, err := strict.SetAll([]byte(b.Source), keys)
+	if err != nil {
+		return Cell{}, err
 	}
-	w, err := workload.Parse(b.File, src)
+	w, err := workload.Parse(b.File, []byte(src))
 	if err != nil {
 		return Cell{}, err
 	}
@@ -140,15 +137,13 @@ func (b Base) cell(to Target, varied []Axis, values []string) (Cell, error) {
 		Workload: w.YAML(), Target: t.YAML(), State: experiment.Pending}}, nil
 }
 
-// set changes the value of a target's setting.
-func set(t *target.Target, name, value, from string) {
-	given := target.Setting{Name: name, Value: value, At: target.Place{File: from}}
-	if i := slices.IndexFunc(t.Settings,
-		func(s target.Setting) bool { return s.Name == name }); i >= 0 {
-		t.Settings[i] = given
-		return
+// changes returns what a combination of values changes, with its flags as places.
+func changes(axes []Axis, values []string) (out strict.Pairs) {
+	for i, a := range axes {
+		out = append(out, strict.Pair{Name: a.Key, Value: values[i],
+			At: strict.Place{File: "--vary " + a.Key + "=" + values[i]}})
 	}
-	t.Settings = append(t.Settings, given)
+	return out
 }
 
 // Inputs returns the workload and the target of a cell. The places of the target's varied
@@ -162,10 +157,7 @@ func (c Cell) Inputs(axes []Axis) (*workload.Workload, *target.Target, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, a := range axes {
-		if name, is := strings.CutPrefix(a.Key, settings); is && i < len(c.Values) {
-			set(t, name, c.Values[i], "--vary "+a.Key+"="+c.Values[i])
-		}
-	}
+	settings, _ := experiment.Divide(changes(axes, c.Values))
+	t.Settings = t.Settings.With(settings)
 	return w, t, nil
 }

@@ -98,8 +98,8 @@ func TestCellsAreEveryCombination(t *testing.T) {
 		w.MaxInFlight != 512 || w.Name != "x" {
 		t.Errorf("%+v", w)
 	}
-	if to.Name != "other" || len(to.Settings) != 2 || to.Settings[0].Value != "2ms" ||
-		to.Settings[0].At.File != "--vary settings.service_time=2ms" {
+	if to.Name != "other" || len(to.Settings) != 2 || to.Settings[1].Value != "2ms" ||
+		to.Settings[1].At.File != "--vary settings.service_time=2ms" {
 		t.Errorf("%+v", to)
 	}
 	if again, _ := base.Cells(axes); !cmp.Equal(again, cells) {
@@ -143,7 +143,8 @@ func TestBadCellsAreSaidAtOnce(t *testing.T) {
 	for i := range 40 {
 		many = append(many, strings.Repeat("1", i%5+1)+strings.Repeat("0", i/5)+"B")
 	}
-	if _, err := combinations([]Axis{{"a", many}, {"b", many}}); err == nil {
+	if _, err := simBase("{}").Cells([]Axis{{"message.size", many}, {"batch", many}}); err == nil ||
+		!strings.Contains(err.Error(), "more than 1,000 combinations of values") {
 		t.Error("1,600 cells are accepted")
 	}
 }

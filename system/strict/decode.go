@@ -20,6 +20,16 @@ type Pair struct {
 	At    Place // of the value
 }
 
+// With returns the pairs and later ones behind them, which replace those of the same name.
+func (p Pairs) With(later Pairs) Pairs {
+	out := slices.Clone(p)
+	for _, one := range later {
+		out = slices.DeleteFunc(out, func(has Pair) bool { return has.Name == one.Name })
+		out = append(out, one)
+	}
+	return out
+}
+
 // Refused is the type of a field whose key must not be given. The tag refuse gives the reason.
 // No error shows the value of such a key, because it may be a secret.
 type Refused struct{}
