@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -248,16 +249,34 @@ func failures(r *result.Run) result.Verdict {
 	}
 	switch whole := r.Counted() && c.Acked+c.Failed+c.Unknown+c.Unsent == c.Scheduled; {
 	case !whole && c.Failed > 0:
-		return say(Failures, result.Broken, "%s messages were refused", quantity.Count(c.Failed))
+		return say(Failures, result.Broken, "%s",
+			unacknowledged(result.Counters{Failed: c.Failed}))
 	case !whole:
 		return say(Failures, result.Unknown, notAccounted)
 	}
 	if c.Failed+c.Unknown+c.Unsent == 0 {
 		return say(Failures, result.Holds, "every message was sent and acknowledged")
 	}
-	return say(Failures, result.Broken,
-		"%s messages were refused, %s never answered, %s due and never sent",
-		quantity.Count(c.Failed), quantity.Count(c.Unknown), quantity.Count(c.Unsent))
+	return say(Failures, result.Broken, "%s", unacknowledged(c))
+}
+
+// unacknowledged counts the messages that were not acknowledged, by reason.
+func unacknowledged(c result.Counters) string {
+	var parts []string
+	for _, why := range []struct {
+		n     int64
+		words string
+	}{{c.Failed, "refused"}, {c.Unknown, "never answered"}, {c.Unsent, "never sent"}} {
+		if why.n == 0 {
+			continue
+		}
+		count := quantity.Count(why.n)
+		if len(parts) == 0 {
+			count = quantity.Plural(why.n, "message was", "messages were")
+		}
+		parts = append(parts, count+" "+why.words)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func durability(r *result.Run) result.Verdict {

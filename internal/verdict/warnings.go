@@ -127,12 +127,11 @@ func windowWarnings(all *list, r *result.Run) {
 // messageWarnings warns of messages whose latencies are missing or bounded.
 func messageWarnings(all *list, r *result.Run) {
 	warn := all.warn
-	if c := r.Counters; c.Unsent+c.Unknown+c.Failed > 0 {
-		without := quantity.Count(c.Failed) + " messages were refused"
-		if r.Counted() {
-			without = fmt.Sprintf("%s messages were never sent, %s never answered and %s refused",
-				quantity.Count(c.Unsent), quantity.Count(c.Unknown), quantity.Count(c.Failed))
-		}
+	c := r.Counters
+	if !r.Counted() {
+		c = result.Counters{Failed: c.Failed} // the others are known at the end
+	}
+	if without := unacknowledged(c); without != "" {
 		warn(codeCensored, "%s: percentiles include these messages, and a percentile that falls "+
 			"among them is a lower bound or not reached", without)
 	}

@@ -96,11 +96,11 @@ func TestNothingIsCountedBeforeItIsKnown(t *testing.T) {
 	for state, c := range map[result.State]struct{ says, not string }{
 		result.Running:     {"12 messages were refused", "never"},
 		result.Incomplete:  {"12 messages were refused", "never"},
-		result.Interrupted: {"0 never answered", "?"},
+		result.Interrupted: {"12 messages were refused, 1 never answered", "never sent"},
 	} {
 		r := good()
 		r.State = state
-		r.Counters.Acked, r.Counters.Failed = 9_988, 12
+		r.Counters.Acked, r.Counters.Failed, r.Counters.Unknown = 9_987, 12, 1
 		Judge(r)
 		said := ""
 		for _, w := range r.Warnings {
@@ -115,7 +115,7 @@ func TestNothingIsCountedBeforeItIsKnown(t *testing.T) {
 			!strings.Contains(said, "broken: 12 messages were refused") {
 			t.Errorf("%s:\n%s", state, said)
 		}
-		r.Counters.Acked, r.Counters.Failed = 10_000, 0
+		r.Counters.Acked, r.Counters.Failed, r.Counters.Unknown = 10_000, 0, 0
 		Judge(r)
 		for _, v := range r.Verdicts {
 			if holds := state == result.Interrupted; v.Name == Failures &&
