@@ -290,7 +290,7 @@ func (j *Job) planOf(run uint32) load.Plan {
 }
 
 // spread returns the rule of the system's own client for messages without a key, or the zero
-// Spread if it has no rule or the messages have keys.
+// Spread if it has no rule or all messages have keys.
 func (j *Job) spread() system.Spread {
 	rule := j.System.Describe().Spread
 	if rule == nil || !j.Workload.Keyless() {

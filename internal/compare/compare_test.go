@@ -206,8 +206,9 @@ func TestComparisonsRepeat(t *testing.T) {
 }
 
 // The interval of repeated figures is Student's on the logarithms: with Welch's degrees of freedom
-// of two samples of equal scatter, 4, it reaches 2.776 standard errors to each side, at the first of
-// several looks 3.495, with an error of 2.5 in 100, and at the second, of 0.83 in 100, 4.851.
+// of two samples of equal scatter, 4, it reaches 2.776 standard errors to each side. At the first of
+// several looks, with an error of 2.5 in 100, it reaches 3.495, and at the second, with one of 0.83
+// in 100, 4.851.
 func TestRepeatedFigures(t *testing.T) {
 	e := math.Exp
 	a := []float64{100 * e(-0.1), 100, 100 * e(0.1)}

@@ -15,8 +15,8 @@ import (
 // studyWarning is a kind of warning of runs and searches below a study, with the first sentence.
 type studyWarning struct {
 	result.Warning
-	Of     int  `json:"of"`               // so many runs and searches
-	Differ bool `json:"differ,omitempty"` // their sentences differ
+	Of     int  `json:"of"` // so many runs and searches
+	differ bool // their sentences differ
 }
 
 // kindOf is the part of a warning that is equal in warnings of one kind. They differ in their
@@ -72,7 +72,7 @@ func (r Result) warningSentences() (out []string) {
 	all, of := r.warnings()
 	for _, w := range all {
 		example := ""
-		if w.Differ {
+		if w.differ {
 			example = ", for example"
 		}
 		out = append(out, fmt.Sprintf("%d of %s%s: %s", w.Of,
