@@ -51,7 +51,8 @@ type Row struct {
 	Ours        float64  `json:"ours,omitempty"`         // 0: not known
 	TheirsTimes float64  `json:"theirs_times,omitempty"` // 0: not known
 	OursTimes   float64  `json:"ours_times,omitempty"`
-	// Ours is the median of Rounds rounds, from Low to High; 0: of one.
+	// Ours is the median of Rounds rounds, from Low to High; 0: of one. Rounds whose servers were
+	// cold or drifting are left out.
 	Rounds int     `json:"rounds,omitempty"`
 	Low    float64 `json:"ours_low,omitempty"`
 	High   float64 `json:"ours_high,omitempty"`
@@ -110,7 +111,8 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 	}
 	var at []int // the first cell of each row
 	values, remarks, ofLoad := map[string][]float64{}, map[string]string{}, map[string]bool{}
-	waiting := map[string]int{} // rounds that are not measured yet, by place
+	waiting := map[string]int{}       // rounds that are not measured yet, by place
+	changing := map[string][]string{} // those of servers that were still changing, in a word each
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		if c.Table != t.Name {
@@ -118,6 +120,10 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		}
 		if !slices.ContainsFunc(at, func(k int) bool { return p.Cells[k].Place() == c.Place() }) {
 			at = append(at, i)
+		}
+		if word := measured[i].unsteady(); word != "" {
+			changing[c.Place()] = append(changing[c.Place()], word)
+			continue
 		}
 		v, known := f.Value(measured[i])
 		if known = known && c.State == experiment.Done; known {
@@ -140,7 +146,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 			row.Theirs, row.About, row.Published = ref.Value, ref.About, ref.String()
 		}
 		row.ours(values[c.Place()])
-		row.Remark, row.OfLoad = remarks[row.At], ofLoad[row.At]
+		row.Remark, row.OfLoad = withLeftOut(remarks[row.At], changing[row.At]), ofLoad[row.At]
 		row.awaits(waiting[row.At], c)
 		out.Rows = append(out.Rows, row)
 		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
@@ -156,6 +162,15 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 			out.Rows[i].Ours/first.Ours
 	}
 	return out
+}
+
+// withLeftOut adds to a remark how many rounds are left out, given what their servers were.
+func withLeftOut(remark string, changing []string) string {
+	if len(changing) == 0 {
+		return remark
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%s; %s left out, because its servers were %s", remark,
+		quantity.Plural(len(changing), "round is", "rounds are"), changing[len(changing)-1]), "; ")
 }
 
 // ours sets the median of some rounds, and their range.

@@ -384,6 +384,11 @@ func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
 		one.Remark != "1 round is left out, because its servers were cold" {
 		t.Errorf("%+v", one)
 	}
+	// So it is in a table beside published figures.
+	row := s.Table("knee").outcome(f, 0, p, measured).Rows[0]
+	if row.Rounds != 2 || row.Low < 9000 || row.Remark != one.Remark {
+		t.Errorf("%+v", row)
+	}
 }
 
 // A latency of an overloaded round has no rank, nor has a figure of a round that plimsoll limited.

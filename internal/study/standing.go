@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Standing is one figure of a table of a study with rounds: a row for each place on all axes but
@@ -91,14 +89,14 @@ type round struct {
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 	out := Stand{At: at, Known: f.precision(t, at, p, measured)}
 	var all []round
-	changing := ""
+	var changing []string
 	for i, c := range p.Cells {
 		if c.Table != t.Name || c.At != at {
 			continue
 		}
 		out.Level = c.level()
 		if word := measured[i].unsteady(); word != "" {
-			out.LeftOut, changing = out.LeftOut+1, word
+			changing = append(changing, word)
 			continue
 		}
 		v, known := f.Value(measured[i])
@@ -121,11 +119,7 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 			out.Run = c.Run
 		}
 	}
-	if out.LeftOut > 0 {
-		left := quantity.Plural(out.LeftOut, "round is", "rounds are") +
-			" left out, because its servers were " + changing
-		out.Remark = strings.TrimPrefix(out.Remark+"; "+left, "; ")
-	}
+	out.LeftOut, out.Remark = len(changing), withLeftOut(out.Remark, changing)
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
 	}
