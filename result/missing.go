@@ -1,7 +1,11 @@
 package result
 
 import (
+	"strings"
+
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Bound says how a printed percentile relates to the true percentile.
@@ -31,6 +35,28 @@ type Missing struct {
 
 // Total returns the number of messages without a latency.
 func (m Missing) Total() int64 { return m.Unanswered + m.Refused + m.Unsent + m.NotReceived }
+
+// Words counts the messages by reason: 3 messages never answered, 8 refused. Empty: there are none.
+func (m Missing) Words() string {
+	var parts []string
+	for _, why := range []struct {
+		n     int64
+		words string
+	}{
+		{m.Unanswered, "never answered"}, {m.Refused, "refused"},
+		{m.Unsent, "never sent"}, {m.NotReceived, "never received"},
+	} {
+		if why.n == 0 {
+			continue
+		}
+		count := quantity.Count(why.n)
+		if len(parts) == 0 {
+			count = quantity.Plural(why.n, "message", "messages")
+		}
+		parts = append(parts, count+" "+why.words)
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Censored returns the figures of a histogram for a table, like Summarize, and includes the
 // messages without a latency in the percentiles. waited has the times for which unanswered

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -262,21 +261,7 @@ func failures(r *result.Run) result.Verdict {
 
 // unacknowledged counts the messages that were not acknowledged, by reason.
 func unacknowledged(c result.Counters) string {
-	var parts []string
-	for _, why := range []struct {
-		n     int64
-		words string
-	}{{c.Failed, "refused"}, {c.Unknown, "never answered"}, {c.Unsent, "never sent"}} {
-		if why.n == 0 {
-			continue
-		}
-		count := quantity.Count(why.n)
-		if len(parts) == 0 {
-			count = quantity.Plural(why.n, "message was", "messages were")
-		}
-		parts = append(parts, count+" "+why.words)
-	}
-	return strings.Join(parts, ", ")
+	return result.Missing{Unanswered: c.Unknown, Refused: c.Failed, Unsent: c.Unsent}.Words()
 }
 
 func durability(r *result.Run) result.Verdict {

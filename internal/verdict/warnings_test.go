@@ -94,9 +94,9 @@ func TestEachInfluenceHasAWarning(t *testing.T) {
 // What became of the messages without an answer is known when a run has ended.
 func TestNothingIsCountedBeforeItIsKnown(t *testing.T) {
 	for state, c := range map[result.State]struct{ says, not string }{
-		result.Running:     {"12 messages were refused", "never"},
-		result.Incomplete:  {"12 messages were refused", "never"},
-		result.Interrupted: {"12 messages were refused, 1 never answered", "never sent"},
+		result.Running:     {"12 messages refused", "never"},
+		result.Incomplete:  {"12 messages refused", "never"},
+		result.Interrupted: {"1 message never answered, 12 refused", "never sent"},
 	} {
 		r := good()
 		r.State = state
@@ -112,7 +112,7 @@ func TestNothingIsCountedBeforeItIsKnown(t *testing.T) {
 			}
 		}
 		if strings.Count(said, c.says) < 2 || strings.Contains(said, c.not) ||
-			!strings.Contains(said, "broken: 12 messages were refused") {
+			!strings.Contains(said, "broken: "+c.says) {
 			t.Errorf("%s:\n%s", state, said)
 		}
 		r.Counters.Acked, r.Counters.Failed, r.Counters.Unknown = 10_000, 0, 0

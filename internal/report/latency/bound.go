@@ -87,28 +87,6 @@ func Answered(l result.Latency) result.Latency {
 	return l
 }
 
-// MissingWords count the messages of a series that have no latency, by reason.
-func MissingWords(m result.Missing) string {
-	var parts []string
-	for _, why := range []struct {
-		n     int64
-		words string
-	}{
-		{m.Unanswered, "never answered"}, {m.Refused, "refused"},
-		{m.Unsent, "never sent"}, {m.NotReceived, "never received"},
-	} {
-		if why.n == 0 {
-			continue
-		}
-		count := quantity.Count(why.n)
-		if len(parts) == 0 {
-			count = phrase.Plural(why.n, "message", "messages")
-		}
-		parts = append(parts, count+" "+why.words)
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Missing count the messages without a latency, a sentence for each series.
 func Missing(s result.Summary) []string {
 	out := MissingOf(s)
@@ -129,7 +107,7 @@ func MissingOf(s result.Summary) []string {
 	}
 	var out []string
 	for _, m := range titles.Keys {
-		out = append(out, strings.Join(titles.Of[m], " and ")+": "+MissingWords(m))
+		out = append(out, strings.Join(titles.Of[m], " and ")+": "+m.Words())
 	}
 	return out
 }

@@ -233,7 +233,7 @@ func Instruments(runs []*result.Saved) string {
 func latencyFigures(section string, series result.Series) []figureRow {
 	out := []figureRow{{section, phrase.SeriesTitle(series) + ", messages without it",
 		func(r *result.Run) string {
-			return latency.MissingWords(r.Summary.Series(series).Missing)
+			return r.Summary.Series(series).Missing.Words()
 		}, nil}}
 	out = append(out,
 		percentileFigures(section, phrase.SeriesTitle(series), seriesOf(series), 50, 99, 99.9)...)

@@ -81,7 +81,7 @@ func TestRefusalsOfARunWithoutAnAccount(t *testing.T) {
 						page[max(at-150, 0):at+50])
 				}
 			}
-			if format != "benchfmt" && !strings.Contains(page, "12 messages were refused") {
+			if format != "benchfmt" && !strings.Contains(page, "12 messages refused") {
 				t.Errorf("%s of a run that is %s does not say what was refused", format, state)
 			}
 		}
