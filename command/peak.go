@@ -92,6 +92,7 @@ func (c *peakCommand) finish(ctx context.Context, con console, found []*peak.Sav
 	held := !slices.ContainsFunc(found, failing)
 	if len(found) > 0 {
 		failed = cmp.Or(failed, c.show(con, found, known))
+		sayContinue(ctx, con, c.Resume.dir)
 	}
 	if failed == nil && ctx.Err() == nil {
 		runs, err := atPeaks(found)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,8 @@ func TestPeakInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--trial", "1s")
+	var said strings.Builder
+	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +60,9 @@ func TestPeakInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
+		said.String(), "to continue: plimsoll peak -t sim -w w.yaml --trial 1s --resume\n") {
+		t.Errorf("exit code %d\n%s", code, said.String())
 	}
 	s, err := peak.Read(latest)
 	if err != nil {

@@ -1,11 +1,15 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 )
 
 // resumeFlag is a flag that may have a value.
@@ -25,6 +29,35 @@ func (r *resumeFlag) Decode(ctx *kong.DecodeContext) error {
 		return ctx.Scan.PopValueInto("directory", &r.dir)
 	}
 	return nil
+}
+
+// sayContinue prints the command that goes on with what a user interrupted. Without a folder it is
+// the newest of the same command.
+func sayContinue(ctx context.Context, con console, folder string) {
+	if ctx.Err() != nil {
+		fmt.Fprintln(con.err, "to continue:", continuation(os.Args, folder))
+	}
+}
+
+// continuation returns the command line that continues what a command began: with the command's
+// own words, so that the rest is measured at the same place and judged by the same conditions.
+func continuation(command []string, folder string) string {
+	words := []string{"plimsoll"}
+	const flag = "--resume"
+	for i := 1; i < len(command); i++ {
+		switch word := command[i]; {
+		case strings.HasPrefix(word, flag+"="):
+		case word != flag:
+			words = append(words, word)
+		case i+1 < len(command) && !strings.HasPrefix(command[i+1], "-"):
+			i++ // the flag's folder
+		}
+	}
+	words = append(words, flag)
+	if folder != "" {
+		words = append(words, relative(folder))
+	}
+	return phrase.CommandLine(words)
 }
 
 // folders sets the folders that requests continue. Without a directory each request continues its

@@ -118,18 +118,6 @@ func (in *studyInputs) own() (all []study.Own, err error) {
 	return all, nil
 }
 
-// again returns the words of the command line that name the same study, scale, parts and targets.
-func (in *studyInputs) again() string {
-	words := in.Name + " --scale " + in.Scale
-	for _, t := range in.Target {
-		words += " -t " + t
-	}
-	if len(in.Only) > 0 {
-		words += " --only " + strings.Join(in.Only, ",")
-	}
-	return words
-}
-
 // jobMaker makes the jobs of a study's cells, for a crew or, with nil, without one. Their servers
 // start on so many hosts; 0: on this machine.
 func jobMaker(crew *crew, onHosts int) study.NewJob {
@@ -202,10 +190,7 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
 	measured, err := c.show(con, s, folder)
-	if ctx.Err() != nil {
-		fmt.Fprintf(con.err, "to continue: plimsoll study run %s --resume %s\n", c.again(),
-			relative(folder.Dir()))
-	}
+	sayContinue(ctx, con, folder.Dir())
 	return exitOf(ctx, errors.Join(failed, err),
 		folder.Saved.Left() == 0 && !slices.ContainsFunc(measured, unsoundCell))
 }

@@ -123,7 +123,7 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 	}
 	before := map[string]string{}
 	for n, stop := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
-		args := []string{"study", "run", "own.yaml"}
+		args := []string{"study", "run", "own.yaml", "--fleet-listen", "127.0.0.1:0"}
 		if n > 0 {
 			args = append(args, "--resume")
 		}
@@ -143,7 +143,8 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		_ = cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); stop == syscall.SIGINT &&
 			(code != exitInterrupted || !strings.Contains(said.String(),
-				"to continue: plimsoll study run own.yaml --scale smoke --resume runs/")) {
+				"to continue: plimsoll study run own.yaml --fleet-listen 127.0.0.1:0 "+
+					"--resume runs/")) {
 			t.Errorf("exit code %d:\n%s", code, said.String())
 		}
 		_, p := studyBelow(t, dir)

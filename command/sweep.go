@@ -82,9 +82,7 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 		passed, err = passes(con, gates, jobs[0].Workload, measured(folder), false)
 		sound = sound && passed
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintf(con.err, "to continue: plimsoll sweep --resume %s\n", relative(folder.Dir()))
-	}
+	sayContinue(ctx, con, folder.Dir())
 	return exitOf(ctx, errors.Join(failed, err), sound && plan.Left() == 0)
 }
 

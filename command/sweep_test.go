@@ -3,7 +3,9 @@ package command
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -146,7 +148,7 @@ func TestInterruptedSweep(t *testing.T) {
 		[]byte(strings.Replace(sweptWorkload, "1s", "60s", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := self(t, dir, sweepArgs...)
+	cmd := self(t, dir, append(slices.Clone(sweepArgs), "--fail-if", "publish.p99 > 20ms")...)
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
@@ -167,8 +169,10 @@ func TestInterruptedSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
+	_, again, _ := strings.Cut(said.String(), "to continue: ")
+	again, _, _ = strings.Cut(again, "\n")
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
-		!strings.Contains(said.String(), "to continue: plimsoll sweep --resume runs/") {
+		!strings.Contains(again, "--fail-if 'publish.p99 > 20ms' --resume runs/") {
 		t.Errorf("exit code %d\n%s", code, said.String())
 	}
 	folder, plan := planBelow(t, dir)
@@ -179,5 +183,10 @@ func TestInterruptedSweep(t *testing.T) {
 	if raw, _ := json.Marshal(plan.Cells); plan.Left() != 6 ||
 		plan.Cells[0].State != experiment.Pending || plan.Cells[0].Run == "" {
 		t.Errorf("%s", raw)
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-c", again+" --explain")
+	shell.Dir = dir
+	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(out), "pending") {
+		t.Errorf("%s: %v\n%s", again, err, out)
 	}
 }

@@ -79,6 +79,7 @@ func (c *verifyCommand) Run(con console) error {
 				o.Watch = watch
 				return verify.Run(ctx, o)
 			})
+			sayContinue(ctx, con, c.Resume.dir)
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))

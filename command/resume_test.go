@@ -1,0 +1,55 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What continues a command has all of its words but the folder that it continued.
+func TestContinuationKeepsTheCommand(t *testing.T) {
+	for _, one := range []struct{ given, folder, want string }{
+		{"plimsoll sweep -t nats --vary partitions=1,4 --hosts 3 --workers 2 --warm 1m", "runs/a",
+			"plimsoll sweep -t nats --vary partitions=1,4 --hosts 3 --workers 2 --warm 1m " +
+				"--resume runs/a"},
+		{"plimsoll sweep --resume runs/a --lab lab.yaml", "runs/a",
+			"plimsoll sweep --lab lab.yaml --resume runs/a"},
+		{"plimsoll sweep --resume=runs/a --max-cost 3", "runs/a",
+			"plimsoll sweep --max-cost 3 --resume runs/a"},
+		{"plimsoll peak --resume -t nats", "", "plimsoll peak -t nats --resume"},
+		{"/usr/bin/plimsoll verify -t nats --resume", "", "plimsoll verify -t nats --resume"},
+		{"plimsoll sweep --fail-if lost>0", "b", "plimsoll sweep --fail-if 'lost>0' --resume b"},
+	} {
+		if got := continuation(strings.Fields(one.given), one.folder); got != one.want {
+			t.Errorf("%s:\n%s, want\n%s", one.given, got, one.want)
+		}
+	}
+}
+
+// An interrupted verification says how to continue.
+func TestVerifyInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := self(t, dir, "verify", "-t", "sim", "--quiet", "1s")
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(
+		50 * time.Millisecond) {
+		if runs, _ := filepath.Glob(filepath.Join(dir, "runs", "*", "*", "run.json")); len(runs) > 0 {
+			break
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
+		said.String(), "to continue: plimsoll verify -t sim --quiet 1s --resume\n") {
+		t.Errorf("exit code %d\n%s", code, said.String())
+	}
+}
