@@ -24,7 +24,7 @@ import (
 
 // inputs are the flags for the workload and the targets.
 type inputs struct {
-	Workload string   `short:"w" default:"default" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
+	Workload string   `short:"w" default:"${default_workload}" placeholder:"NAME|FILE" help:"The load to offer: a built-in workload (plimsoll workloads), a YAML file, or a workload file of the OpenMessaging Benchmark."`
 	Target   []string `short:"t" sep:"none" placeholder:"NAME|FILE" help:"The target of the load: a system or one of its targets (plimsoll systems), or a YAML file; repeat it to measure several in turn; all: every built-in target whose servers plimsoll can start. Default: ${default_target}."`
 
 	Nodes      *int    `placeholder:"3" help:"Number of servers to start, instead of the target's."`

@@ -20,6 +20,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/systems"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // began is taken as early as possible, for the time to the first message.
@@ -30,7 +31,7 @@ type commands struct {
 	Run       runCommand       `cmd:"" default:"withargs" help:"Measure: offer a workload to one or more targets and account for every message (the default command)."`
 	Choose    chooseCommand    `cmd:"" set:"default_target=all" help:"Measure every system that can start here at one load and durability level, side by side, and say what to run next."`
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
-	Verify    verifyCommand    `cmd:"" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold; offers the built-in workload verify unless told otherwise."`
+	Verify    verifyCommand    `cmd:"" set:"default_workload=verify" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
 	Study     studyCommand     `cmd:"" help:"Repeat four published comparisons: measure their grids here and show the figures beside theirs."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
@@ -91,7 +92,8 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 	return kong.New(&commands{}, append(nodeCommands(), kong.Name("plimsoll"),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.Description(description),
-		kong.Vars{"default_target": systems.Default, "version": versionLine(),
+		kong.Vars{"default_target": systems.Default,
+			"default_workload": workload.Default().Name, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,
 			"any_port":       anyPort,
 			"report_formats": strings.Join(export.Formats(), ", ")},

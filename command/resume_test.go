@@ -1,6 +1,7 @@
 package command
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,31 @@ func TestContinuationKeepsTheCommand(t *testing.T) {
 	} {
 		if got := continuation(strings.Fields(one.given), one.folder); got != one.want {
 			t.Errorf("%s:\n%s, want\n%s", one.given, got, one.want)
+		}
+	}
+}
+
+// Only verify without -w offers its own workload.
+func TestVerifyTakesTheWorkloadThatIsNamed(t *testing.T) {
+	for _, one := range []struct{ given, want string }{
+		{"verify -t sim", "verify"}, {"verify -t sim -w default", "default"},
+		{"run -t sim", "default"},
+	} {
+		parser, err := newParser(io.Discard, io.Discard, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := parser.Parse(strings.Fields(one.given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := parsed.Model.Target.Interface().(commands)
+		got := all.Run.Workload
+		if strings.HasPrefix(one.given, "verify") {
+			got = all.Verify.Workload
+		}
+		if got != one.want {
+			t.Errorf("%s: workload %s, want %s", one.given, got, one.want)
 		}
 	}
 }

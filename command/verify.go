@@ -42,9 +42,6 @@ const (
 	faultFor  = 6
 )
 
-// verifyWorkload is the default workload.
-const verifyWorkload = "verify"
-
 // defaultFault is injected when no fault is given, matrixFaults with --matrix.
 var (
 	defaultFault = []string{"kill leader"}
@@ -104,9 +101,6 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 			c.Rounds)
 	case c.Matrix && len(c.Fault) > 0:
 		return nil, errors.New("--matrix has its own faults: give --matrix or --fault, not both")
-	}
-	if c.Workload == workload.Default().Name {
-		c.Workload = verifyWorkload
 	}
 	given := c.Fault
 	if c.Matrix {
