@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
@@ -18,6 +19,33 @@ const TargetKey = "target"
 type Axis struct {
 	Key    string   `json:"key"`
 	Values []string `json:"values"`
+}
+
+// Ascends reports whether the values of an axis are quantities of one kind, such as sizes, in
+// ascending order.
+func (a Axis) Ascends() bool {
+	for _, read := range []func(string) (float64, error){asNumber(quantity.ParseBytes),
+		asNumber(quantity.ParseCount), asNumber(quantity.ParseRate), asNumber(quantity.ParseShare),
+		asNumber(quantity.ParseDuration)} {
+		values := make([]float64, 0, len(a.Values))
+		for _, text := range a.Values {
+			if v, err := read(text); err == nil {
+				values = append(values, v)
+			}
+		}
+		if len(values) == len(a.Values) {
+			return slices.IsSorted(values)
+		}
+	}
+	return false
+}
+
+// asNumber makes any quantity a number.
+func asNumber[N ~int64 | ~float64](parse func(string) (N, error)) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		v, err := parse(text)
+		return float64(v), err
+	}
 }
 
 // ParseAxes reads values of --vary, such as partitions=1,10,100. A comma within brackets or

@@ -70,6 +70,17 @@ func simBase(src string, more ...Target) Base {
 		Targets:  append([]Target{{"sim", target.Of("sim")}}, more...)}
 }
 
+func TestAxesOfQuantitiesAscend(t *testing.T) {
+	for values, want := range map[string]bool{"1,10,100": true, "100B,1KB,1MB": true, "1k/s,2k/s": true,
+		"0ms,5ms,1s": true, "5%,50%": true, "0.1,0.5": true, "1": true, "100,10": false, "a,b": false,
+		"1KB,100B": false, "1,auto": false, "1,5ms": false, "1..10,20": false} {
+		axes, err := ParseAxes([]string{"key=" + values})
+		if err != nil || axes[0].Ascends() != want {
+			t.Errorf("%s: %v, want %v", values, !want, want)
+		}
+	}
+}
+
 func TestCellsAreEveryCombination(t *testing.T) {
 	axes := []Axis{{"partitions", []string{"1", "10"}}, {"message.size", []string{"1KB", "64KB"}},
 		{"settings.service_time", []string{"1ms", "2ms"}}}

@@ -28,21 +28,43 @@ func CellMark(c sweep.Cell, s *result.Saved) (mark string, bad bool) {
 	case Overloaded(&s.Run):
 		return OverloadedMark, false
 	}
-	return "", false
+	return unsteady(&s.Run), false
+}
+
+// unsteady is the word for a run whose servers were still changing, so that it is not ranked; empty
+// for others.
+func unsteady(r *result.Run) string {
+	if _, why := verdict.RankingOf(r); why.Code == verdict.Steady {
+		return why.Sentence
+	}
+	return ""
 }
 
 // OverloadedMark is the mark of a cell that was offered more than it carried.
 const OverloadedMark = "overloaded"
 
 // MeasuredCells counts cells by their state.
-func MeasuredCells(counts map[experiment.CellState]int, all int) string {
+func MeasuredCells[C any](
+	cells []C, of func(C) (state experiment.CellState, absent bool),
+) string {
+	counts, without := map[experiment.CellState]int{}, 0
+	for _, c := range cells {
+		if state, absent := of(c); absent {
+			without++
+		} else {
+			counts[state]++
+		}
+	}
 	out := fmt.Sprintf("%s of %s measured", quantity.Count(int64(counts[experiment.Done])),
-		phrase.Plural(all, "cell", "cells"))
+		phrase.Plural(len(cells), "cell", "cells"))
 	for _, more := range []experiment.CellState{experiment.Failed, experiment.Running,
 		experiment.Pending} {
 		if counts[more] > 0 {
 			out += fmt.Sprintf(", %d %s", counts[more], more)
 		}
+	}
+	if without > 0 {
+		out += fmt.Sprintf(", %d not possible here or left out", without)
 	}
 	return out
 }

@@ -22,12 +22,13 @@ func (g *Grouped[K, V]) Add(key K, v V) {
 	g.Of[key] = append(g.Of[key], v)
 }
 
-// CellsSuchAs names the first of several cells, and their number.
-func CellsSuchAs(cells []string) string {
+// Where names the first of the cells that are the values of a key, and their number.
+func (g *Grouped[K, V]) Where(key K) string {
+	cells := g.Of[key]
 	if len(cells) == 1 {
-		return cells[0]
+		return fmt.Sprint(cells[0])
 	}
-	return fmt.Sprintf("%d cells, such as %s", len(cells), cells[0])
+	return fmt.Sprintf("%d cells, such as %v", len(cells), cells[0])
 }
 
 // List joins names as a sentence does: the first three of many.

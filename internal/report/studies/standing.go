@@ -241,11 +241,7 @@ func absences(s study.Standing, told map[string]bool) []string {
 	var out []string
 	for _, remark := range places.Keys {
 		told[remark] = true
-		where := places.Of[remark][0]
-		if more := len(places.Of[remark]) - 1; more > 0 {
-			where += " and " + quantity.Count(int64(more)) + " more"
-		}
-		out = append(out, where+": "+remark)
+		out = append(out, places.Where(remark)+": "+remark)
 	}
 	return out
 }

@@ -63,7 +63,7 @@ func Report(all []Result) form.Report {
 			Own   []study.Own  `json:"own_targets,omitempty"`
 			Cells []study.Cell `json:"cells"`
 			// Warnings are those of the runs and searches, the gravest first.
-			Warnings []studyWarning `json:"warnings,omitempty"`
+			Warnings []fact.Counted `json:"warnings,omitempty"`
 			study.Outcome
 		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only,
 			r.Plan.Own, r.Plan.Cells,
@@ -86,19 +86,9 @@ func Report(all []Result) form.Report {
 
 // studySentence counts a study's cells by their state.
 func studySentence(p *study.Plan) string {
-	counts, absent := map[experiment.CellState]int{}, 0
-	for _, c := range p.Cells {
-		if c.Absent {
-			absent++
-		} else {
-			counts[c.State]++
-		}
-	}
-	out := fact.MeasuredCells(counts, len(p.Cells))
-	if absent > 0 {
-		out += fmt.Sprintf(", %d not possible here or left out", absent)
-	}
-	return out
+	return fact.MeasuredCells(p.Cells, func(c study.Cell) (experiment.CellState, bool) {
+		return c.State, c.Absent
+	})
 }
 
 // scaleWords are the scale of a study and its time.
@@ -276,7 +266,7 @@ func sharedRemarks(t study.TableOutcome) []string {
 	}
 	var out []string
 	for _, remark := range cells.Keys {
-		where := phrase.CellsSuchAs(cells.Of[remark])
+		where := cells.Where(remark)
 		if n := len(cells.Of[remark]); n == len(t.Rows) && n > 1 {
 			where = "every cell"
 		}

@@ -1,9 +1,9 @@
 package sweeps
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
@@ -47,7 +47,7 @@ func cellFigures(s *result.Saved) []string {
 
 // cellReason is a sentence on a cell that is marked; empty when there is none.
 func cellReason(c sweep.Cell, s *result.Saved) string {
-	mark, _ := fact.CellMark(c, s)
+	mark, bad := fact.CellMark(c, s)
 	switch {
 	case c.Reason != "":
 		return c.Reason
@@ -58,17 +58,27 @@ func cellReason(c sweep.Cell, s *result.Saved) string {
 		return "only its rates may be ranked: " + v.Sentence
 	case mark == "unsound":
 		return verdict.BrokenPromises(&s.Run)[0].Sentence
+	case mark != "" && !bad:
+		return unsteady(&s.Run)
+	}
+	return ""
+}
+
+// unsteady says how the servers of a cell were still changing.
+func unsteady(r *result.Run) string {
+	for _, v := range r.Verdicts {
+		if _, how, _ := strings.Cut(v.Sentence, ": "); v.Name == verdict.Steady {
+			return "must not be ranked: " + how
+		}
 	}
 	return ""
 }
 
 // sweepSentence counts a sweep's cells by their state.
 func sweepSentence(p *sweep.Plan) string {
-	counts := map[experiment.CellState]int{}
-	for _, c := range p.Cells {
-		counts[c.State]++
-	}
-	return fact.MeasuredCells(counts, len(p.Cells))
+	return fact.MeasuredCells(p.Cells, func(c sweep.Cell) (experiment.CellState, bool) {
+		return c.State, false
+	})
 }
 
 // sweepNote limits the use of a table of cells.
@@ -79,10 +89,11 @@ const sweepNote = "each cell has another load: compare cells along one axis only
 // further measurements; nil where there is none.
 func Report(plan *sweep.Plan, runs, further []*result.Saved) form.Report {
 	measured := slices.DeleteFunc(slices.Concat(runs, further),
-		func(s *result.Saved) bool { return s == nil })
+		func(s *result.Saved) bool { return !isRun(s) })
 	return form.Report{
 		Document: func() document.Document {
-			d := sweepDocument(plan, runs, measured)
+			d := sweepDocument(plan, runs, measured,
+				countedWarnings(measured, slices.ContainsFunc(further, isRun)))
 			d.Blocks[0].Section = append(d.Blocks[0].Section, known.Cells(plan, runs, further)...)
 			return d
 		},
@@ -90,10 +101,13 @@ func Report(plan *sweep.Plan, runs, further []*result.Saved) form.Report {
 	}
 }
 
+func isRun(s *result.Saved) bool { return s != nil }
+
 // sweepDocument shows a sweep: charts of rate and p99 over the varied settings, and a table of
 // every cell.
-func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Document {
-	warnings := append([]string{sweepNote}, sharedBy(measured)...)
+func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved,
+	counted []string) document.Document {
+	warnings := append([]string{sweepNote}, counted...)
 	title := part.Title("", "sweep "+plan.Name,
 		phrase.Moment(plan.StartedAt)+", "+sweepSentence(plan))
 	answer := part.Paragraph(document.Answer, sweepAnswer(plan, runs))
@@ -127,46 +141,11 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved) document.Do
 			[2]string{"One run of a cell is one run.", "Cells ran one after the other; a " +
 				"difference between neighbours may be the machine's. Repeat the cells that you " +
 				"build on."},
-			[2]string{"A marked cell", "failed, lost messages, or was limited by plimsoll " +
-				"itself. Its figures say little about the system."}),
+			[2]string{"A marked cell", "failed, lost messages, was measured on servers that were " +
+				"still changing, or was limited by plimsoll itself. Its figures say little about " +
+				"the system."}),
 	}}
 }
-
-// sweepAnswer says along a single axis where the acknowledged rate stops growing, and otherwise
-// which cell acknowledged most.
-func sweepAnswer(plan *sweep.Plan, runs []*result.Saved) string {
-	most, grown := -1, -1
-	rateAt := func(i int) float64 { return runs[i].Run.Summary.AchievedRate }
-	for i, s := range runs {
-		if mark, _ := fact.CellMark(plan.Cells[i], s); s == nil || mark != "" &&
-			mark != fact.OverloadedMark {
-			continue
-		}
-		if most < 0 || rateAt(i) > rateAt(most) {
-			most = i
-		}
-		if grown < 0 || rateAt(i) > growth*rateAt(grown) {
-			grown = i
-		}
-	}
-	if most < 0 {
-		return "no cell has a rate that can be compared."
-	}
-	last := len(runs) - 1
-	switch {
-	case len(plan.Axes) == 1 && grown < last && runs[last] != nil && grown > 0:
-		return fmt.Sprintf("throughput stops growing at %s, where %s were acknowledged.",
-			sweep.Label(plan.Axes, plan.Cells[grown].Values), phrase.Rate(rateAt(grown)))
-	case !fact.Overloaded(&runs[most].Run):
-		return fmt.Sprintf("most was acknowledged at %s, %s, which was what was offered there.",
-			sweep.Label(plan.Axes, plan.Cells[most].Values), phrase.Rate(rateAt(most)))
-	}
-	return fmt.Sprintf("most was acknowledged at %s: %s.",
-		sweep.Label(plan.Axes, plan.Cells[most].Values), phrase.Rate(rateAt(most)))
-}
-
-// growth is the least factor by which a rate counts as grown.
-const growth = 1.05
 
 // cellTable has a row for each cell, which links to the report of its run.
 func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
@@ -219,7 +198,7 @@ func cellReasons(plan *sweep.Plan, runs []*result.Saved) []document.Fact {
 	}
 	out := slices.Clone(cells.Keys)
 	for i, f := range cells.Keys {
-		out[i].Value = phrase.CellsSuchAs(cells.Of[f]) + ": " + f.Value
+		out[i].Value = cells.Where(f) + ": " + f.Value
 	}
 	return out
 }
@@ -241,32 +220,18 @@ func singleCopies(runs []*result.Saved) string {
 	return fmt.Sprintf("%s of each message in %d of %d runs", result.SingleCopy, n, len(runs))
 }
 
-// sharedBy are the kinds of warnings of runs, the gravest first, each with the number of runs: the
-// sentences are in the runs' own reports.
-func sharedBy(runs []*result.Saved) []string {
-	var kinds phrase.Grouped[string, string]
-	for _, s := range runs {
-		seen := map[string]bool{}
-		for _, w := range s.Run.Warnings {
-			if !seen[w.Code] {
-				kinds.Add(w.Code, w.Sentence)
-			}
-			seen[w.Code] = true
-		}
+// countedWarnings are those of the measured runs: their sentences are in the runs' own reports.
+func countedWarnings(measured []*result.Saved, several bool) (out []string) {
+	one, many := "measured cell", "measured cells"
+	if several {
+		one, many = "run", "runs"
 	}
-	slices.SortStableFunc(kinds.Keys, func(a, b string) int {
-		return cmp.Compare(verdict.Severity(a), verdict.Severity(b))
-	})
-	var out []string
-	for _, code := range kinds.Keys {
-		text := kinds.Of[code][0]
-		switch n := len(kinds.Of[code]); {
-		case n < len(runs):
-			text = fmt.Sprintf("in %d of %d cells, such as: %s", n, len(runs), text)
-		case n > 1:
-			text = "in every cell, such as: " + text
-		}
-		out = append(out, text)
+	each := make([][]result.Warning, len(measured))
+	for i, s := range measured {
+		each[i] = fact.Warnings(s)
+	}
+	for _, w := range fact.Count(each) {
+		out = append(out, w.Among(len(measured), one, many))
 	}
 	return out
 }
