@@ -297,7 +297,12 @@ func Medians(runs []*result.Saved) []document.Block {
 		{Name: "interval", Words: true}}}
 	for i, f := range figures {
 		median, interval := known.Center(f.Unit, centers[i])
-		t.Add(f.Name, median, fmt.Sprintf("%s (%.3g%%)", interval, centers[i].Confidence*100))
+		if interval == "" {
+			interval = document.None
+		} else {
+			interval += fmt.Sprintf(" (%.3g%%)", centers[i].Confidence*100)
+		}
+		t.Add(f.Name, median, interval)
 	}
 	return []document.Block{part.Table(t)}
 }

@@ -226,3 +226,20 @@ func TestNoAbsurdDifferenceIsNamed(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A single run has a median, and no interval of it.
+func TestASingleRunHasNoInterval(t *testing.T) {
+	for runs, want := range map[int]bool{1: false, 5: true} {
+		table := Medians(versus(t, 8, runs).A.Runs)[0].Table
+		if len(table.Rows) == 0 {
+			t.Fatal("there are no figures")
+		}
+		for _, r := range table.Rows {
+			words := r.Values[1].Words
+			if has := words != document.None; has != want || words == "" ||
+				strings.Contains(words, "(0%)") {
+				t.Errorf("%d runs, %s: the interval %q", runs, r.Name, words)
+			}
+		}
+	}
+}
