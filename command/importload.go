@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -65,12 +66,20 @@ func (c *intoWorkload) write(con console, w *workload.Workload) error {
 type importRates struct {
 	fromCSV
 
-	In   quantity.Span      `placeholder:"10m" help:"Play the whole curve in this time, instead of its own."`
-	Peak quantity.PerSecond `placeholder:"50k/s" help:"Multiply all rates, so that the highest is this."`
+	In   *quantity.Span      `placeholder:"10m" help:"Play the whole curve in this time, instead of its own."`
+	Peak *quantity.PerSecond `placeholder:"50k/s" help:"Multiply all rates, so that the highest is this."`
 }
 
 // Run imports a curve of rates.
 func (c *importRates) Run(con console) error {
+	switch {
+	case c.In != nil && *c.In == 0:
+		return inputError{errors.New(
+			"--in: must be above 0s: leave it out for the curve's own time")}
+	case c.Peak != nil && *c.Peak == 0:
+		return inputError{errors.New(
+			"--peak: must be above 0/s: leave it out for the curve's own rates")}
+	}
 	src, w, err := c.read("give a rate for each minute, instead of each second")
 	if err != nil {
 		return inputError{err}
@@ -79,11 +88,11 @@ func (c *importRates) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
-	if c.In != 0 {
-		curve = curve.In(time.Duration(c.In))
+	if c.In != nil {
+		curve = curve.In(time.Duration(*c.In))
 	}
-	if c.Peak != 0 {
-		curve = curve.Upto(float64(c.Peak))
+	if c.Peak != nil {
+		curve = curve.Upto(float64(*c.Peak))
 	}
 	w.Duration, w.Load.Closed = curve.Length(), nil
 	if w.Load.Arrivals == "" {
