@@ -104,8 +104,8 @@ func folders[T any](kind string, is func(string) bool, read func(string) (T, err
 			return form.Report{}, false, nil
 		case n < len(dirs):
 			return form.Report{}, false,
-				fmt.Errorf("runs and %s cannot be laid side by side: give "+
-					"only the one or the other", kind)
+				fmt.Errorf("%s and other results cannot be laid side by side: name only "+
+					"the one or the other", kind)
 		case n > 1 && kind == "sweeps":
 			return form.Report{}, false,
 				errors.New("sweeps are reported one by one: name one of them")
