@@ -33,7 +33,7 @@ type commands struct {
 	Peak      peakCommand      `cmd:"" help:"Find the highest rate that stays stable: a search of runs that ends with a confirmed bracket and the limiting resource."`
 	Verify    verifyCommand    `cmd:"" set:"default_workload=verify" help:"Break servers while load is offered and say whether acknowledged messages survive, and whether other promises hold."`
 	Sweep     sweepCommand     `cmd:"" help:"Measure every combination of values of some keys of the workload, or settings of the target, a run each."`
-	Study     studyCommand     `cmd:"" help:"Repeat four published comparisons: measure their grids here and show the figures beside theirs."`
+	Study     studyCommand     `cmd:"" help:"Measure the grid of a study here: of a published comparison, with the figures beside theirs, or of systems at equal levels, ranked."`
 	Explain   explainCommand   `cmd:"" help:"Print what a run would do, every default spelled out, with its totals; nothing is started."`
 	Testbed   testbedCommand   `cmd:"" help:"Start, list and end clusters that stay up on this machine."`
 	Compare   compareCommand   `cmd:"" help:"Say whether two sets of runs differ, by how much and how surely; --fail-if makes it a gate."`

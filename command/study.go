@@ -24,7 +24,7 @@ import (
 )
 
 type studyCommand struct {
-	List listStudies `cmd:"" help:"List the published studies that are built in."`
+	List listStudies `cmd:"" help:"List the studies that are built in."`
 	Show showStudy   `cmd:"" help:"Print a study: question, source, tables with the published figures, and the cells to measure here; nothing is started."`
 	Run  runStudy    `cmd:"" help:"Measure a study's cells and show the figures beside the published ones."`
 }
@@ -41,7 +41,7 @@ func (c *listStudies) Run(con console) error {
 		}
 		t.Add(name, s.Title)
 	}
-	return c.print(con, listing("The published studies that are built in", t))
+	return c.print(con, listing("The studies that are built in", t))
 }
 
 // studyInputs are the flags for the study and its cells.

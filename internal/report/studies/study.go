@@ -102,9 +102,20 @@ const studyNote = "Their figures come from other machines, versions and years: c
 	"and shapes, and read absolute figures for orientation only. " +
 	"\"times\" is a figure divided by that of the first cell of its table that both have."
 
+// titleOf names a page of studies. A study that ranks systems is of no publication.
+func titleOf(all []Result) string {
+	switch {
+	case len(all) == 1:
+		return "study " + all[0].Study.Name
+	case slices.ContainsFunc(all, func(r Result) bool { return r.Study.Ranks() }):
+		return "Studies, run here"
+	}
+	return "The published studies, run again"
+}
+
 // studyDocument shows studies, each with the published figures beside ours.
 func studyDocument(all []Result) document.Document {
-	d := document.Document{Title: "The published studies, run again", Origin: "Written by " +
+	d := document.Document{Title: titleOf(all), Origin: "Written by " +
 		"plimsoll report -f md, from saved runs of plimsoll study run; change nothing here."}
 	if len(all) == 0 {
 		return part.Nothing(d.Title, "studies")
