@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -91,14 +90,15 @@ func totals(job *bench.Job) (all facts) {
 	if e.Guessed {
 		all.add("closed loop",
 			fmt.Sprintf("the number of messages depends on the system: these figures assume sends "+
-				"of %s each", bench.GuessedSend))
+				"of %s each", quantity.Duration(int64(bench.GuessedSend))))
 	}
 	if b := job.Workload.Backlog; b != nil {
 		all.add("backlog",
 			fmt.Sprintf("%s messages, there %s after the warm-up at the offered rate; then at "+
 				"most %s to read it: these figures are for the longest run",
-				quantity.Count(job.Workload.BacklogMessages()), job.Workload.BacklogBuild().Round(
-					time.Millisecond), b.Limit))
+				quantity.Count(job.Workload.BacklogMessages()),
+				quantity.Duration(int64(job.Workload.BacklogBuild())),
+				quantity.ExactDuration(b.Limit)))
 	}
 	all.add("messages", quantity.Count(e.Messages)+", warm-up included")
 	all.add("published", quantity.Bytes(e.PublishedBytes))

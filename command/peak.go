@@ -223,7 +223,8 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		return fmt.Errorf("--trial: %w", err)
 	}
 	if o.Trial < leastTrial || o.Trial > mostTrial {
-		return fmt.Errorf("--trial: must be %s to %s, not %s", leastTrial, mostTrial, c.Trial)
+		return fmt.Errorf("--trial: must be %s to %s, not %s",
+			quantity.ExactDuration(leastTrial), quantity.ExactDuration(mostTrial), c.Trial)
 	}
 	o.Confirm = peak.ConfirmTimes * o.Trial
 	if o.MaxTime, err = quantity.ParseDuration(c.MaxTime); err != nil {

@@ -315,7 +315,8 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 		left = append(left, job)
 		disk, messages = max(disk, e.DiskBytes), messages+e.Messages
 		if e.Guessed {
-			guessed = fmt.Sprintf(" if a send of a closed loop takes %s", bench.GuessedSend)
+			guessed = fmt.Sprintf(" if a send of a closed loop takes %s",
+				quantity.Duration(int64(bench.GuessedSend)))
 		}
 	}
 	for _, a := range p.Axes {

@@ -67,7 +67,7 @@ func (c *verifyCommand) Run(con console) error {
 	}
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
-		len(all)*c.Rounds, usual, most)
+		len(all)*c.Rounds, quantity.Duration(int64(usual)), quantity.Duration(int64(most)))
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
 		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
@@ -76,10 +76,10 @@ func (c *verifyCommand) Run(con console) error {
 				o.Watch = watch
 				return verify.Run(ctx, o)
 			})
-			sayContinue(ctx, con, c.Resume.dir)
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))
+			sayContinue(ctx, con, c.Resume.dir)
 		}
 		return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
 	})
@@ -95,7 +95,8 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--quiet: %w", err)
 	case quiet < leastQuiet || quiet > mostQuiet:
-		return nil, fmt.Errorf("--quiet: must be %s to %s, not %s", leastQuiet, mostQuiet, c.Quiet)
+		return nil, fmt.Errorf("--quiet: must be %s to %s, not %s",
+			quantity.ExactDuration(leastQuiet), quantity.ExactDuration(mostQuiet), c.Quiet)
 	case c.Rounds < 1 || c.Rounds > maxRounds:
 		return nil, fmt.Errorf("--rounds: must be 1 to %s, not %d", quantity.Count(maxRounds),
 			c.Rounds)

@@ -58,7 +58,8 @@ func ParseWarmUp(text string) (w WarmUp, err error) {
 		return w, fmt.Errorf("%w, or auto", err)
 	}
 	if w.Length < 0 || w.Length > MostWarm || auto && w.Length == 0 {
-		return w, fmt.Errorf("must be auto, or 0s to %s, not %s", MostWarm, text)
+		return w, fmt.Errorf("must be auto, or 0s to %s, not %s",
+			quantity.ExactDuration(MostWarm), text)
 	}
 	return w, nil
 }

@@ -284,7 +284,7 @@ func TestParseWarmUp(t *testing.T) {
 			t.Errorf("%s reads as %+v, and that as %+v, %v", text, got, again, err)
 		}
 	}
-	for text, want := range map[string]string{"soon": "or auto", "2h": "auto, or 0s to 1h0m0s",
+	for text, want := range map[string]string{"soon": "or auto", "2h": "auto, or 0s to 1h",
 		"-1s": "", "": "", "Auto": "", "auto 0s": "auto, or 0s", "auto 2h": "auto, or 0s",
 		"automatic": "or auto"} {
 		if _, err := bench.ParseWarmUp(text); err == nil || !strings.Contains(err.Error(), want) {

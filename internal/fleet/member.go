@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/skew"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 const (
@@ -337,5 +338,5 @@ func (m *member) ended(err error) error {
 }
 
 func silence(since time.Duration) error {
-	return fmt.Errorf("it was silent for %s", since.Round(time.Second))
+	return fmt.Errorf("it was silent for %s", quantity.ExactDuration(since.Round(time.Second)))
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Subject is a cluster to probe.
@@ -160,7 +161,8 @@ func (s *session) run(ctx context.Context, r row) Finding {
 			f = when(lacking.Condition, lacking.Reason)
 		}
 	case trying.Err() != nil && ctx.Err() == nil:
-		f = unknown("the probe did not end within %s: %v", most, err)
+		f = unknown("the probe did not end within %s: %v", quantity.ExactDuration(most),
+			err)
 	default:
 		f = unknown("the probe itself failed: %v", err)
 	}
