@@ -47,7 +47,7 @@ func searchDocument(all []*peak.Saved) document.Document {
 			"repetition: the trial is made again, and the second outcome counts."},
 		[2]string{"The side that limited", "is the side on which messages waited. The resource " +
 			"beside it was used to 80% of its limit or more. Neither proves a cause."},
-		[2]string{"A search describes one hour", "on one machine with one workload. Repeat it " +
+		[2]string{"A search describes one hour", "with one workload. Repeat it " +
 			"before you build on it."}))
 	return d
 }
@@ -61,8 +61,8 @@ func togetherTable(searches []*peak.Saved) document.Table {
 	for _, s := range searches {
 		b := s.Bracket
 		stable, unstable := trial.Ends(b)
-		t.Add(s.Name+phrase.SingleCopy(s.Durability), stable, fmt.Sprintf("%d of %d", b.Confirmed,
-			s.Plan.Confirmations), unstable, trial.Width(b), trial.Side(s))
+		t.Add(s.Name+phrase.SingleCopy(s.Durability), stable, trial.Confirmed(s),
+			unstable, trial.Width(b), trial.Side(s))
 	}
 	return t
 }
@@ -117,7 +117,7 @@ func searchCards(s *peak.Saved) []document.Card {
 	low, high := trial.Ends(b)
 	stable := document.Card{Label: "Highest stable rate", Number: low,
 		Tone: part.BadIf(b.StableRate == 0)}
-	stable.Add("confirmed", fmt.Sprintf("%d of %d", b.Confirmed, s.Plan.Confirmations))
+	stable.Add("confirmed", trial.Confirmed(s))
 	if b.StableRate > 0 {
 		stable.Add("payload", phrase.BytesPerSecond(b.StableRate*float64(s.Load.MessageBytes)))
 	}

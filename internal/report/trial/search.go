@@ -17,17 +17,26 @@ func Asked(s *peak.Saved) string {
 	if words := fact.ArrivalWords(s.Load); words != "" {
 		messages += ", " + words
 	}
-	out := fmt.Sprintf("%s of %s, %s; windows of %s, confirmed by %s",
-		document.Clean(s.System.Name), messages, phrase.Plural(s.Load.Subscriptions,
-			"subscription", "subscriptions"), phrase.Seconds(s.TrialSeconds),
-		phrase.Plural(s.Plan.Confirmations, "run", "runs"))
-	if s.Plan.Confirmations > 0 {
-		out += " of " + phrase.Seconds(s.ConfirmSeconds)
+	confirmed := "not confirmed"
+	if n := s.Plan.Confirmations; n > 0 {
+		confirmed = "confirmed by " + phrase.Plural(n, "run", "runs") + " of " +
+			phrase.Seconds(s.ConfirmSeconds)
 	}
+	out := fmt.Sprintf("%s of %s, %s; windows of %s, %s", document.Clean(s.System.Name), messages,
+		phrase.Plural(s.Load.Subscriptions, "subscription", "subscriptions"),
+		phrase.Seconds(s.TrialSeconds), confirmed)
 	for i, o := range s.Objectives {
 		out += map[bool]string{true: "; objective ", false: ", "}[i == 0] + document.Clean(o)
 	}
 	return out
+}
+
+// Confirmed counts the longer runs that confirmed a search's stable rate, of those wanted.
+func Confirmed(s *peak.Saved) string {
+	if s.Plan.Confirmations == 0 {
+		return document.None
+	}
+	return fmt.Sprintf("%d of %d", s.Bracket.Confirmed, s.Plan.Confirmations)
 }
 
 // SearchWarnings are the warnings that come before a search's figures, the gravest first.

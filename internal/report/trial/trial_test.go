@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -31,5 +32,20 @@ func TestTrialsThatPlimsollLimitedAreNotUnstable(t *testing.T) {
 		if word, tone := Outcome(p); word != c.word || tone != c.tone {
 			t.Errorf("%v: %s", c.broken, word)
 		}
+	}
+}
+
+// A search without confirmations says so.
+func TestASearchWithoutConfirmations(t *testing.T) {
+	s := &peak.Saved{Plan: peak.Plan{Confirmations: 2}, TrialSeconds: 10, ConfirmSeconds: 30,
+		Bracket: peak.Bracket{Confirmed: 1}}
+	if got := Asked(s); !strings.HasSuffix(got, "windows of 10s, confirmed by 2 runs of 30s") ||
+		Confirmed(s) != "1 of 2" {
+		t.Errorf("%s; %s", got, Confirmed(s))
+	}
+	s.Plan.Confirmations, s.Bracket.Confirmed = 0, 0
+	if got := Asked(s); !strings.HasSuffix(got, "windows of 10s, not confirmed") ||
+		Confirmed(s) != document.None {
+		t.Errorf("%s; %s", got, Confirmed(s))
 	}
 }
