@@ -38,6 +38,11 @@ func Names(runs []*result.Saved) []string {
 	return out
 }
 
+// Processors names a machine's processors, or the machine, with the number of its cores.
+func Processors(name string, cores int) string {
+	return name + ", " + quantity.Plural(cores, "core", "cores")
+}
+
 // State describes the state of the run.
 func State(r *result.Run) string {
 	words := map[result.State]string{

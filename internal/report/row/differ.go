@@ -2,7 +2,6 @@ package row
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func circumstances(runs []*result.Saved) []Row {
 		each(runs, "machine", func(r *result.Run) string { return r.Environment.Hostname }),
 		each(runs, "CPU", func(r *result.Run) string {
 			return fact.UnlessUnknown(r, r.Environment.Cores == 0,
-				fmt.Sprintf("%s, %d cores", r.Environment.CPU, r.Environment.Cores))
+				fact.Processors(r.Environment.CPU, r.Environment.Cores))
 		}),
 		each(runs, "memory of the machine", func(r *result.Run) string {
 			return fact.UnlessUnknown(r, r.Environment.MemoryBytes == 0,

@@ -120,9 +120,6 @@ func studyDocument(all []Result) document.Document {
 	if len(all) == 0 {
 		return part.Nothing(d.Title, "studies")
 	}
-	if len(all) == 1 {
-		d.Title = "study " + all[0].Study.Name
-	}
 	published := false
 	for _, r := range all {
 		d.Brief = append(d.Brief, studyBrief(r)...)
@@ -305,8 +302,8 @@ func qualityTable(o study.Outcome) document.Block {
 // machineOf gives the number of measured cells, and the machine of the first.
 func machineOf(r Result) string {
 	out := studySentence(r.Plan)
-	if e := r.environment(); e != nil {
-		out += fmt.Sprintf("; on %s, %d cores, %s of memory", e.CPU, e.Cores,
+	if e := r.environment(); e != nil && e.Cores > 0 {
+		out += fmt.Sprintf("; on %s, %s of memory", fact.Processors(e.CPU, e.Cores),
 			quantity.Bytes(e.MemoryBytes))
 	}
 	return out

@@ -59,7 +59,7 @@ func Environment(r *result.Run) document.Table {
 		add("load and servers on one machine", phrase.YesNo(r.System.SharesHost))
 	}
 	for _, h := range r.System.Hosts {
-		add("host "+h.Name, fmt.Sprintf("%s on %s, %d cores", h.Address, h.Machine, h.Cores))
+		add("host "+h.Name, fact.Processors(h.Address+" on "+h.Machine, h.Cores))
 	}
 	add("machine", e.Hostname)
 	add("operating system", e.OS+" "+e.Kernel)
