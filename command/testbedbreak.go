@@ -66,7 +66,7 @@ func (c *testbedBreakCommand) Run(con console) error {
 		fmt.Fprintln(con.err, "interrupted; the fault was healed")
 		return exitError(exitInterrupted)
 	}
-	fmt.Fprintf(con.out, "mended %s\n", strings.Join(done.Nodes, ", "))
+	fmt.Fprintf(con.out, "healed %s\n", strings.Join(done.Nodes, ", "))
 	return nil
 }
 
