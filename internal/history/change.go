@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
@@ -49,11 +50,22 @@ func (c Change) sentence(f figure.Figure, s *Series) string {
 	}
 	by := ""
 	if c.Before > 0 {
-		by = quantity.Count(int64(100*max(c.After/c.Before-1, 1-c.After/c.Before)+0.5)) + "% "
+		by = percent(math.Abs(c.After/c.Before-1)) + " "
 	}
 	return fmt.Sprintf("from %s (%s) on, %s is %s%s: %s, before it %s (medians, p %.2g)",
 		moment(s.Points[c.At].At), c.Experiment, f.Name, by, way, f.Unit.Print(c.After),
 		f.Unit.Print(c.Before), c.P)
+}
+
+// percent prints the size of a change, which is never 0%.
+func percent(share float64) string {
+	switch {
+	case share < 0.0005:
+		return "less than 0.1%"
+	case share < 0.005:
+		return fmt.Sprintf("%.1f%%", 100*share)
+	}
+	return quantity.Count(int64(math.Round(100*share))) + "%"
 }
 
 // judged says how changes are marked, or that the series is too short for it.

@@ -107,6 +107,16 @@ func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
 func text(t *testing.T, h *History, by By) string {
 	t.Helper()
 	var out strings.Builder
+// No change that is shown is one by 0%.
+func TestSmallChangesHaveASize(t *testing.T) {
+	for share, want := range map[float64]string{0.31: "31%", 1.5: "150%", 0.005: "1%",
+		0.0041: "0.4%", 0.0002: "less than 0.1%"} {
+		if got := percent(share); got != want {
+			t.Errorf("%g is printed %s, want %s", share, got, want)
+		}
+	}
+}
+
 	if err := document.Terminal(&out, h.Document(by), document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
