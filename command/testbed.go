@@ -286,11 +286,12 @@ func testbedTable(all []testbed.State) document.Table {
 		Head: document.Heads("state", "node", "address", "pid", "memory", "log")}
 	for _, s := range all {
 		if len(s.Nodes) == 0 {
-			t.Add(s.Name, string(s.Phase), "-", "-", fmt.Sprint(s.PID), "-", "-")
+			t.Add(s.Name, string(s.Phase), document.None, document.None, fmt.Sprint(s.PID),
+				document.None, document.None)
 		}
 		first := map[int]string{}
 		for _, n := range s.Nodes {
-			state, memory := string(s.Phase), "-"
+			state, memory := string(s.Phase), document.None
 			if !n.Alive {
 				state = "ended"
 			}

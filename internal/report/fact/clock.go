@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
@@ -26,7 +27,7 @@ func ChronySaid(r *result.Run) bool {
 // ChronyWords is what chrony says of a machine's clock.
 func ChronyWords(c *result.Chrony) string {
 	if c == nil {
-		return "-"
+		return document.None
 	}
 	if !c.Synchronised {
 		return "not synchronised"

@@ -26,7 +26,7 @@ func Workers(r *result.Run) document.Table {
 			fact.ChronyWords(r.Environment.Chrony))
 	}
 	for _, w := range r.Workers {
-		lag := "-"
+		lag := document.None
 		if w.OwnLagCount > 0 {
 			lag = quantity.Duration(w.OwnLagP99Ns)
 		}
