@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
 	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
 	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -50,6 +51,17 @@ func TestPostersSayWhatLimitsThem(t *testing.T) {
 		if empty.SVG() == "" || empty.Post() == "" {
 			t.Error("no poster of nothing")
 		}
+	}
+}
+
+// Runs without a warning may be of many machines: a run beside its servers has one.
+func TestPicturesDoNotCountMachines(t *testing.T) {
+	if got := poster.Gravest(nil); got != "Measured once: other machines, or another day, may "+
+		"differ." {
+		t.Error(got)
+	}
+	if got := poster.Gravest([]result.Warning{{Sentence: "état inconnu"}}); got != "État inconnu." {
+		t.Error(got)
 	}
 }
 

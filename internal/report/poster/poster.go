@@ -17,13 +17,13 @@ func Gravest(all []result.Warning) string {
 		return strings.TrimRight(w.Sentence, ".") == ""
 	})
 	if len(all) == 0 {
-		return "Measured on one machine in one hour: another machine, or another day, may differ."
+		return "Measured once: other machines, or another day, may differ."
 	}
 	verdict.BySeverity(all)
 	sentence := strings.TrimRight(all[0].Sentence, ".")
 	out := sentence + "."
 	if first, _, _ := strings.Cut(sentence, " "); !strings.HasSuffix(first, ":") {
-		out = strings.ToUpper(sentence[:1]) + sentence[1:] + "."
+		out = phrase.Upper(out)
 	}
 	if left := len(all) - 1; left > 0 {
 		out += " And " + phrase.Plural(left, "more warning", "more warnings") + " in the report."
