@@ -103,5 +103,5 @@ func plannedCell(c study.Cell) string {
 	if c.Rate != "" {
 		parts = append(parts, "rate "+c.Rate)
 	}
-	return strings.Join(slices.Clip(parts), ", ")
+	return strings.Join(parts, ", ")
 }
