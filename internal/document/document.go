@@ -22,7 +22,7 @@ type Block struct {
 	Cards    []Card     `json:"cards,omitempty"`
 	Facts    []Fact     `json:"facts,omitempty"`
 	Table    *Table     `json:"table,omitempty"`
-	Chart    *Chart     `json:"chart,omitempty"`
+	Chart    *Chart     `json:"-"`
 	Code     *Code      `json:"code,omitempty"`
 	Details  *Details   `json:"details,omitempty"`
 	Section  []Block    `json:"section,omitempty"`
@@ -44,11 +44,10 @@ const (
 
 // Heading begins a part. Level is 1 to 3.
 type Heading struct {
-	Level  int      `json:"level"`
-	ID     string   `json:"id,omitempty"` // the target of links to it
-	Words  string   `json:"words"`
-	Beside string   `json:"beside,omitempty"` // a few faint words on the same line
-	Meta   []string `json:"meta,omitempty"`   // circumstances, a few words each
+	Level  int    `json:"level"`
+	ID     string `json:"id,omitempty"` // the target of links to it
+	Words  string `json:"words"`
+	Beside string `json:"beside,omitempty"` // a few faint words on the same line
 }
 
 // Text is a paragraph.
@@ -130,7 +129,6 @@ type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Tone  Tone   `json:"tone,omitempty"`
-	Link  string `json:"link,omitempty"` // relative to the page; a file beside it
 }
 
 // Contents is a link to a heading of the same document.

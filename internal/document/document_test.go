@@ -27,14 +27,13 @@ func every(text string) Document {
 	cells := []Cell{{Words: text, Tone: Bad, Bar: 40}, {Words: text + "\n12us", Link: text}}
 	return Document{Title: text, Origin: text, Blocks: []Block{
 		{Section: []Block{
-			{Heading: &Heading{Level: 1, ID: text, Words: text, Beside: text,
-				Meta: []string{text, "more"}}},
+			{Heading: &Heading{Level: 1, ID: text, Words: text, Beside: text}},
 			{Text: &Text{Style: Lead, Begin: text, Words: text}},
 			{Warnings: &Warnings{Title: text, Sentences: []string{text, "second"}}},
 			{Cards: []Card{{Label: text, Number: "12", Unit: text,
 				Details: []Fact{{Name: text, Value: text}}}}},
 			{Verdicts: []Verdict{{Bad, "broken", text, text}, {Good, "holds", "it", text}}},
-			{Facts: []Fact{{Name: text, Value: text, Link: text}, {Name: text, Value: "again"},
+			{Facts: []Fact{{Name: text, Value: text}, {Name: text, Value: "again"},
 				{Value: text, Tone: Good}}},
 			{Contents: []Contents{{text, text}}},
 			{Heading: &Heading{Level: 2, Words: "tables"}},

@@ -64,9 +64,8 @@ func (b *markup) block(block Block) {
 	case block.Heading != nil:
 		h := block.Heading
 		b.put("%s %s\n", strings.Repeat("#", min(max(h.Level, 1), 5)+1), md(h.Words))
-		about := strings.Join(append([]string{h.Beside}, h.Meta...), ", ")
-		if about = strings.TrimPrefix(about, ", "); about != "" {
-			b.put("\n%s\n", md(about))
+		if h.Beside != "" {
+			b.put("\n%s\n", md(h.Beside))
 		}
 	case block.Text != nil:
 		if begin := md(block.Text.Begin); begin != "" {

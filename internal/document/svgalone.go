@@ -36,31 +36,14 @@ func ChartJS() string { return chartScript }
 
 // The room around the plot of a picture, in pixels.
 const (
-	pictureWidth  = 900.0
 	pictureLeft   = 70.0
 	pictureRight  = 26.0
 	pictureBottom = 32.0
 )
 
-// sans are the fonts of a standalone picture; a page has its own.
+// sans are the fonts of a picture of its own; a page has others.
 const sans = `text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", ` +
 	`"Noto Sans", "DejaVu Sans", Arial, sans-serif; }` + "\n"
-
-// Standalone is the chart as a picture of its own, with its title and its style. It follows the
-// theme of the reader where a browser shows it.
-func (c *Chart) Standalone() string {
-	p := &pen{width: pictureWidth}
-	top := 16.0
-	if c.Title != "" {
-		p.put(`<text class="heading" x="20" y="32">%s</text>`,
-			escape(shorten(c.Title, (pictureWidth-40)*fontSize/headingSize)))
-		top = 48
-	}
-	height := c.picture(p, 0, top, pictureWidth, 0)
-	return alone(pictureWidth, top+height, c.Label, p.String())
-}
-
-const headingSize = 17.0
 
 // alone is a picture with its style.
 func alone(width, height float64, label, content string) string {
@@ -70,7 +53,6 @@ func alone(width, height float64, label, content string) string {
 		escape(label))
 	b.WriteString("\n<style>\n" + sans + "svg {\n" + lightColors + "}\n" +
 		"@media (prefers-color-scheme: dark) { svg {\n" + darkColors + "} }\n" + chartRules +
-		".heading { font-size: 17px; font-weight: 600; fill: var(--text); }\n" +
 		".key { fill: var(--text); }\n.back { fill: var(--panel); }\n</style>\n")
 	fmt.Fprintf(&b, `<rect class="back" width="%s" height="%s"/>`, number(width), number(height))
 	b.WriteString(content + "</svg>\n")

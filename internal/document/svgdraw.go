@@ -192,7 +192,7 @@ func (d *drawing) lines() {
 		if d.many(s) {
 			path, class = d.band(s), class+" many"
 		} else {
-			path, lone = d.path(d.vertices(s), s.Step)
+			path, lone = d.path(d.vertices(s))
 		}
 		if path != "" {
 			d.put(`<path class="%s" data-n="%s" d="%s"/>`, class, escape(s.Name), path)

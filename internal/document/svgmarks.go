@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
@@ -218,7 +217,7 @@ func (u Unit) step(least float64) float64 {
 		return roundBytes(least)
 	case Count:
 		return decimalStep(max(least, 1))
-	case Seconds, Moment:
+	case Seconds:
 		return clockStep(least)
 	case Nanos:
 		if least > 30e9 {
@@ -290,8 +289,6 @@ func (u Unit) words(v float64) string {
 		return strconv.FormatFloat(roundTo3(v*100), 'f', -1, 64) + "%"
 	case Percentile:
 		return percentWords(v)
-	case Moment:
-		return momentWords(v)
 	}
 	return short(v)
 }
@@ -320,18 +317,6 @@ func percentWords(p float64) string {
 	}
 	digits := max(0, int(math.Ceil(-math.Log10(1-p/100)-1e-6))-2)
 	return strconv.FormatFloat(p, 'f', min(digits, 10), 64) + "%"
-}
-
-// momentWords print a date, with the time of day where it is not midnight.
-func momentWords(unix float64) string {
-	if math.Abs(unix) > 1e11 {
-		return short(unix) + "s"
-	}
-	t := time.Unix(int64(unix), 0).UTC()
-	if t.Hour() == 0 && t.Minute() == 0 {
-		return t.Format("2006-01-02")
-	}
-	return t.Format("01-02 15:04")
 }
 
 // textWidth estimates the width of a text in pixels, on the safe side.

@@ -144,7 +144,7 @@ func (d *drawing) band(s *Series) string {
 
 // path joins the points of a line; where one is missing the line has a gap. lone are the points
 // with a gap on both sides, of which the line shows nothing.
-func (d *drawing) path(points []vertex, steps bool) (line, lone string) {
+func (d *drawing) path(points []vertex) (line, lone string) {
 	var b, dots []byte
 	open := false
 	lastX, lastY := 0.0, 0.0
@@ -160,9 +160,6 @@ func (d *drawing) path(points []vertex, steps bool) (line, lone string) {
 			if i+1 == len(points) || points[i+1].missing {
 				dots = append(pair(append(dots, 'M'), x, y), "h0"...)
 			}
-		case steps:
-			b = coordinate(append(b, 'H'), x)
-			b = coordinate(append(b, 'V'), y)
 		case math.Round(x*10) != lastX || math.Round(y*10) != lastY:
 			b = pair(append(b, 'L'), x, y)
 		}

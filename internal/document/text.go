@@ -116,10 +116,6 @@ func (p *lines) heading(h Heading) {
 			p.words(beside, FaintInk)
 		}
 	}
-	if len(h.Meta) > 0 {
-		p.words(strings.Join(h.Meta, ", "), "")
-		p.last = someWords
-	}
 }
 
 func (p *lines) words(sentence, code string) {

@@ -18,7 +18,6 @@
     share: (v) => Number((v * 100).toPrecision(3)) + "%",
     percentile: (v) => v.toFixed(v < 90 ? 0 : Math.min(8, Math.ceil(-Math.log10(1 - Math.min(v, 99.9999999) / 100)) - 1)) + "%",
     names: () => "",
-    unix_s: (v) => new Date(v * 1000).toISOString().slice(0, 16).replace("T", " "),
   };
   // axis reads a scale: its words and the value at a place from 0 to 1.
   const axis = (data) => {

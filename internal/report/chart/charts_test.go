@@ -86,11 +86,9 @@ func TestHostileTextStaysTextInCharts(t *testing.T) {
 	search := fixture.Searched("</script><script>alert(1)</script>")
 	all = append(append(all, Peak(search)...), Knees([]*peak.Saved{search, search})...)
 	for _, c := range all {
-		for _, markup := range []string{c.SVG(), c.Standalone()} {
-			for _, wrong := range []string{"<script", "<img", "\x1b"} {
-				if strings.Contains(markup, wrong) {
-					t.Errorf("%s holds %q", c.ID, wrong)
-				}
+		for _, wrong := range []string{"<script", "<img", "\x1b"} {
+			if strings.Contains(c.SVG(), wrong) {
+				t.Errorf("%s holds %q", c.ID, wrong)
 			}
 		}
 	}
