@@ -17,19 +17,6 @@ const (
 	NotDecided Answer = "not decided" // for the reasons in Reply.Doubts
 )
 
-// UnmarshalText reads an answer. Answers of the plimsoll before have other names.
-func (a *Answer) UnmarshalText(text []byte) error {
-	switch was := Answer(text); was {
-	case "the machine forbids an answer", "not measured", "about the levels", "no equal level":
-		*a = NotDecided
-	case "the other way round":
-		*a = Differs
-	default:
-		*a = was
-	}
-	return nil
-}
-
 // verb continues a sentence about a claim that begins with "it".
 func (a Answer) verb() string {
 	if a == NotDecided {

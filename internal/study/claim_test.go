@@ -384,19 +384,6 @@ func TestPlansWithoutEqualLevels(t *testing.T) {
 	}
 }
 
-// Answers of earlier versions can be read, and have the names of today.
-func TestAnswersOfEarlierVersionsAreRead(t *testing.T) {
-	var got []Answer
-	err := json.Unmarshal([]byte(`["agrees", "differs", "the other way round", `+
-		`"the machine forbids an answer", "not measured", "about the levels", `+
-		`"no equal level", "not decided"]`), &got)
-	want := []Answer{Agrees, Differs, Differs, NotDecided, NotDecided, NotDecided, NotDecided,
-		NotDecided}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
 // The equal levels of an earlier plan, which had answers of their own, are read.
 func TestEqualLevelsOfEarlierPlansAreRead(t *testing.T) {
 	var p Plan
