@@ -220,7 +220,7 @@ func (k *Kind[S]) Newest(runs string, like func(saved *S) bool) (dir string, err
 // Run makes the measurements of a strategy, and saves how the experiment ended.
 func (f *Folder[S]) Run(ctx context.Context, s Strategy, o Options) error {
 	o.Dir, o.own = f.Dir(), true
-	err := Run(ctx, s, o)
+	err := run(ctx, s, o)
 	f.kind.Head(f.Saved).Finish(ctx, err)
 	return errors.Join(err, f.Save())
 }

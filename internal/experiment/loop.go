@@ -74,9 +74,9 @@ type Options struct {
 	own bool // Dir has this experiment alone, and becomes the latest beside it
 }
 
-// Run makes a strategy's measurements one by one, until the strategy has ended, ctx is cancelled,
+// run makes a strategy's measurements one by one, until the strategy has ended, ctx is cancelled,
 // or an error occurs. Servers that it started are stopped at the end.
-func Run(ctx context.Context, s Strategy, o Options) (err error) {
+func run(ctx context.Context, s Strategy, o Options) (err error) {
 	l := &loop{Options: o, renewed: map[string]int{}, broken: map[string]error{}}
 	defer func() { err = errors.Join(err, l.end()) }()
 	for ctx.Err() == nil {

@@ -114,7 +114,7 @@ func TestServersAreSharedAndRenewed(t *testing.T) {
 			for i, servers := range c.servers {
 				l.all = append(l.all, measuring(t, s, servers, c.outcomes[i]...))
 			}
-			err := Run(t.Context(), l,
+			err := run(t.Context(), l,
 				Options{Dir: t.TempDir(), Watch: silent{}, Renewals: c.renewals})
 			if err != nil || len(l.taken) != len(l.all) {
 				t.Fatalf("%+v, %v", l.taken, err)
@@ -142,7 +142,7 @@ func TestSharedServersKeepTheirNumber(t *testing.T) {
 		m.Job.Workload.Faults = []workload.Fault{{Do: workload.FaultScaleOut,
 			Target: workload.TargetExtra, At: time.Second, For: time.Second}}
 	}
-	if err := Run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil {
+	if err := run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.taken[0].Err; s.up != 0 || err == nil || l.taken[1].Err != nil ||
@@ -155,7 +155,7 @@ func TestSharedServersKeepTheirNumber(t *testing.T) {
 func TestServersThatDoNotStartFailTheirMeasurements(t *testing.T) {
 	s := &started{sim: sim.New(clock.Precise(), nil), refuse: errBroken}
 	l := &list{all: []*Measurement{measuring(t, s, "a", good), measuring(t, s, "a", good)}}
-	if err := Run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil {
+	if err := run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.up != 1 || !errors.Is(l.taken[0].Err, errBroken) || !errors.Is(l.taken[1].Err, errBroken) {
@@ -169,13 +169,13 @@ func TestRunEndsWithItsContextAndItsStrategy(t *testing.T) {
 	first := measuring(t, s, "a", good)
 	first.Begin = func(*bench.Job) { cancel() }
 	l := &list{all: []*Measurement{first, measuring(t, s, "a", good)}}
-	if err := Run(ctx, l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil ||
+	if err := run(ctx, l, Options{Dir: t.TempDir(), Watch: silent{}}); err != nil ||
 		len(l.taken) != 1 || s.down != 1 {
 		t.Errorf("%+v, %d ends, %v", l.taken, s.down, err)
 	}
 	l = &list{all: []*Measurement{measuring(t, s, "a", good), measuring(t, s, "a", good)},
 		refuse: errBroken}
-	if err := Run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); !errors.Is(err,
+	if err := run(t.Context(), l, Options{Dir: t.TempDir(), Watch: silent{}}); !errors.Is(err,
 		errBroken) || len(l.taken) != 1 || s.down != 2 {
 		t.Errorf("%+v, %d ends, %v", l.taken, s.down, err)
 	}

@@ -43,26 +43,16 @@ type Trials struct {
 	interrupted func() bool
 }
 
-// Turns returns the order of a set of trials with a fixed number of rounds. Each round has every
-// target once, in an order drawn by the seed, so that slow changes of the machine affect all
-// targets (Maricq et al., "Taming Performance Variability", 2018). A single round keeps the given
-// order.
-func Turns(targets, rounds int, seed uint64) []result.Trial {
-	d := newDraw(targets, rounds, seed)
-	var out []result.Trial
-	for range rounds {
-		out = append(out, d.round()...)
-	}
-	return out
-}
-
 // draw draws the turns of a set, round by round.
 type draw struct {
 	random *rand.Rand
 	of     result.Trial // the part that all turns have; Round is the last one drawn
 }
 
-// newDraw draws rounds of a set; rounds is 0 if their number is not fixed.
+// newDraw draws rounds of a set; rounds is 0 if their number is not fixed. Each round has every
+// target once, in an order drawn by the seed, so that slow changes of the machine affect all
+// targets (Maricq et al., "Taming Performance Variability", 2018). A single round keeps the given
+// order.
 func newDraw(targets, rounds int, seed uint64) *draw {
 	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
 	return &draw{rand.New(rand.NewPCG(seed, uint64(rounds))),
@@ -86,7 +76,7 @@ func (d *draw) round() []result.Trial {
 func (s *Trials) Run(ctx context.Context, runs string, watch bench.Watch) error {
 	s.plan()
 	s.interrupted = func() bool { return ctx.Err() != nil }
-	return Run(ctx, s, Options{Dir: runs, Watch: watch})
+	return run(ctx, s, Options{Dir: runs, Watch: watch})
 }
 
 func (s *Trials) plan() {
@@ -96,7 +86,10 @@ func (s *Trials) plan() {
 	s.at, s.out, s.there = -1, map[int]bool{}, map[int]bool{}
 	seed := s.Jobs[0].Workload.Seed
 	if s.Until == nil {
-		s.turns = Turns(len(s.Jobs), s.Rounds, seed)
+		d := newDraw(len(s.Jobs), s.Rounds, seed)
+		for range s.Rounds {
+			s.turns = append(s.turns, d.round()...)
+		}
 		return
 	}
 	s.drawn = newDraw(len(s.Jobs), 0, seed)

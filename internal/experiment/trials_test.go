@@ -4,13 +4,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
+
+// turns are those of a set with a fixed number of rounds.
+func turns(targets, rounds int, seed uint64) []result.Trial {
+	s := &Trials{Rounds: rounds}
+	for range targets {
+		s.Jobs = append(s.Jobs, &bench.Job{Workload: &workload.Workload{Seed: seed}})
+	}
+	s.plan()
+	return s.turns
+}
 
 // In every round each target has its turn once, and the order changes.
 func TestTurns(t *testing.T) {
 	orders := map[string]bool{}
 	for _, targets := range []int{1, 2, 3} {
-		all := Turns(targets, 20, 7)
+		all := turns(targets, 20, 7)
 		if len(all) != 20*targets {
 			t.Fatalf("%d turns of %d targets in 20 rounds", len(all), targets)
 		}
@@ -37,12 +51,12 @@ func TestTurns(t *testing.T) {
 	if len(orders) != 2 {
 		t.Error("two targets always have their turns in the same order")
 	}
-	for i, trial := range Turns(3, 1, 7) {
+	for i, trial := range turns(3, 1, 7) {
 		if trial.Target != i+1 {
 			t.Error("a single round is not in the order given")
 		}
 	}
-	first, second := Turns(2, 9, 7), Turns(2, 9, 7)
+	first, second := turns(2, 9, 7), turns(2, 9, 7)
 	for i := range first {
 		if first[i].Target != second[i].Target {
 			t.Fatal("the same seed gives another order")
