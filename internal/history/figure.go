@@ -7,9 +7,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 )
 
-// Default is the figure that is shown when none is named.
-const Default = "publish.p99"
-
 // FindFigures returns the figures of a list of names with commas between: of runs, or the peak of
 // searches, the confirmed stable end of their brackets.
 func FindFigures(names string) ([]figure.Figure, error) {

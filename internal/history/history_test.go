@@ -73,8 +73,11 @@ func read(t *testing.T, root, figures string) *History {
 	return h
 }
 
+// publishP99 is the figure of most tests.
+const publishP99 = "publish.p99"
+
 func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
-	h := read(t, nights(t), Default)
+	h := read(t, nights(t), publishP99)
 	if len(h.Series) != 2 || h.Series[0].Name != "same, nightly, level 2" ||
 		len(h.Series[1].Points) != 14 {
 		t.Fatalf("%+v", h.Series)
@@ -104,9 +107,6 @@ func TestSeriesAreInOrderAndChangesMarked(t *testing.T) {
 	}
 }
 
-func text(t *testing.T, h *History, by By) string {
-	t.Helper()
-	var out strings.Builder
 // No change that is shown is one by 0%.
 func TestSmallChangesHaveASize(t *testing.T) {
 	for share, want := range map[float64]string{0.31: "31%", 1.5: "150%", 0.005: "1%",
@@ -117,6 +117,9 @@ func TestSmallChangesHaveASize(t *testing.T) {
 	}
 }
 
+func text(t *testing.T, h *History, by By) string {
+	t.Helper()
+	var out strings.Builder
 	if err := document.Terminal(&out, h.Document(by), document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +127,7 @@ func TestSmallChangesHaveASize(t *testing.T) {
 }
 
 func TestVersionsAreRows(t *testing.T) {
-	h := read(t, nights(t), Default)
+	h := read(t, nights(t), publishP99)
 	out := text(t, h, ByPlimsoll)
 	if got := strings.Count(out, "0.1 01234567  4 "); got != 2 {
 		t.Errorf("%d rows of version 0.1:\n%s", got, out)
@@ -167,7 +170,7 @@ func TestCSVForOtava(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	h := read(t, nights(t), Default)
+	h := read(t, nights(t), publishP99)
 	var out bytes.Buffer
 	if err := h.JSON(&out); err != nil {
 		t.Fatal(err)
@@ -182,8 +185,8 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Units[Default] != "ns" || got.Series[1].Changes[0].Experiment != "slower-7" ||
-		got.Series[1].Points[0].Values[Default] != 1e7 {
+	if got.Units[publishP99] != "ns" || got.Series[1].Changes[0].Experiment != "slower-7" ||
+		got.Series[1].Points[0].Values[publishP99] != 1e7 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -229,7 +232,7 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		}
 	}
 	save(t, search, night(1, "trial", time.Millisecond)) // counts as part of the search
-	h := read(t, root, Default)
+	h := read(t, root, publishP99)
 	if len(h.Series) != 2 || h.Series[1].Level != 3 {
 		t.Errorf("%+v", h.Series)
 	}
