@@ -34,7 +34,7 @@ func TestSingleCopyIsNamed(t *testing.T) {
 			if slices.Contains([]string{"intervals", "resources", "omb"}, format) {
 				continue // figures of each second, and another tool's fields
 			}
-			out := fixture.StripSpaces(string(render(t, format, side...)))
+			out := fixture.Words(render(t, format, side...))
 			if format == "csv" {
 				head, rows, _ := strings.Cut(out, " ")
 				at := slices.Index(strings.Split(head, ","), "durability_copies")
@@ -49,7 +49,7 @@ func TestSingleCopyIsNamed(t *testing.T) {
 			}
 		}
 	}
-	out := fixture.StripSpaces(string(render(t, "table", one, several)))
+	out := fixture.Words(string(render(t, "table", one, several)))
 	if !strings.Contains(out, "not comparable: some keep a single copy of each message") {
 		t.Errorf("a single copy is ranked beside several:\n%s", out)
 	}
@@ -60,7 +60,7 @@ func TestSingleCopyIsNamed(t *testing.T) {
 		document.Layout{}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(fixture.StripSpaces(b.String()), result.SingleCopy) {
+	if !strings.Contains(fixture.Words(b.String()), result.SingleCopy) {
 		t.Errorf("a search does not say that there is a single copy:\n%s", &b)
 	}
 	if names := export.Formats(); !slices.Contains(names, "card") || !slices.Contains(names,

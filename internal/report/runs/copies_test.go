@@ -18,13 +18,13 @@ func TestConnectionsAreCounted(t *testing.T) {
 		"md":    "8,000 producers, 2 consumers on 66 connections to the servers",
 		"json":  `"connections": 66`,
 	} {
-		if out := fixture.StripSpaces(string(render(t, format, s))); !strings.Contains(out, want) {
+		if out := fixture.Words(string(render(t, format, s))); !strings.Contains(out, want) {
 			t.Errorf("%s does not say %q:\n%s", format, want, out)
 		}
 	}
 	other := fixture.Small.Load(t)
 	other.Run.Connections = 24_000
-	if out := fixture.StripSpaces(string(render(t, "md", s, other))); !strings.Contains(out,
+	if out := fixture.Words(string(render(t, "md", s, other))); !strings.Contains(out,
 		"| connections of producers and consumers | 66 | 24,000 |") {
 		t.Errorf("a comparison does not show the connections:\n%s", out)
 	}

@@ -143,7 +143,7 @@ func TestTerminalColour(t *testing.T) {
 		}
 	}
 	stripped := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(coloured.String(), "")
-	if fixture.StripSpaces(stripped) != fixture.StripSpaces(plain.String()) {
+	if fixture.Words(stripped) != fixture.Words(plain.String()) {
 		t.Error("colour changes the words")
 	}
 	if !strings.Contains(plain.String(), "lost 0") {
@@ -155,7 +155,7 @@ func TestLimitedByPlimsollIsSaidEverywhere(t *testing.T) {
 	s := fixture.Small.Load(t)
 	s.Run.Summary.Generator.Limited = true
 	for _, format := range []string{"table", "html", "md", "benchfmt"} {
-		if out := fixture.StripSpaces(string(render(t, format, s))); !strings.Contains(out,
+		if out := fixture.Words(string(render(t, format, s))); !strings.Contains(out,
 			"limited by plimsoll itself") {
 			t.Errorf("%s does not say that plimsoll was the limit", format)
 		}
