@@ -14,3 +14,11 @@ func TestNamesAreDistinct(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestOneCoreIsACore(t *testing.T) {
+	for cores, want := range map[int]string{1: "EPYC, 1 core", 8: "EPYC, 8 cores"} {
+		if got := Processors("EPYC", cores); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -82,6 +82,23 @@ func TestStandingGolden(t *testing.T) {
 	}
 }
 
+// A page with a study that ranks systems does not call its studies published.
+func TestOurOwnStudiesAreNotPublished(t *testing.T) {
+	s, err := study.Parse("rounds.yaml", []byte(fixtureRounds))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, published := Result{Study: s}, studied(t)
+	for want, all := range map[string][]Result{
+		"The published studies, run again": {published, published},
+		"Studies, run here":                {published, own},
+	} {
+		if got := titleOf(all); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // stood is a cell's measurement.
 func stood(c *study.Cell) (m study.Measured) {
 	rate := map[string]float64{"quick, level 1": 10_000, "quick, level 4": 30_000,
