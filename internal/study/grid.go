@@ -226,11 +226,11 @@ func (b *Backlog) layer(scale Scale) strict.Pairs {
 	}
 	return strict.Pairs{
 		// The messages of the warm-up are part of the backlog, and must not be all of it.
-		pair("warmup", quantity.ExactDuration(scale.Warmup/4)),
-		pair("drain", quantity.ExactDuration(scale.Drain)),
+		pair("warmup", (scale.Warmup / 4).String()),
+		pair("drain", scale.Drain.String()),
 		pair("backlog.size", quantity.ExactBytes(bytes)), pair("backlog.then", string(b.Then)),
-		pair("backlog.limit", quantity.ExactDuration(scale.Limit)),
-		pair("backlog.after", quantity.ExactDuration(scale.After)),
+		pair("backlog.limit", scale.Limit.String()),
+		pair("backlog.after", scale.After.String()),
 	}
 }
 

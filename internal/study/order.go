@@ -270,7 +270,7 @@ func nearestExisting(dir string) string {
 
 func lengthOf(c *Cell, job *bench.Job, scale Scale) time.Duration {
 	if c.Measure == MeasurePeak {
-		return scale.Search
+		return time.Duration(scale.Search)
 	}
 	w := job.Workload
 	return w.Warmup + w.Duration + aroundRun + time.Duration(w.Topics*w.Partitions)*aroundTopic
@@ -284,7 +284,7 @@ func diskOf(c *Cell, job *bench.Job, scale Scale) int64 {
 	if scale.Published {
 		rate = publishedPeak
 	}
-	messages := rate * scale.Search.Seconds() * searchingShare
+	messages := rate * time.Duration(scale.Search).Seconds() * searchingShare
 	copies := float64(job.Target.Testbed.Nodes)
 	return int64(messages * job.Workload.Message.Mean() * copies)
 }

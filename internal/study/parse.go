@@ -32,17 +32,10 @@ type file struct {
 	Tables []fileTable `yaml:"tables"`
 }
 
-// fileLengths is Lengths.
+// fileLengths are the lengths of a scale of the file.
 type fileLengths struct {
-	Name   string          `yaml:"name"`
-	Warmup quantity.Span   `yaml:"warmup"`
-	Window quantity.Span   `yaml:"window"`
-	Drain  quantity.Span   `yaml:"drain"`
-	Trial  quantity.Span   `yaml:"trial"`
-	Search quantity.Span   `yaml:"search"`
-	Limit  quantity.Span   `yaml:"limit"`
-	After  quantity.Span   `yaml:"after"`
-	Rounds quantity.Number `yaml:"rounds"`
+	Name string `yaml:"name"`
+	Lengths
 }
 
 // fileTable is Table.
@@ -82,10 +75,7 @@ func (f *file) study(doc *strict.Document) *Study {
 	s.Rounds, s.AtMost = int(min(f.Rounds, maxRounds+1)), time.Duration(f.AtMost)
 	s.Scales = make(map[string]Lengths)
 	for _, l := range f.Scales {
-		s.Scales[l.Name] = Lengths{time.Duration(l.Warmup), time.Duration(l.Window),
-			time.Duration(l.Drain), time.Duration(l.Trial),
-			time.Duration(l.Search), time.Duration(l.Limit), time.Duration(l.After),
-			int(min(l.Rounds, maxRounds+1))}
+		s.Scales[l.Name] = l.Lengths
 	}
 	for i := range s.Targets {
 		s.Targets[i].Nodes = cmp.Or(s.Targets[i].Nodes, 3)

@@ -195,7 +195,7 @@ func (q *question) ratio(r *Reply, of, to side, use func(Measured) float64) {
 	a, b, look := compare.InOrder(of.values(use)), compare.InOrder(to.values(use)), 0
 	if q.study.AtMost > 0 {
 		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
-		look = max(of.last, to.last) - max(scale.Rounds, fewestLooked) + 1
+		look = max(of.last, to.last) - max(int(scale.Rounds), fewestLooked) + 1
 	}
 	r.Rounds = min(len(a), len(b))
 	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0))

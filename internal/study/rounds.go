@@ -16,7 +16,7 @@ import (
 
 // roundsOf returns the rounds of a table's cells at a scale: 0 if the study measures them once.
 func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
-	rounds := cmp.Or(scale.Rounds, s.Rounds)
+	rounds := cmp.Or(int(scale.Rounds), s.Rounds)
 	if rounds == 0 || rounds == 1 && !s.Ranks() {
 		return []int{0}
 	}
@@ -134,7 +134,7 @@ const (
 // result.
 func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
 	c, rate := &r.plan.Cells[r.at], job.Workload.Load.Segments[0].From
-	least := peak.FewestMessages / r.scale.Trial.Seconds()
+	least := peak.FewestMessages / time.Duration(r.scale.Trial).Seconds()
 	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
 	if len(earlier) == 0 {
 		carried, err := bench.Gauge(ctx, job, gaugeLength, r.Watch)

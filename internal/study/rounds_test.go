@@ -70,7 +70,7 @@ func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
 	s, _ := roundedPlan(t, Smoke)
 	scale, err := s.Scale(Smoke)
 	plain, _ := FindScale(Smoke)
-	if err != nil || scale.Search.Seconds() != 7 || scale.Window.Seconds() != 2 ||
+	if err != nil || scale.Search != 7*second || scale.Window != 2*second ||
 		scale.Drain != plain.Drain {
 		t.Errorf("%+v, %v", scale, err)
 	}

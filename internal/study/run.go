@@ -231,7 +231,8 @@ func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome 
 	if err != nil {
 		return experiment.Outcome{Err: err}
 	}
-	if err := w.SetDuration(r.scale.Trial); err != nil {
+	window := time.Duration(r.scale.Trial)
+	if err := w.SetDuration(window); err != nil {
 		return experiment.Outcome{Err: err}
 	}
 	trial.Workload, trial.Interval = &w, 0
@@ -240,9 +241,9 @@ func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome 
 		Plan: peak.Plan{
 			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm,
 			MaxTrials: peak.MostTrials,
-			LeastRate: peak.FewestMessages / r.scale.Trial.Seconds(), MostRate: workload.MaxRate,
+			LeastRate: peak.FewestMessages / window.Seconds(), MostRate: workload.MaxRate,
 		},
-		Trial: r.scale.Trial, Confirm: peak.ConfirmTimes * r.scale.Trial, MaxTime: r.scale.Search,
+		Trial: window, Confirm: peak.ConfirmTimes * window, MaxTime: time.Duration(r.scale.Search),
 		Watch: r.Watch,
 	})
 	if s == nil {

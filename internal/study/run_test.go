@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
@@ -79,7 +80,7 @@ func begun(t *testing.T) (*Study, *Folder) {
 	}
 	e, err := Prepare(s, p, onSim, t.TempDir())
 	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 ||
-		e.Length < 3*(scale.Warmup+scale.Window) {
+		e.Length < time.Duration(3*(scale.Warmup+scale.Window)) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	f, err := Create(t.TempDir(), p)

@@ -29,13 +29,22 @@ type Scale struct {
 
 // Lengths are the times of a scale.
 type Lengths struct {
-	Warmup, Window, Drain time.Duration // of a run
-	// Trial is the window of a search's trials, Search the greatest time of a search.
-	Trial, Search time.Duration
-	Limit, After  time.Duration // of catching up, and of what follows it
+	Warmup quantity.Span `yaml:"warmup"` // this and the next two: of a run
+	Window quantity.Span `yaml:"window"`
+	Drain  quantity.Span `yaml:"drain"`
+	Trial  quantity.Span `yaml:"trial"`  // the window of a search's trials
+	Search quantity.Span `yaml:"search"` // the greatest time of a search
+	Limit  quantity.Span `yaml:"limit"`  // of catching up
+	After  quantity.Span `yaml:"after"`  // catching up
 	// Rounds is how often each cell is measured; 0: as often as the study says.
-	Rounds int
+	Rounds quantity.Whole `yaml:"rounds"`
 }
+
+const (
+	second = quantity.Span(time.Second)
+	minute = quantity.Span(time.Minute)
+	hour   = quantity.Span(time.Hour)
+)
 
 // The scales' names.
 const (
@@ -49,21 +58,21 @@ const (
 // state their durations; the durations of full are those that the figures need.
 var scales = []Scale{
 	{Name: Smoke, Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{
-		Warmup: 2 * time.Second, Window: 6 * time.Second,
-		Drain: 10 * time.Second, Trial: 3 * time.Second, Search: time.Minute,
-		Limit: 20 * time.Second, After: 2 * time.Second}},
+		Warmup: 2 * second, Window: 6 * second,
+		Drain: 10 * second, Trial: 3 * second, Search: minute,
+		Limit: 20 * second, After: 2 * second}},
 	{Name: Brief, CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
-		Lengths: Lengths{Warmup: time.Second, Window: 10 * time.Second,
-			Drain: 10 * time.Second, Trial: 3 * time.Second, Search: 45 * time.Second,
-			Limit: 30 * time.Second, After: 2 * time.Second}},
+		Lengths: Lengths{Warmup: second, Window: 10 * second,
+			Drain: 10 * second, Trial: 3 * second, Search: 45 * second,
+			Limit: 30 * second, After: 2 * second}},
 	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
-		Warmup: 10 * time.Second, Window: 30 * time.Second,
-		Drain: 30 * time.Second, Trial: 10 * time.Second, Search: 4 * time.Minute,
-		Limit: 2 * time.Minute, After: 10 * time.Second}},
+		Warmup: 10 * second, Window: 30 * second,
+		Drain: 30 * second, Trial: 10 * second, Search: 4 * minute,
+		Limit: 2 * minute, After: 10 * second}},
 	{Name: Full, Published: true, Confirm: 2, Tolerance: 0.03, Lengths: Lengths{
-		Warmup: time.Minute, Window: 10 * time.Minute,
-		Drain: 2 * time.Minute, Trial: 2 * time.Minute, Search: time.Hour,
-		Limit: 6 * time.Hour, After: 5 * time.Minute}},
+		Warmup: minute, Window: 10 * minute,
+		Drain: 2 * minute, Trial: 2 * minute, Search: hour,
+		Limit: 6 * hour, After: 5 * minute}},
 }
 
 // Scales returns the names of the scales.
@@ -83,23 +92,23 @@ func FindScale(name string) (Scale, error) {
 func (s *Study) Scale(name string) (Scale, error) {
 	scale, err := FindScale(name)
 	own, l := s.Scales[name], &scale.Lengths
-	for _, one := range []struct{ into, from *time.Duration }{
+	for _, one := range []struct{ into, from *quantity.Span }{
 		{&l.Warmup, &own.Warmup}, {&l.Window, &own.Window},
 		{&l.Drain, &own.Drain}, {&l.Trial, &own.Trial}, {&l.Search, &own.Search},
 		{&l.Limit, &own.Limit}, {&l.After, &own.After},
 	} {
 		*one.into = cmp.Or(*one.from, *one.into)
 	}
-	l.Rounds = cmp.Or(own.Rounds, s.Rounds)
+	l.Rounds = cmp.Or(own.Rounds, quantity.Whole(s.Rounds))
 	return scale, err
 }
 
 // layer returns the keys of every run at the scale.
 func (s Scale) layer() strict.Pairs {
 	return strict.Pairs{
-		pair("warmup", quantity.ExactDuration(s.Warmup)),
-		pair("duration", quantity.ExactDuration(s.Window)),
-		pair("drain", quantity.ExactDuration(s.Drain)),
+		pair("warmup", s.Warmup.String()),
+		pair("duration", s.Window.String()),
+		pair("drain", s.Drain.String()),
 	}
 }
 

@@ -17,9 +17,8 @@ func (s *Study) scaled(p *Plan) []string {
 	out := []string{fmt.Sprintf(
 		"a run measures for %s after %s of warm-up; a search takes at most %s, its windows are "+
 			"%s and its bracket may be %s wide",
-		quantity.ExactDuration(scale.Window), quantity.ExactDuration(scale.Warmup),
-		quantity.ExactDuration(scale.Search),
-		quantity.ExactDuration(scale.Trial), quantity.ExactShare(scale.Tolerance))}
+		scale.Window, scale.Warmup, scale.Search, scale.Trial,
+		quantity.ExactShare(scale.Tolerance))}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
 			out = append(out, sentence)

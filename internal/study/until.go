@@ -217,7 +217,7 @@ func (r *runner) further() error {
 // one.
 func (r *runner) spend() {
 	now := time.Now()
-	if !r.since.IsZero() && r.plan.Cells[r.at].Round > r.scale.Rounds {
+	if !r.since.IsZero() && r.plan.Cells[r.at].Round > int(r.scale.Rounds) {
 		r.plan.FurtherNs += int64(now.Sub(r.since))
 	}
 	r.since = now

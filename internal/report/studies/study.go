@@ -39,7 +39,7 @@ type Result struct {
 // rounds is how often each cell is measured, of a study with rounds.
 func (r Result) rounds() int {
 	scale, _ := r.Study.Scale(r.Plan.Scale) // of an unknown scale, the study's own
-	return scale.Rounds
+	return int(scale.Rounds)
 }
 
 // New sets the measured figures beside the published ones.
