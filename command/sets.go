@@ -15,71 +15,24 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// sides turns the arguments of compare into two sets of runs. Two arguments are one set each;
-// otherwise the runs must be of two targets.
+// sides turns the arguments of compare into two sets of runs. Two arguments are a set each; the
+// runs of others must be of two targets.
 func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
+	groups := [][]string{arguments}
 	if len(arguments) == 2 {
-		return twoSides(arguments[0], arguments[1])
+		groups = [][]string{arguments[:1], arguments[1:]}
 	}
-	var dirs []string
-	for _, argument := range arguments {
-		found, err := runDirs(argument)
-		if err != nil {
-			return a, b, nil, err
-		}
-		dirs = append(dirs, found...)
-	}
-	runs, unread, err := report.ReadRuns(onceEach(dirs))
-	if err != nil {
-		return a, b, nil, err
-	}
-	if len(runs) == 1 && len(unread) == 0 {
-		if runs, unread, err = setOf(runs[0]); err != nil {
-			return a, b, nil, err
-		}
-	}
-	if err = oneSet(runs); err == nil {
-		err = copied(runs, map[string]string{})
-	}
-	if err != nil {
-		return a, b, nil, err
-	}
-	failed := failedOf(runs)
-	runs, notes = completed(runs)
-	notes = append(unread, notes...)
-	all := compare.ByTarget(runs)
-	for i := range all {
-		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
-			func(s *result.Saved) bool { return s.Run.Name != all[i].Name })
-	}
-	if len(all) != 2 {
-		var names []string
-		for _, s := range all {
-			names = append(names, s.Name)
-		}
-		return a, b, unread, fmt.Errorf(
-			"%d runs of %d targets (%s) cannot be split into A and B: name both, each a run, a "+
-				"folder of runs, a quoted pattern, or several of these with commas between",
-			len(runs), len(all), strings.Join(names, ", "))
-	}
-	return all[0], all[1], notes, nil
-}
-
-func twoSides(first, second string) (a, b compare.Side, notes []string, err error) {
 	seen, copies := map[string]bool{}, map[string]string{}
-	for i, argument := range []string{first, second} {
-		dirs, err := runDirs(argument)
+	var all []compare.Side
+	for _, group := range groups {
+		dirs, err := unseen(group, seen, len(groups) > 1)
 		if err != nil {
 			return a, b, nil, err
-		}
-		for _, dir := range dirs {
-			if seen[dir] {
-				return a, b, nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself",
-					relative(dir))
-			}
-			seen[dir] = true
 		}
 		runs, unread, err := report.ReadRuns(dirs)
+		if err == nil && len(groups) == 1 {
+			runs, unread, err = setOf(runs, unread)
+		}
 		if err == nil {
 			err = copied(runs, copies)
 		}
@@ -89,13 +42,64 @@ func twoSides(first, second string) (a, b compare.Side, notes []string, err erro
 		failed := failedOf(runs)
 		runs, left := completed(runs)
 		notes = slices.Concat(notes, unread, left)
-		if len(runs) == 0 {
-			return a, b, nil, fmt.Errorf("%s holds no complete run", argument)
+		if len(groups) == 1 {
+			all = byTarget(runs, failed)
+			continue
 		}
-		*[]*compare.Side{&a, &b}[i] = compare.Side{Name: sideName(argument, runs), Runs: runs,
-			Failed: failed}
+		if len(runs) == 0 {
+			return a, b, nil, fmt.Errorf("%s holds no complete run", group[0])
+		}
+		all = append(all, compare.Side{Name: sideName(group[0], runs), Runs: runs, Failed: failed})
 	}
-	return a, b, notes, nil
+	if len(all) != 2 {
+		return a, b, notes, notTwo(all)
+	}
+	return all[0], all[1], notes, nil
+}
+
+// unseen returns the run directories that arguments name, each once. A run that was seen in another
+// set is refused.
+func unseen(arguments []string, seen map[string]bool, sets bool) (dirs []string, _ error) {
+	for _, argument := range arguments {
+		found, err := runDirs(argument)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range found {
+			if seen[dir] && sets {
+				return nil, fmt.Errorf("run %s is in both sets: it cannot differ from itself",
+					relative(dir))
+			}
+			if !seen[dir] {
+				dirs = append(dirs, dir)
+			}
+			seen[dir] = true
+		}
+	}
+	return dirs, nil
+}
+
+// byTarget divides runs by their targets.
+func byTarget(runs, failed []*result.Saved) []compare.Side {
+	all := compare.ByTarget(runs)
+	for i := range all {
+		all[i].Failed = slices.DeleteFunc(slices.Clone(failed),
+			func(s *result.Saved) bool { return s.Run.Name != all[i].Name })
+	}
+	return all
+}
+
+// notTwo says that runs are not of two targets.
+func notTwo(all []compare.Side) error {
+	runs := 0
+	var names []string
+	for _, s := range all {
+		runs += len(s.Runs)
+		names = append(names, s.Name)
+	}
+	return fmt.Errorf("%d runs of %d targets (%s) cannot be split into A and B: name both, each a "+
+		"run, a folder of runs, a quoted pattern, or several of these with commas between",
+		runs, len(all), strings.Join(names, ", "))
 }
 
 // copied refuses copies of one run: they would count as independent measurements. seen has the
@@ -190,8 +194,12 @@ func runsAt(path string) ([]string, error) {
 	return out, nil
 }
 
-// setOf returns all runs of the set of trials that a run belongs to.
-func setOf(run *result.Saved) (runs []*result.Saved, unread []string, _ error) {
+// setOf returns runs of one set of trials: for a single run, all of the set that it belongs to.
+func setOf(runs []*result.Saved, unread []string) ([]*result.Saved, []string, error) {
+	if len(runs) != 1 || len(unread) > 0 {
+		return runs, unread, oneSet(runs)
+	}
+	run := runs[0]
 	if run.Run.Trial == nil {
 		return nil, nil, fmt.Errorf(
 			"run %s does not belong to a set of trials: write plimsoll compare A B",
