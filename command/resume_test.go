@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/result"
 )
 
 // What continues a command has all of its words but the folder that it continued.
@@ -66,8 +68,12 @@ func TestVerifyInterrupted(t *testing.T) {
 	}
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(
 		50 * time.Millisecond) {
-		if runs, _ := filepath.Glob(filepath.Join(dir, "runs", "*", "*", "run.json")); len(runs) > 0 {
-			break
+		// A round that has measured nothing is discarded.
+		latest, _ := filepath.Glob(filepath.Join(dir, "runs", "*-verify-*", result.LatestLink))
+		if len(latest) == 1 {
+			if s, err := result.Read(latest[0]); err == nil && len(s.Intervals) > 0 {
+				break
+			}
 		}
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
