@@ -76,8 +76,9 @@ func (b *bed) start(t *testing.T) int {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	n := len(b.servers)
 	b.servers = append(b.servers, cmd)
-	t.Cleanup(func() { b.kill(len(b.servers) - 1) })
+	t.Cleanup(func() { b.kill(n) })
 	return cmd.Process.Pid
 }
 
