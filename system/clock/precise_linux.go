@@ -1,6 +1,7 @@
 package clock
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -15,8 +16,15 @@ func Precise() Clock { return precise{} }
 
 type precise struct{}
 
-func (precise) Now() int64   { return Now() }
-func (precise) Name() string { return "CLOCK_MONOTONIC, absolute timer descriptors" }
+func (precise) Now() int64 { return Now() }
+
+func (precise) Name() string {
+	name := "CLOCK_MONOTONIC, absolute timer descriptors"
+	if hasShortSlices() {
+		name += fmt.Sprintf(", threads in slices of %dus", sliceNs/1000)
+	}
+	return name
+}
 
 func (precise) ThreadStates() string {
 	if threadTimesKnown() {

@@ -10,6 +10,12 @@ func Precise() Clock { return Timers() }
 
 func monotonic() int64 { return time.Now().UnixNano() }
 
+// ShortSlices does nothing: this operating system has no such request.
+func ShortSlices() {}
+
+// InUsualSlices calls the function.
+func InUsualSlices(start func() error) error { return start() }
+
 // No clock here knows what threads do, so nothing calls these.
 func threadID() int { return 0 }
 

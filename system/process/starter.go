@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
 // forks starts all children of this process.
@@ -74,6 +76,6 @@ func hold(requests <-chan request) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for r := range requests {
-		r.answer <- onCPUs(r.cpus, r.cmd.Start)
+		r.answer <- onCPUs(r.cpus, func() error { return clock.InUsualSlices(r.cmd.Start) })
 	}
 }
