@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -51,12 +52,18 @@ func (r *run) interval(phase result.PhaseName) error {
 // read takes a sample as the next interval.
 func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 	now, m := sample.AtNs, r.readings
-	m.cells.Add(sample.Histograms)
 	due := r.dueBy(now, sample.Counters)
 	i := m.intervalOf(r.job, sample, due)
 	i.StartNs, i.EndNs, i.Phase = m.lastNs-r.beganNs, now-r.beganNs, phase
+	var aside clock.Aside
+	for one := range slices.Chunk(sample.Histograms, 1) {
+		m.cells.Add(one)
+		m.totals.Add(one)
+		aside.Step()
+	}
 	for _, series := range m.recorded {
 		r.series(&i, series)
+		aside.Step()
 	}
 	if phase == result.PhaseMeasure {
 		r.run.Summary.Add(i)
@@ -66,11 +73,12 @@ func (r *run) read(phase result.PhaseName, sample load.Sample) error {
 		i.FirstAckNs, i.LastAckNs = sample.FirstAckNs-r.beganNs, sample.LastAckNs-r.beganNs
 	}
 	err := r.writer.Interval(i, r.logged(&i, sample.Histograms))
-	m.totals.Add(sample.Histograms)
+	aside.Step()
 	m.cells.Reset()
 	m.lastNs, m.last, m.lastDue = now, sample, due
 	r.watch.Interval(i)
 	r.spacing.look(r.writer.Written(), r.course.Window().EndNs-now)
+	aside.Step()
 	errs := []error{err, r.spent(phase), r.heldUp(now), r.noteSleep(i)}
 	for _, p := range r.activities {
 		errs = append(errs, p.interval(ended{phase, i, sample, !r.interrupted}))

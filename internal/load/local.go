@@ -101,13 +101,15 @@ func (l *Local) Cut(w Window) error {
 	return nil
 }
 
-// Sample returns the counters.
+// Sample returns the counters. Histograms are collected after them, and may have some messages
+// that the counters do not have yet.
 func (l *Local) Sample(histograms bool) (Sample, error) {
 	s := Sample{
 		Worker: l.plan.Share.Worker, Interval: l.interval,
-		Clock: l.means.Name, AtNs: l.means.Clock.Now(),
+		Clock: l.means.Name, AtNs: l.means.Clock.Now(), Counters: l.engine.counters(),
 	}
 	if histograms {
+		s.FirstAckNs, s.LastAckNs = l.engine.ackSpan()
 		l.interval++
 		s.Interval = l.interval
 		s.Histograms = l.engine.Collect()
@@ -125,10 +127,6 @@ func (l *Local) Sample(histograms bool) (Sample, error) {
 		}
 	}
 	s.OwnLag = l.ownLag
-	s.Counters = l.engine.counters()
-	if histograms {
-		s.FirstAckNs, s.LastAckNs = l.engine.ackSpan()
-	}
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -30,10 +31,11 @@ func newStores(clients int, series ...result.Series) stores {
 // recorder returns a recorder for the i-th client.
 func (s *stores) recorder(i int) *measure.Recorder { return s.all[i%len(s.all)].Recorder() }
 
-func (s *stores) collect() []measure.Histogram {
+func (s *stores) collect(aside *clock.Aside) []measure.Histogram {
 	held := make([][]measure.Histogram, len(s.all))
 	for i, one := range s.all {
 		held[i], s.spare = one.Collect(s.spare)
+		aside.Step()
 	}
 	return measure.MergeHistograms(held...)
 }
@@ -48,8 +50,9 @@ func Histograms(w *workload.Workload) int {
 		consumers*len(consumerSeries(w)) + ofTwin)
 }
 
-// Collect returns all latencies recorded since the last Collect.
+// Collect returns all latencies recorded since the last Collect. It takes its time.
 func (e *Engine) Collect() (all []measure.Histogram) {
+	var aside clock.Aside
 	for _, p := range e.producers {
 		p.Hand()
 	}
@@ -59,10 +62,11 @@ func (e *Engine) Collect() (all []measure.Histogram) {
 	for _, c := range e.consumers {
 		c.Hand()
 	}
-	all = append(e.producing.collect(), e.pacings.collect()...)
-	all = append(all, e.consuming.collect()...)
+	aside.Step()
+	all = append(e.producing.collect(&aside), e.pacings.collect(&aside)...)
+	all = append(all, e.consuming.collect(&aside)...)
 	if e.twin != nil {
-		all = append(all, e.twin.collect()...)
+		all = append(all, e.twin.collect(&aside)...)
 	}
 	return all
 }

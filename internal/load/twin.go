@@ -99,11 +99,11 @@ func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 	t.producer.send(f, nowNs, 0)
 }
 
-func (t *twin) collect() (all []measure.Histogram) {
+func (t *twin) collect(aside *clock.Aside) (all []measure.Histogram) {
 	t.producer.Hand()
 	t.consumer.Hand()
 	for i := range t.stores {
-		all = append(all, t.stores[i].collect()...)
+		all = append(all, t.stores[i].collect(aside)...)
 	}
 	return all
 }

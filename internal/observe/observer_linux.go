@@ -115,7 +115,10 @@ func (o *Observer) ServersHave(cpus []int) { o.host.own = cpus }
 // Read returns the use since the last Read, the servers that have ended since, and the
 // servers that were restarted. The caller knows the interval and the phase.
 func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
+	var aside clock.Aside
+	aside.Step()
 	r.Host, r.Disks = o.host.read(clock.Now(), &o.notes)
+	aside.Step()
 	back = o.welcome()
 	mayBeNew := o.host.forked || len(back) > 0
 	if mayBeNew {
@@ -126,9 +129,11 @@ func (o *Observer) Read() (r result.Resources, ended, back []target.Process) {
 		o.syncs.forgetDescendants()
 		o.countDescendants()
 	}
+	aside.Step()
 	r.Host.LoopbackBytes = o.network.read(&o.notes)
 	var living []*process
 	for _, p := range o.processes {
+		aside.Step()
 		use, alive := p.read(&o.notes)
 		if !alive {
 			ended = append(ended, p.Process)
