@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/systems/eventstore"
 	"github.com/plimsoll-bench/plimsoll/systems/kafka"
 	"github.com/plimsoll-bench/plimsoll/systems/mongodb"
+	"github.com/plimsoll-bench/plimsoll/systems/mqtt"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 	"github.com/plimsoll-bench/plimsoll/systems/nsq"
 	"github.com/plimsoll-bench/plimsoll/systems/postgres"
@@ -44,6 +45,7 @@ func All() []system.System {
 		artemis.New(),
 		activemq.New(),
 		nsq.New(),
+		mqtt.New(),
 		nats.New(),
 		sim.New(clock.Precise(), nil),
 	}, added...)

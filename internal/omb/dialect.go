@@ -84,7 +84,6 @@ func (all Dialects) classes() []string {
 var undriven = Dialect{
 	Drivers: map[string]func(*DriverFile){
 		"jms.JMSBenchmarkDriver":         func(d *DriverFile) { d.Undriven("JMS") },
-		"mqtt5.MqttBenchmarkDriver":      func(d *DriverFile) { d.Undriven("MQTT") },
 		"pravega.PravegaBenchmarkDriver": func(d *DriverFile) { d.Undriven("Pravega") },
 		"bookkeeper.BookkeeperBenchmarkDriver": func(d *DriverFile) {
 			d.Undriven("DistributedLog on BookKeeper")

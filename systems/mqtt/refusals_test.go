@@ -1,0 +1,154 @@
+package mqtt
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/eclipse/paho.golang/packets"
+
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+)
+
+func TestRefusals(t *testing.T) {
+	stranger, err := authority.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		servers *testServers
+		change  func(o *system.Options)
+		says    []string
+	}{
+		"TLS to a plaintext port": {shared, func(o *system.Options) {
+			o.TLS = stranger.ClientConfig()
+		}, []string{"remove tls from the target"}},
+		"plaintext to a TLS port": {secured, func(o *system.Options) { o.TLS = nil },
+			[]string{"give the target tls or correct the port"}},
+		"untrusted certificate": {secured, func(o *system.Options) {
+			o.TLS = o.TLS.Clone()
+			o.TLS.RootCAs = x509.NewCertPool()
+		}, []string{"without a trusted signature", "tls.ca_file"}},
+		"two servers": {shared, func(o *system.Options) {
+			o.Endpoints = append(o.Endpoints, "127.0.0.1:1883")
+		}, []string{"names 2 endpoints: name one"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsOf(t, c.servers)
+			c.change(&o)
+			began, err := systemtest.TryConnect(t, mqttSystem{}, o)
+			systemtest.Refused(t, began, err, c.says...)
+		})
+	}
+}
+
+// refusing answers every connection with a reason code, and returns its address.
+func refusing(t *testing.T, code byte) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-ended })
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte{packets.CONNACK << 4, 3, 0, code, 0})
+			_, _ = conn.Read(make([]byte, 1024))
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// A server that refuses the user, or the version of the protocol, is said to do so.
+func TestRefusedConnection(t *testing.T) {
+	for code, says := range map[byte][]string{
+		packets.ConnackBadUsernameOrPassword: {"refuses the user or password",
+			"check the target's credentials"},
+		packets.ConnackNotAuthorized:              {"refuses the user or password"},
+		packets.ConnackUnsupportedProtocolVersion: {"does not speak MQTT 5"},
+		packets.ConnackServerBusy:                 {"Server busy", "code 0x89"},
+	} {
+		o := system.Options{Endpoints: []string{refusing(t, code)}, Durability: 4,
+			Settings:    systemtest.Settings(t, mqttSystem{}),
+			Credentials: system.Credentials{User: "bob", Password: "hunter2"}}
+		began, err := systemtest.TryConnect(t, mqttSystem{}, o)
+		systemtest.Refused(t, began, err, says...)
+	}
+}
+
+// Mosquitto gives messages of a shared subscription to clients that are away.
+func TestMosquittoIsRefused(t *testing.T) {
+	systemtest.NeedPackage(t, "mosquitto", func() error {
+		_, err := exec.LookPath("mosquitto")
+		return err
+	})
+	port, config := freePort(t), filepath.Join(t.TempDir(), "mosquitto.conf")
+	err := os.WriteFile(config, fmt.Appendf(nil, "listener %d 127.0.0.1\nallow_anonymous true\n",
+		port), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command("mosquitto", "-c", config)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = server.Process.Kill(), server.Wait() })
+	o := system.Options{Endpoints: []string{driver.At("127.0.0.1", port)}, Durability: 4,
+		Settings: systemtest.Settings(t, mqttSystem{})}
+	err = driver.Retry(t.Context(), 100*time.Millisecond, func() error {
+		_, err := driver.DialAny(t.Context(), o.Endpoints, nil)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, err := systemtest.TryConnect(t, mqttSystem{}, o)
+	systemtest.Refused(t, began, err, "of 4 messages", "that was away", "such as HiveMQ")
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func TestWhatIsNotThere(t *testing.T) {
+	c := connect(t, optionsOf(t, shared))
+	nowhere := system.Topic{Name: "nowhere", Partitions: 1}
+	_, err := c.ReadDurability(t.Context(), []system.Topic{nowhere})
+	systemtest.Refused(t, time.Now(), err, "no session called nowhere")
+	_, err = c.Leader(t.Context(), nowhere, 0)
+	if !errors.Is(err, system.ErrNoTopic) {
+		t.Errorf("the leader of no topic: %v", err)
+	}
+	_, err = c.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: nowhere, Subscription: "s"})
+	systemtest.Refused(t, time.Now(), err, "there is no topic nowhere")
+	err = c.CreateTopic(t.Context(), system.Topic{Name: "a/b", Partitions: 1})
+	systemtest.Refused(t, time.Now(), err, `"a/b" is no name`)
+	_, err = c.OpenConsumer(t.Context(), system.ConsumerOptions{
+		Topic: systemtest.Topic(t, c, "names", 1), Subscription: "#"})
+	systemtest.Refused(t, time.Now(), err, `"#" is no name`)
+	_, err = c.OpenProducer(t.Context(), system.ProducerOptions{Topic: nowhere,
+		MessageMax: packetMost})
+	systemtest.Refused(t, time.Now(), err, "Maximum Packet Size", "make them smaller")
+}
