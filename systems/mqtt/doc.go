@@ -36,8 +36,8 @@
 // takes them for that ever after. They come to nobody: plimsoll verify saw 49 of 18,972 messages
 // lost in one round with a kill, and none in another. HiveMQ looks for a consumer when a message
 // comes to an empty queue, and a queue with such messages is never empty. So an idle consumer gets
-// nothing more from it until it subscribes anew, or acknowledges a message of another partition:
-// in a round with a power cut, nothing was delivered after it.
+// nothing more from it until it subscribes anew, or acknowledges a message of another partition.
+// In a round with a power cut nothing was delivered after it, while new messages were acknowledged.
 //
 // # Sending
 //
