@@ -18,7 +18,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/live"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -67,7 +66,6 @@ var description = "plimsoll measures messaging systems at equal guarantees: how 
 // version is the one to be printed and recorded; if it is empty, Go's own record of the build
 // has it. A program that adds a system (systems.Add) does so before.
 func Main(version string) int {
-	clock.ShortSlices()
 	linked = version
 	return run(os.Args[1:], os.Stdout, unbroken(os.Stderr))
 }

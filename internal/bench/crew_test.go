@@ -36,7 +36,7 @@ type noCrew struct{ Crew }
 func TestACoordinatorMakesNoRoom(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	s := &session{job: &Job{Crew: noCrew{}}}
-	undo := s.raiseGOMAXPROCS()
+	undo := s.makeRoom()
 	if now := runtime.GOMAXPROCS(0); now != before {
 		t.Errorf("GOMAXPROCS became %d, and was %d", now, before)
 	}

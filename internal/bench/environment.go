@@ -3,8 +3,6 @@ package bench
 import (
 	"fmt"
 	"hash/fnv"
-	"net"
-	"net/url"
 	"os"
 	"runtime"
 	"strings"
@@ -53,20 +51,4 @@ func runNumber(seed uint64, at time.Time) uint32 {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%d %d %d", seed, at.UnixNano(), os.Getpid())
 	return h.Sum32()
-}
-
-// onThisHost reports whether an endpoint is a loopback address.
-func onThisHost(endpoints []string) bool {
-	for _, e := range endpoints {
-		host := e
-		if u, err := url.Parse(e); err == nil && u.Hostname() != "" {
-			host = u.Hostname()
-		} else if h, _, err := net.SplitHostPort(e); err == nil {
-			host = h
-		}
-		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -14,7 +15,7 @@ func (j *Job) checkIsolation() error {
 		return nil
 	}
 	if !j.embedded() && !j.starts() && len(j.Target.Processes) == 0 &&
-		!onThisHost(j.Target.Endpoints) {
+		!load.SharesMachine(j.Target.Endpoints) {
 		return errors.New(
 			"isolate.drop_page_cache drops the page cache of this machine, and none of the " +
 				"servers runs on it: take it out of the workload")

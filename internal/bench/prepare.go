@@ -164,7 +164,7 @@ func (j *Job) fetch(ctx context.Context, watch Watch) error {
 func (s *session) provision(ctx context.Context, o *system.Options) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTime(s.job.Workload))
 	defer cancel()
-	s.run.System.SharesHost = onThisHost(o.Endpoints)
+	s.run.System.SharesHost = load.SharesMachine(o.Endpoints)
 	if !s.job.starts() {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (s *session) provision(ctx context.Context, o *system.Options) error {
 	}
 	o.Endpoints, o.Credentials, o.TLS = cluster.Endpoints(), cluster.Credentials(), cluster.TLS()
 	s.run.System.Endpoints, s.run.System.Provisioned = o.Endpoints, true
-	s.run.System.SharesHost = onThisHost(o.Endpoints)
+	s.run.System.SharesHost = load.SharesMachine(o.Endpoints)
 	if hosts := s.testbed.Hosts(); hosts != nil {
 		s.run.System.Hosts = hosts.Describe()
 		s.run.System.SharesHost = slices.ContainsFunc(s.run.System.Hosts,

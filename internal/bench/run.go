@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -74,13 +75,13 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 		s.writer.Discard()
 		return "", err
 	}
-	defer s.raiseGOMAXPROCS()()
+	defer s.makeRoom()()
 	return s.writer.Dir(), s.measure(ctx)
 }
 
-// raiseGOMAXPROCS makes room for the load in the scheduler, and returns what undoes it. A process
-// whose crew offers the load needs none.
-func (s *session) raiseGOMAXPROCS() (undo func()) {
+// makeRoom prepares this process for the load, and returns what undoes it. A process whose crew
+// offers the load needs no preparation.
+func (s *session) makeRoom() (undo func()) {
 	if s.job.Crew != nil {
 		return func() {}
 	}
@@ -89,8 +90,9 @@ func (s *session) raiseGOMAXPROCS() (undo func()) {
 		servers = 2
 	}
 	taken, _ := s.run.Environment.OwnCPUs()
-	places, undo := load.RaiseGOMAXPROCS(servers - taken)
-	s.run.Environment.GoMaxProcs = places
+	undo = load.MakeRoom(servers-taken, s.run.System.SharesHost && taken == 0)
+	s.run.Environment.GoMaxProcs = runtime.GOMAXPROCS(0)
+	s.run.Environment.Clock = s.job.Clock.Name()
 	return undo
 }
 

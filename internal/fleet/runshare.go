@@ -21,7 +21,7 @@ type runShare struct {
 	mu      sync.Mutex
 	local   *load.Local
 	cluster system.Cluster
-	undo    func() // restores GOMAXPROCS
+	undo    func() // gives back what the load had to itself
 }
 
 // means are what a share works with.
@@ -43,7 +43,7 @@ func (p *runShare) begin(ctx context.Context, a Assignment, m means) error {
 	if err != nil {
 		return err
 	}
-	_, p.undo = load.RaiseGOMAXPROCS(0)
+	p.undo = load.MakeRoom(0, load.SharesMachine(options.Endpoints))
 	cluster, err := of.Connect(ctx, options)
 	if err != nil {
 		p.undo()

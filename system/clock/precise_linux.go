@@ -20,7 +20,7 @@ func (precise) Now() int64 { return Now() }
 
 func (precise) Name() string {
 	name := "CLOCK_MONOTONIC, absolute timer descriptors"
-	if hasShortSlices() {
+	if hasShortSlices(0) {
 		name += fmt.Sprintf(", threads in slices of %dus", sliceNs/1000)
 	}
 	return name

@@ -11,7 +11,7 @@ func Precise() Clock { return Timers() }
 func monotonic() int64 { return time.Now().UnixNano() }
 
 // ShortSlices does nothing: this operating system has no such request.
-func ShortSlices() {}
+func ShortSlices() (undo func()) { return func() {} }
 
 // InUsualSlices calls the function.
 func InUsualSlices(start func() error) error { return start() }

@@ -14,12 +14,22 @@ import (
 // kernels ignore the request.
 const sliceNs = 100_000
 
-// sliceRounds bounds how often ShortSlices looks for threads that began meanwhile.
+// sliceRounds bounds how often a change of slices looks for threads that began meanwhile.
 const sliceRounds = 5
 
 // ShortSlices makes the kernel schedule the threads of this process in short slices, also those
-// that begin later. Where the kernel refuses, the slices stay as they are.
-func ShortSlices() {
+// that begin later, until undo is called. Where the kernel refuses, the slices stay as they are.
+func ShortSlices() (undo func()) {
+	setSlices(true)
+	return func() { setSlices(false) }
+}
+
+// setSlices gives every thread a short slice, or those with such a slice the usual one.
+func setSlices(short bool) {
+	slice := uint64(0)
+	if short {
+		slice = sliceNs
+	}
 	for range sliceRounds {
 		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
@@ -28,12 +38,11 @@ func ShortSlices() {
 		changed := false
 		for _, t := range threads {
 			thread, err := strconv.Atoi(t.Name())
-			if err != nil {
+			if err != nil || hasShortSlices(thread) == short {
 				continue
 			}
-			if before, known := setSlice(thread, sliceNs); known && before != sliceNs {
-				changed = true
-			}
+			_, known := setSlice(thread, slice)
+			changed = changed || known
 		}
 		if !changed {
 			return
@@ -61,8 +70,8 @@ func setSlice(thread int, ns uint64) (before uint64, known bool) {
 	return before, unix.SchedSetAttr(thread, attr, 0) == nil
 }
 
-// hasShortSlices reports whether the calling thread has the slices of ShortSlices.
-func hasShortSlices() bool {
-	attr, err := unix.SchedGetAttr(0, 0)
+// hasShortSlices reports whether a thread has the slices of ShortSlices; 0 is the calling thread.
+func hasShortSlices(thread int) bool {
+	attr, err := unix.SchedGetAttr(thread, 0)
 	return err == nil && attr.Runtime == sliceNs
 }

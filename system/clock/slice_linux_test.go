@@ -1,8 +1,10 @@
 package clock
 
 import (
+	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +18,7 @@ func needSlices(t *testing.T) {
 	if attr, err := unix.SchedGetAttr(0, 0); err != nil || attr.Runtime == 0 {
 		t.Skip("NOT TESTED: needs Linux 6.12, whose threads may ask for slices")
 	}
-	ShortSlices()
+	t.Cleanup(ShortSlices())
 }
 
 // All threads have short slices, also one that begins later, and results name them.
@@ -26,7 +28,7 @@ func TestShortSlices(t *testing.T) {
 	for range 2 * runtime.GOMAXPROCS(0) {
 		go func() {
 			runtime.LockOSThread() // and ends with its goroutine
-			short <- hasShortSlices()
+			short <- hasShortSlices(0)
 		}()
 		if !<-short {
 			t.Error("a thread has the usual slice")
@@ -34,6 +36,21 @@ func TestShortSlices(t *testing.T) {
 	}
 	if name := Precise().Name(); !strings.HasSuffix(name, ", threads in slices of 100us") {
 		t.Errorf("the clock is called %q", name)
+	}
+}
+
+// Threads have their usual slices again afterwards.
+func TestShortSlicesEnd(t *testing.T) {
+	needSlices(t)
+	setSlices(false)
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, thread := range threads {
+		if n, err := strconv.Atoi(thread.Name()); err != nil || hasShortSlices(n) {
+			t.Errorf("thread %s has a short slice (%v)", thread.Name(), err)
+		}
 	}
 }
 
@@ -57,7 +74,7 @@ func TestInUsualSlices(t *testing.T) {
 	if attr.Runtime <= sliceNs {
 		t.Errorf("the child has slices of %d ns", attr.Runtime)
 	}
-	if !hasShortSlices() {
+	if !hasShortSlices(0) {
 		t.Error("the thread that started it has lost its short slices")
 	}
 }

@@ -14,7 +14,7 @@ func TestServersHaveUsualSlices(t *testing.T) {
 	if err != nil || usual.Runtime == 0 {
 		t.Skip("NOT TESTED: needs Linux 6.12, whose threads may ask for slices")
 	}
-	clock.ShortSlices()
+	t.Cleanup(clock.ShortSlices())
 	for _, name := range []string{"first", "second"} {
 		s, err := Start(sleeper(t.TempDir(), name))
 		if err != nil {
