@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -112,15 +113,12 @@ func newParts(intervals []map[int64]int64, bound int64) *parts {
 			places[v] = 0
 		}
 	}
-	for v := range places {
-		p.values = append(p.values, v)
-	}
-	slices.Sort(p.values)
+	p.values = slices.Sorted(maps.Keys(places))
 	for at, v := range p.values {
 		places[v] = int32(at)
 	}
 	for _, i := range intervals {
-		var counts []tied
+		counts := make([]tied, 0, len(i))
 		for v, n := range i {
 			counts = append(counts, tied{places[v], n})
 		}
@@ -182,7 +180,7 @@ func (p *parts) between(each []float64) *parts {
 	out := &parts{bound: p.bound, values: p.values[first : last+1], merged: make([]int64,
 		last-first+1), one: p.one}
 	for _, from := range p.counts {
-		var counts []tied
+		counts := make([]tied, 0, min(len(from), last-first+1))
 		for _, c := range from {
 			at := min(max(c.at, int32(first)), int32(last)) - int32(first)
 			if n := len(counts); n > 0 && counts[n-1].at == at {

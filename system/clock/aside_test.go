@@ -24,5 +24,13 @@ func TestAsideRests(t *testing.T) {
 		if rested := time.Since(began) - asideNs; rested != asideRest {
 			t.Fatalf("rested for %v, want %v", rested, asideRest)
 		}
+		for range 2 * mostRests {
+			time.Sleep(asideNs)
+			a.Step()
+		}
+		rested := time.Since(began) - (1+2*mostRests)*asideNs
+		if rested != mostRests*asideRest {
+			t.Fatalf("rested for %v, want at most %v", rested, mostRests*asideRest)
+		}
 	})
 }
