@@ -19,7 +19,8 @@ const (
 	mostRests = 20
 )
 
-// Step rests between two steps of the work if it has run for long enough since the last rest.
+// Step rests between two steps of the work if it has run for long enough since the last rest. Work
+// counts from the first call.
 func (a *Aside) Step() {
 	now := Now()
 	if a.beganNs == 0 {

@@ -32,9 +32,9 @@
 // raises it.
 //
 // What HiveMQ CE 2025.5 does not promise, as the last test of this package shows: it notes in its
-// files which messages are on their way to a consumer, and after it was killed or lost its power it
-// takes them for that ever after. They come to nobody: plimsoll verify saw 49 of 18,972 messages
-// lost in one round with a kill, and none in another. HiveMQ looks for a consumer when a message
+// files which messages are on their way to a consumer. After a kill or a power cut it still counts
+// them as on their way and never delivers them: plimsoll verify saw 49 of 18,972 messages lost in
+// one round with a kill, and none in another. HiveMQ looks for a consumer when a message
 // comes to an empty queue, and a queue with such messages is never empty. So an idle consumer gets
 // nothing more from it until it subscribes anew, or acknowledges a message of another partition.
 // In a round with a power cut nothing was delivered after it, while new messages were acknowledged.

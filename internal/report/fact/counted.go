@@ -13,8 +13,8 @@ import (
 // Counted is a kind of warning of several results, with the first sentence.
 type Counted struct {
 	result.Warning
-	Of     int  `json:"of"` // so many results have it
-	differ bool // their sentences differ
+	Of     int  `json:"of"`               // so many results have it
+	Differ bool `json:"differ,omitempty"` // their sentences differ
 }
 
 // Count counts the results that have warnings of a kind: each kind once, the gravest first.
@@ -50,7 +50,7 @@ func kindOf(w result.Warning) result.Warning {
 // Among says how many of the results have the warning, and its sentence.
 func (c Counted) Among(results int, one, many string) string {
 	example := ""
-	if c.differ {
+	if c.Differ {
 		example = ", for example"
 	}
 	return fmt.Sprintf("%d of %s%s: %s", c.Of, phrase.Plural(results, one, many), example,

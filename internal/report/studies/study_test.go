@@ -109,6 +109,9 @@ func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 		if lost < 0 || at < lost || strings.Contains(text, "used 22%") {
 			t.Errorf("%s: loss at %d, noise at %d", format, lost, at)
 		}
+		if format == "json" && strings.Count(text, `"differ": true`) != 2 {
+			t.Errorf("the two kinds whose sentences differ are not marked: %s", text)
+		}
 		if format == "md" && (!strings.Contains(text, "1 of 4 runs and searches: 3 acknowledged") ||
 			!strings.Contains(text, "2 of 4 runs and searches, for example: "+noisy) ||
 			!strings.Contains(text, "2 of 4 runs and searches, for example: cold: the servers ")) {
