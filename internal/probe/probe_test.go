@@ -67,6 +67,7 @@ func TestPlantedTruth(t *testing.T) {
 		merges:  {"multicast": No, "routing: fanout": No},
 		forgets: {"at least once": No, "redelivery": No},
 		hoards:  {"competing consumers": No, "order on redelivery": Yes},
+		learns:  {"order on redelivery": Yes},
 		copies:  {"competing consumers": No},
 		doubles: {
 			"competing consumers": No, "at most once": No, "order on redelivery": Conditional,
