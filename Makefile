@@ -14,7 +14,7 @@ RACE    := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 # Nothing of ours needs C, so no build depends on whether it is there.
 export CGO_ENABLED := 0
 
-.PHONY: help run build snapshot release publish releasable test test-clock test-current test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
+.PHONY: help run build snapshot release publish releasable test test-clock test-current test-java test-native test-servers test-timed test-virtual test-kubernetes test-partitions lint mutants bench bench-kafka bench-rabbitmq bench-omb bench-producers bench-pulsar bench-stall bench-ceiling fuzz golden interop probes equal-footing studies verifications clean
 
 help: ## Say what the targets do.
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -163,6 +163,9 @@ bench-rabbitmq: ## The same beside RabbitMQ PerfTest (needs Java, Maven and Rabb
 
 bench-pulsar: ## The same beside pulsar-perf (needs Java and Maven).
 	$(GO) test -run '^$$' -bench PulsarTools -benchtime 1x -timeout 30m ./command
+
+bench-producers: ## The same beside pgbench, redis-benchmark and nats bench, which only send; a tool that is missing is named and left out.
+	$(GO) test -run '^$$' -bench Producers -benchtime 1x -timeout 60m ./command
 
 bench-omb: ## The same beside the OpenMessaging Benchmark on Kafka, whose build OMB_HOME names (docs/OMB.md; needs Java and Maven).
 	$(GO) test -run '^$$' -bench OMB -benchtime 1x -timeout 60m ./command

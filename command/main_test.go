@@ -20,11 +20,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/systems/nats"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == nats.NodeCommand {
+		os.Exit(Main("")) // a server that a benchmark starts
+	}
 	testscript.Main(m, map[string]func(){"plimsoll": func() { os.Exit(Main("")) }})
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -28,8 +29,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Each side offers 1 KB messages at durability level 2 for the warm-up and the
-// window with one producer and one consumer. CPU is measured over the window, when both are warm.
+// Each side offers 1 KB messages for the warm-up and the window with one producer and, unless the
+// load has no subscriptions, one consumer. CPU is measured over the window, when both are warm.
 const (
 	duelWarmup = 10 * time.Second
 	duelWindow = 15 * time.Second
@@ -42,13 +43,17 @@ const (
 
 // duel compares plimsoll with a system's own tools on one cluster, in turns.
 type duel struct {
-	system     system.System
-	rival      string            // name of the system's tools
-	server     map[string]string // the servers' settings
-	client     string            // plimsoll's settings, as in a target; the rival has the same
-	load       string            // further lines of plimsoll's workload
-	rate       int               // messages a second
-	burst      int               // messages that the rival sends at a time; 0: one
+	system system.System
+	rival  string            // name of the system's tools
+	server map[string]string // the servers' settings
+	client string            // plimsoll's settings, as in a target; the rival has the same
+	load   string            // further lines of plimsoll's workload, in place of rate and burst
+	level  workload.Level    // of durability; 0: SyncAsync
+	rate   int               // messages a second; 0: as many as the servers answer
+	// count returns the messages that the servers have taken so far; nil: the rate says how many.
+	count      func(r *ring) int64
+	natives    bool // neither servers nor the rival need Java
+	burst      int  // messages that the rival sends at a time; 0: one
 	partitions int
 	unanswered int           // most messages in flight; 0: plimsoll's default
 	stall      time.Duration // how long all servers are stopped in the middle of the window
@@ -58,6 +63,7 @@ type duel struct {
 	// output.
 	figures func(printed string) reported
 	killed  bool // start has the rival killed when it has printed its figures
+	endless bool // the rival goes on until it is stopped
 }
 
 const endOfPart = "\x00"
@@ -81,9 +87,10 @@ type side struct {
 // run lets both sides take turns and reports the medians over the trials: the CPU that each uses
 // for a message, from producing to receiving it, and the latency that each reports.
 func (d duel) run(b *testing.B) {
-	if err := maven.Available(); err != nil {
+	if err := maven.Available(); err != nil && !d.natives {
 		b.Skipf("%s needs Java and Maven: %v", b.Name(), err)
 	}
+	d.level = cmp.Or(d.level, workload.SyncAsync)
 	r := &ring{B: b, duel: d, dir: b.TempDir()}
 	r.startCluster()
 	var ours, theirs side
@@ -184,7 +191,7 @@ func (r *ring) startCluster() {
 	bed, err := testbed.Up(r.Context(), testbed.Options{
 		Base: r.dir, Provisioner: r.system.(system.Provisioner),
 		Provision: system.Provision{Nodes: 3, LogDir: filepath.Join(r.dir, "logs"),
-			Durability: workload.SyncAsync, Settings: settings},
+			Durability: r.level, Settings: settings},
 	})
 	if err != nil {
 		r.Fatal(err)
@@ -192,7 +199,7 @@ func (r *ring) startCluster() {
 	r.endpoints, r.credentials, r.nodes = bed.Cluster().Endpoints(), bed.Cluster().Credentials(), bed.Cluster().Nodes()
 	r.cluster, err = r.system.Connect(r.Context(), system.Options{
 		Endpoints: r.endpoints, Credentials: r.credentials, Settings: settings,
-		Durability: workload.SyncAsync,
+		Durability: r.level,
 	})
 	if err != nil {
 		r.Fatal(err)
@@ -222,11 +229,12 @@ func (r *ring) makeTopic(name string) {
 // plimsoll runs the load with plimsoll.
 func (r *ring) plimsoll(s *side) {
 	r.Helper()
-	asked := fmt.Sprintf(
-		"name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\nmessage: {size: %d}\nload: "+
-			"{rate: %d/s, burst: %d}\nwarmup: %s\nduration: %s\ndurability: 2\n",
-		r.partitions, duelBytes, r.rate, max(r.burst, 1), duelWarmup, duelWindow+duelTail)
-	asked += r.load
+	asked := fmt.Sprintf("name: duel\npartitions: %d\nproducers: 1\nconsumers: 1\n"+
+		"message: {size: %d}\nwarmup: %s\nduration: %s\ndurability: %d\n%s", r.partitions,
+		duelBytes, duelWarmup, duelWindow+duelTail, r.level, r.load)
+	if !strings.Contains(r.load, "load:") {
+		asked += fmt.Sprintf("load: {rate: %d/s, burst: %d}\n", r.rate, max(r.burst, 1))
+	}
 	if r.unanswered > 0 {
 		asked += fmt.Sprintf("max_in_flight: %d\n", r.unanswered)
 	}
@@ -297,7 +305,10 @@ func (r *ring) tools(s *side, topic string) {
 	spent := r.spentOver(pids...)
 	var printed strings.Builder
 	for _, cmd := range processes {
-		if err := cmd.Wait(); err != nil && !r.killed {
+		if r.endless {
+			_ = cmd.Process.Kill()
+		}
+		if err := cmd.Wait(); err != nil && !r.killed && !r.endless {
 			r.Fatalf("%s: %v\n%s", cmd.Path, err, cmd.Stdout)
 		}
 		fmt.Fprint(&printed, cmd.Stdout, endOfPart)
@@ -309,6 +320,12 @@ func (r *ring) tools(s *side, topic string) {
 	}
 	r.topics = nil
 	s.add(spent, r.figures(printed.String()))
+}
+
+// native starts one of the rival's processes, a program of this machine.
+func (r *ring) native(env []string, path string, args ...string) *exec.Cmd {
+	r.Helper()
+	return r.startTo(new(bytes.Buffer), env, path, args...)
 }
 
 // java starts one of the rival's processes. Secrets go into the environment, which others cannot
@@ -325,6 +342,11 @@ func (r *ring) javaTo(out io.Writer, env []string, args ...string) *exec.Cmd {
 	if err != nil {
 		r.Fatal(err)
 	}
+	return r.startTo(out, env, path, args...)
+}
+
+func (r *ring) startTo(out io.Writer, env []string, path string, args ...string) *exec.Cmd {
+	r.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -342,17 +364,29 @@ type use struct{ client, servers float64 }
 // over the window that begins now.
 func (r *ring) spentOver(pids ...int) use {
 	r.Helper()
-	client, servers := r.spent(pids...), r.spentByServers()
+	client, servers, before := r.spent(pids...), r.spentByServers(), r.taken()
 	time.Sleep(duelWindow/2 - r.stall/2)
 	r.standStill()
 	time.Sleep(duelWindow/2 - r.stall/2)
-	perMessage := 1e6 / (float64(r.rate) * duelWindow.Seconds())
+	messages := float64(r.rate) * duelWindow.Seconds()
+	if r.count != nil {
+		messages = float64(r.taken() - before)
+	}
+	perMessage := 1e6 / messages
 	spent := use{client: (r.spent(pids...) - client) * perMessage}
 	for pid, now := range r.spentByServers() {
 		// A process that began since is not in servers.
 		spent.servers += (now - servers[pid]) * perMessage
 	}
 	return spent
+}
+
+// taken returns the messages that the servers have taken so far; 0: the rate says how many.
+func (r *ring) taken() int64 {
+	if r.count == nil {
+		return 0
+	}
+	return r.count(r)
 }
 
 // standStill pauses all servers and resumes them.

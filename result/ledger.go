@@ -13,6 +13,16 @@ type Ledger struct {
 	MemoryBytes    int64                `json:"memory_bytes"`
 }
 
+// Unread reports whether nothing read the run's messages: it had neither subscriptions nor an
+// audit.
+func (r *Run) Unread() bool {
+	return r.Imported == nil && r.Load.Subscriptions == 0 && !r.Load.Audit &&
+		len(r.Ledger.Subscriptions) == 0
+}
+
+// Accounted reports whether it is known which of the run's messages arrived.
+func (r *Run) Accounted() bool { return r.Ledger.Accounted && !r.Unread() }
+
 // SubscriptionLedger is the account of one subscription over all its topics.
 type SubscriptionLedger struct {
 	Subscription string `json:"subscription"`

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -20,6 +21,8 @@ type Backlog struct {
 	Messages int64
 	For      time.Duration
 	Then     BacklogThen
+	// Producers says what producers do while it is read; empty: ProducersGoOn.
+	Producers BacklogProducers
 	// Limit is the longest time that readers may take to catch up.
 	Limit time.Duration
 	// After is how long the run goes on when the readers have caught up.
@@ -38,6 +41,20 @@ const (
 	// read new messages all the time.
 	BacklogReplay BacklogThen = "replay"
 )
+
+// BacklogProducers says what producers do while a backlog is read.
+type BacklogProducers string
+
+// The loads beside the readers of a backlog.
+const (
+	ProducersGoOn BacklogProducers = "go_on"
+	// ProducersStop: they stop when the backlog is complete, and are answered before reading
+	// begins, so that consumers alone are measured.
+	ProducersStop BacklogProducers = "stop"
+)
+
+// Stops reports whether producers stop before the backlog is read.
+func (b *Backlog) Stops() bool { return b.Producers == ProducersStop }
 
 // The defaults of a backlog. The longest time to catch up is a multiple of the time to build
 // it: readers that are less than a third faster than the producers take longer.
@@ -58,6 +75,9 @@ const SlowBuild = 1.5
 func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 	if !doc.Has("backlog") {
 		return
+	}
+	if b.Stops() && !doc.Has("backlog.after") {
+		b.After = 0
 	}
 	w.Backlog = &b
 	if !doc.Has("backlog.limit") {
@@ -190,6 +210,12 @@ func (w *Workload) checkBacklog(doc *strict.Document) {
 				"length")
 	}
 	oneOf(doc, "backlog.then", b.Then, []BacklogThen{BacklogDrain, BacklogReplay})
+	oneOf(doc, "backlog.producers", cmp.Or(b.Producers, ProducersGoOn),
+		[]BacklogProducers{ProducersGoOn, ProducersStop})
+	if b.Stops() && b.After > 0 && doc.Has("backlog.after") {
+		doc.Reject("backlog.after", "is the time after the reading, and backlog.producers is "+
+			"stop: remove it, nothing happens then")
+	}
 	checkTime(doc, "backlog.limit", b.Limit, 1, MaxDuration)
 	checkTime(doc, "backlog.after", b.After, 0, MaxDuration)
 	if doc.Failed("backlog") || doc.Failed("load") || doc.Failed("message") ||

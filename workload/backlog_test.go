@@ -17,7 +17,7 @@ func TestBacklogDefaults(t *testing.T) {
 	// 600,000 messages are built after the warm-up: 60 s, slowly 90 s; then three
 	// times 60 s to catch up, and 10 s.
 	want := workload.Backlog{Messages: 630_000, Then: workload.BacklogDrain,
-		Limit: 180 * time.Second, After: 10 * time.Second}
+		Producers: workload.ProducersGoOn, Limit: 180 * time.Second, After: 10 * time.Second}
 	if *w.Backlog != want {
 		t.Errorf("%+v, want %+v", *w.Backlog, want)
 	}
@@ -40,7 +40,8 @@ func TestBacklogDefaults(t *testing.T) {
 
 func TestBacklogIsReadBackAsPrinted(t *testing.T) {
 	for _, src := range []string{"{size: 2GB, then: replay}",
-		"{messages: 1M, limit: 90s, after: 0s}", "{for: 10m, then: drain}"} {
+		"{messages: 1M, limit: 90s, after: 0s}", "{for: 10m, then: drain}",
+		"{size: 2GB, producers: stop}"} {
 		w, err := workload.Parse("w.yaml", []byte("backlog: "+src+"\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +74,11 @@ func TestBacklogRefusals(t *testing.T) {
 		"backlog: {size: 2GB}\nwarmup: auto":                                                  "warmup cannot be auto with a backlog",
 		"backlog: {messages: 7k}\nwarmup: 3s":                                                 "of 7,000 messages is complete 500ms after the measured window begins",
 		"backlog: {size: 1TB}\nload: {rate: 1/s}":                                             "may take longer than",
-		"backlog: {size: 2GB, limit: 0s}":                                                     "backlog.limit must be above 0s",
+		"backlog: {size: 2GB, producers: rest}":                                               "backlog.producers must be go_on or stop",
+		"backlog: {size: 2GB, producers: stop, after: 9s}": "backlog.after is the time after the " +
+			"reading, and backlog.producers is stop",
+		"backlog: {size: 2GB}\nsubscriptions: 0": "backlog needs consumers, and subscriptions is 0",
+		"backlog: {size: 2GB, limit: 0s}":        "backlog.limit must be above 0s",
 	} {
 		_, err := workload.Parse("w.yaml", []byte(src+"\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -68,7 +68,8 @@ var shapeFields = []Field{
 		Default: "2", Role: Offered,
 		at: func(f *file) any { return (*quantity.Whole)(&f.Producers) }},
 	{Path: "subscriptions", Name: "subscriptions of a topic",
-		Means:   "The number of subscriptions of each topic; each receives every message.",
+		Means: "The number of subscriptions of each topic; each receives every message. 0: " +
+			"producers only; with audit: true the messages are read back when the load is over.",
 		Default: "1", Role: Offered,
 		at: func(f *file) any { return (*quantity.Whole)(&f.Subscriptions) }},
 	{Path: "consumers", Name: "consumers of a subscription",
@@ -242,6 +243,15 @@ var backlogFields = []Field{
 		Default: string(
 			BacklogDrain), Role: Offered, at: func(f *file) any { return &f.backlog.Then },
 		printed: (*file).hasBacklog},
+	{Path: "backlog.producers", Name: "producers while the backlog is read",
+		Means: "What producers do while a backlog is read: go_on, or stop, so that consumers " +
+			"alone are measured.",
+		Default: string(ProducersGoOn), Role: Offered,
+		at: func(f *file) any { return &f.backlog.Producers },
+		printed: func(f *file) bool {
+			return f.Backlog != nil && f.Backlog.Producers != "" &&
+				f.Backlog.Producers != ProducersGoOn
+		}},
 	{Path: "backlog.limit", Name: "longest time to read the backlog",
 		Means: "The longest time that readers may take to catch up.", Role: Offered,
 		at:      func(f *file) any { return (*quantity.Span)(&f.backlog.Limit) },

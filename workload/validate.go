@@ -56,12 +56,29 @@ func (w *Workload) checkCounts(doc *strict.Document) {
 	}
 	between(doc, "partitions", w.Partitions, 1, MaxCount)
 	between(doc, "producers", w.Producers, 1, MaxCount)
-	between(doc, "subscriptions", w.Subscriptions, 1, MaxSubscriptions)
+	between(doc, "subscriptions", w.Subscriptions, 0, MaxSubscriptions)
 	between(doc, "consumers", w.Consumers, 1, MaxCount)
 	atMost(doc, "partitions", "topics x producers x partitions",
 		product(w.Topics, w.Producers, w.Partitions), MaxTotal)
 	atMost(doc, "consumers", "topics x subscriptions x consumers",
 		product(w.Topics, w.Subscriptions, w.Consumers), MaxTotal)
+	w.checkUnread(doc)
+}
+
+// checkUnread refuses what needs consumers in a load that has none.
+func (w *Workload) checkUnread(doc *strict.Document) {
+	if w.Subscriptions > 0 {
+		return
+	}
+	for path, given := range map[string]bool{
+		"backlog": w.Backlog != nil, "scaling": len(w.Scaling) > 0,
+		"handling": !w.Handling.None(),
+	} {
+		if given {
+			doc.Reject(path, "needs consumers, and subscriptions is 0: remove it, or give "+
+				"subscriptions: 1")
+		}
+	}
 }
 
 // between rejects a number outside its bounds.

@@ -15,9 +15,11 @@ type Workload struct {
 	// Existing names topics that exist already, which plimsoll neither creates nor deletes; nil:
 	// it creates topics of its own. Topics is their number. Partitions is 1 until the topics
 	// have been read from the cluster.
-	Existing      []string
-	Producers     int // producers of each topic
-	Subscriptions int // subscriptions of each topic; each sees every message
+	Existing  []string
+	Producers int // producers of each topic
+	// Subscriptions of each topic; each sees every message. 0: nothing reads the messages, or
+	// the audit alone.
+	Subscriptions int
 	Consumers     int // consumers sharing each subscription
 
 	// Message is what all producers send, or the mixture of the classes.

@@ -182,16 +182,17 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {
 		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
 		perWindow := func(n int64) float64 { return float64(n) / seconds }
-		s.OfferedRate = perWindow(r.run.Counters.Scheduled)
+		// Of a load that ends before the window.
+		offering := seconds / max(float64(w.LoadEndNs()-w.MeasureNs)/1e9, 1e-9)
+		s.OfferedRate = perWindow(r.run.Counters.Scheduled) * offering
 		s.WorkRate = perWindow(f.AckedWithin)
-		due := perWindow(r.run.Counters.Scheduled - r.run.Counters.Failed)
+		due := perWindow(r.run.Counters.Scheduled-r.run.Counters.Failed) * offering
 		own := func(n int64) float64 { return r.run.Load.Own(perWindow(n), due) }
-		s.AchievedRate, s.ReceivedRate = own(f.AckedWithin), 0
+		s.AchievedRate, s.ReceivedRate = r.run.Load.Own(s.WorkRate*offering, due), 0
 		for _, n := range f.ReceivedWithin {
-			s.ReceivedRate += own(n)
+			s.ReceivedRate += own(n) / float64(len(f.ReceivedWithin))
+			s.LeastReceivedRate = own(slices.Min(f.ReceivedWithin))
 		}
-		s.ReceivedRate /= float64(r.run.Load.Subscriptions)
-		s.LeastReceivedRate = own(slices.Min(f.ReceivedWithin))
 		s.BytesPerS = 0
 		if s.WorkRate > 0 {
 			s.BytesPerS = perWindow(f.BytesWithin) * s.AchievedRate / s.WorkRate

@@ -39,6 +39,7 @@ type backlog struct {
 	to   *result.Backlog
 	next result.BacklogEnd // result of the last look; empty: nothing new
 	over bool              // the run no longer waits for readers
+	mute bool              // producers were told to stop
 	// cooling receives the result of emptying the page cache; nil: the page cache is not being
 	// emptied.
 	cooling chan error
@@ -99,6 +100,10 @@ func (b *backlog) look(now int64) (cut bool, err error) {
 		return false, err
 	}
 	b.next = b.state(now, &s.Counters)
+	if b.next == result.BacklogReading && b.plan.Stops() && !b.mute {
+		b.mute, b.next = true, ""
+		return false, b.run.cut(b.run.course.Silence(now))
+	}
 	return b.next != "", nil
 }
 
@@ -108,6 +113,8 @@ func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 	if b.to.BuiltNs == 0 {
 		late := measureNs + int64(float64(b.run.job.Workload.BacklogBuild())*workload.SlowBuild)
 		switch {
+		case b.mute && !(c.Sent && c.InFlight == 0):
+			return "" // each producer's own bounds end this
 		case b.wanted > 0 && sum(c.Acked) >= b.wanted,
 			b.wanted == 0 && now >= measureNs+int64(b.plan.For):
 			return result.BacklogReading

@@ -90,6 +90,39 @@ func TestTruthBacklogIsDrained(t *testing.T) {
 	}
 }
 
+// Consumers alone: producers stop when the backlog is complete, all that they sent is read at the
+// rate of the readers, and the offered rate is that of the time in which there was a load.
+func TestTruthBacklogIsReadAlone(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	w.Backlog.Producers, w.Backlog.After = workload.ProducersStop, 0
+	w.Producers, w.Consumers = 2, 3
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "750/s"})
+	b := s.Run.Backlog
+	if b == nil || b.End != result.BacklogCaughtUp {
+		t.Fatalf("%+v", b)
+	}
+	c := s.Run.Counters
+	if all := c.Acked + s.Run.Warmup.Acked; b.Messages != all || b.LeftMessages != 0 ||
+		b.PublishedRate != 0 || all < waiting || all > waiting+2*published {
+		t.Errorf("%d acknowledged in all, and %+v", all, b)
+	}
+	within(t, "the rate of reading", b.ReadRate, 750, 0.02)
+	within(t, "time to catch up", float64(b.CatchUpNs()), float64(b.Messages)/750*1e9, 0.02)
+	within(t, "offered rate", s.Run.Summary.OfferedRate, published, 0.02)
+	within(t, "achieved rate", s.Run.Summary.AchievedRate, published, 0.02)
+	for _, l := range s.Run.Ledger.Subscriptions {
+		if l.Lost+l.Unread+l.Duplicate > 0 || l.Received != b.Messages {
+			t.Errorf("%+v", l)
+		}
+	}
+	verdict.JudgeSaved(s)
+	for _, v := range s.Run.Verdicts {
+		if v.Outcome == result.Broken || v.Name == verdict.CatchUp && v.Outcome != result.Holds {
+			t.Errorf("%s is %s: %s", v.Name, v.Outcome, v.Sentence)
+		}
+	}
+}
+
 // A subscription that replays a backlog beside one that keeps up: the
 // latter's figures stand by themselves.
 func TestTruthBacklogIsReplayed(t *testing.T) {

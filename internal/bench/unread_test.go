@@ -61,3 +61,49 @@ func TestTruthUnreadIsNotLost(t *testing.T) {
 		})
 	}
 }
+
+// Producers alone: the rates are the load's, nothing is said of loss, and no verdict is broken.
+func TestTruthProducersAlone(t *testing.T) {
+	w := load(400, 3*time.Second)
+	w.Subscriptions, w.Topics, w.Producers = 0, 2, 2
+	s, _ := onSim(t, w, map[string]string{"service_time": "2ms", "lose_per_million": "10000"})
+	sum := s.Run.Summary
+	within(t, "achieved rate", sum.AchievedRate, 400, 0.01)
+	if p50, _ := sum.Series(result.Publish).At(50); p50 < 2_000_000 || p50 > 2_300_000 {
+		t.Errorf("publish p50 is %d ns", p50)
+	}
+	if sum.ReceivedRate != 0 || sum.MaxBacklog != 0 || s.Run.Counters.Received != 0 ||
+		len(s.Run.Ledger.Subscriptions) != 0 || s.Run.Accounted() {
+		t.Errorf("something was received: %+v %+v", sum, s.Run.Ledger)
+	}
+	verdict.JudgeSaved(s)
+	all := judged(s)
+	for _, name := range []string{verdict.Loss, verdict.Order, verdict.Duplicates,
+		verdict.Receiving} {
+		if all[name] != result.Unknown {
+			t.Errorf("the verdict on %s is %s", name, all[name])
+		}
+	}
+	for _, name := range []string{verdict.Rate, verdict.Failures, verdict.Counts} {
+		if all[name] != result.Holds {
+			t.Errorf("the verdict on %s is %s", name, all[name])
+		}
+	}
+}
+
+// An audit reads back what producers alone have sent, and finds what was lost.
+func TestTruthProducersAloneAreAudited(t *testing.T) {
+	w := load(400, 3*time.Second)
+	w.Subscriptions, w.Audit, w.Drain = 0, true, 30*time.Second
+	s, planted := onSim(t, w, map[string]string{"lose_per_million": "10000"})
+	if len(s.Run.Ledger.Subscriptions) != 1 || planted.Lost == 0 {
+		t.Fatalf("%+v, %d planted", s.Run.Ledger, planted.Lost)
+	}
+	if l := s.Run.Ledger.Subscriptions[0]; l.Lost != planted.Lost || l.Acked != 1200 {
+		t.Errorf("%d of %d are lost, want %d", l.Lost, l.Acked, planted.Lost)
+	}
+	verdict.JudgeSaved(s)
+	if got := judged(s)[verdict.Loss]; got != result.Broken {
+		t.Errorf("the verdict on loss is %s", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -214,7 +215,7 @@ func TestRepeatedFigures(t *testing.T) {
 	a := []float64{100 * e(-0.1), 100, 100 * e(0.1)}
 	b := []float64{200 * e(-0.1), 200, 200 * e(0.1)}
 	for look, errors := range []float64{2.776, 3.495, 4.851} {
-		ratio, low, high := Repeated(a, b, look)
+		ratio, low, high := Repeated(a, b, look, stats.Scatter{})
 		wide := errors * math.Sqrt(2*0.1*0.1/3)
 		for _, v := range []struct{ got, want float64 }{{ratio, 2}, {low, 2 * e(-wide)},
 			{high, 2 * e(wide)}} {
@@ -223,7 +224,7 @@ func TestRepeatedFigures(t *testing.T) {
 			}
 		}
 	}
-	if ratio, low, high := Repeated(a[:1], b, 0); math.Abs(ratio-2*e(0.1)) > 1e-9 || low != 0 ||
+	if ratio, low, high := Repeated(a[:1], b, 0, stats.Scatter{}); math.Abs(ratio-2*e(0.1)) > 1e-9 || low != 0 ||
 		high != 0 {
 		t.Error(ratio, low, high)
 	}

@@ -3,7 +3,10 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
 // alarms compares a number of pairs, and counts those with any shown difference, and those with
@@ -116,9 +119,9 @@ func TestTruthLooksHoldTogether(t *testing.T) {
 				if len(a) < planned {
 					continue
 				}
-				_, low, high := Repeated(a, b, len(a)-planned+1)
+				_, low, high := Repeated(a, b, len(a)-planned+1, stats.Scatter{})
 				wrong = wrong || low > 1 || high < 1
-				_, low, high = Repeated(a, b, 0)
+				_, low, high = Repeated(a, b, 0, stats.Scatter{})
 				wrongByOne = wrongByOne || low > 1 || high < 1
 			}
 			if wrong {
@@ -131,6 +134,48 @@ func TestTruthLooksHoldTogether(t *testing.T) {
 		t.Logf("%s: wrong in %d of %d, by single looks %d", name, missed, all, byOne)
 		if float64(missed) > 0.05*all || float64(byOne) < 0.08*all {
 			t.Errorf("%s: wrong in %d of %d, by single looks %d", name, missed, all, byOne)
+		}
+	}
+}
+
+// Of the pairs of a study, each of two or three rounds a side, at most 5 in 100 have an interval
+// without the true ratio when the scatter of all pairs moderates that of each, also where some
+// scatter five times as much as others. Of two rounds it is half as wide, at the median, as by the
+// rounds of one pair alone.
+func TestTruthScatterOfAStudy(t *testing.T) {
+	simulates(t)
+	const studies, pairs = 300, 20
+	for name, shape := range shapes {
+		if name == "two states" {
+			continue // rounds that are alike, or ten times apart, are no scatter
+		}
+		for rounds := 2; rounds <= 3; rounds++ {
+			random, missed, narrower := seeded(uint64(rounds)), 0, []float64{}
+			for range studies {
+				samples := make([][]float64, 2*pairs)
+				for i := range samples {
+					wide := 0.08 * math.Pow(5, random.Float64())
+					for range rounds {
+						samples[i] = append(samples[i], math.Exp(wide*shape(random)))
+					}
+				}
+				others := ScatterOf(samples)
+				for i := 0; i < len(samples); i += 2 {
+					_, low, high := Repeated(samples[i], samples[i+1], 0, others)
+					if low > 1 || high < 1 {
+						missed++
+					}
+					_, alone, alike := Repeated(samples[i], samples[i+1], 0, stats.Scatter{})
+					narrower = append(narrower, math.Log(high/low)/math.Log(alike/alone))
+				}
+			}
+			slices.Sort(narrower)
+			t.Logf("%s, %d rounds: wrong in %d of %d, the median width %.2f of that alone", name,
+				rounds, missed, studies*pairs, narrower[len(narrower)/2])
+			if most := map[int]float64{2: 0.6, 3: 1.1}[rounds]; float64(missed) > 0.05*studies*pairs ||
+				narrower[len(narrower)/2] > most {
+				t.Errorf("%s, %d rounds: too often wrong, or too wide", name, rounds)
+			}
 		}
 	}
 }

@@ -63,7 +63,7 @@ func catchUpPublish(r *result.Run) (float64, bool) {
 func counts() []Figure {
 	ledger := func(of func(result.SubscriptionLedger) int64) func(*result.Run) (float64, bool) {
 		return func(r *result.Run) (float64, bool) {
-			return float64(of(r.Ledger.Total())), r.Ledger.Accounted
+			return float64(of(r.Ledger.Total())), r.Accounted()
 		}
 	}
 	count := func(name, title, means string, of func(*result.Run) (float64, bool)) Figure {
@@ -76,7 +76,7 @@ func counts() []Figure {
 				all := r.Ledger.Total()
 				// Messages that were not received may be lost, and may still come.
 				return Span{float64(all.Lost), float64(all.Lost + all.Unread)},
-					r.Ledger.Accounted && (all.Unread == 0 || all.Lost > 0)
+					r.Accounted() && (all.Unread == 0 || all.Lost > 0)
 			}},
 		count("duplicate", "duplicates", "messages that arrived again",
 			ledger(func(l result.SubscriptionLedger) int64 { return l.Duplicate })),

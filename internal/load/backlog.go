@@ -11,11 +11,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Names of the additional subscriptions that read a backlog from the beginning, or everything when
-// the load is over.
+// Names of the additional subscriptions: they read a backlog from the beginning, or everything when
+// the load is over, or nothing at all.
 const (
 	replaySubscription = "replay"
 	auditSubscription  = "audit"
+	unreadSubscription = "unread"
 )
 
 // reserveLimit bounds the closing of a consumer that only created a subscription. Such a consumer
@@ -70,7 +71,7 @@ func (p *Plan) subscriptionName(i int) string {
 func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 	w := &e.plan.Workload
 	if w.Backlog == nil && !w.Audit {
-		return nil
+		return e.keepUnread(ctx, c)
 	}
 	e.readers.consumers = e.newConsumers(e.prompt(), w.AllSubscriptions())
 	e.consumers = append(e.consumers, e.readers.consumers...)
@@ -81,17 +82,7 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 		}
 	}
 	err := system.Each(ctx, len(firsts), maxOpening, nil, func(ctx context.Context, i int) error {
-		o := e.optionsOf(firsts[i])
-		o.Receive = func(system.Received) {} // nothing was sent yet
-		opened, err := c.OpenConsumer(ctx, o)
-		if err == nil {
-			err = closeAll(reserveLimit, []system.Consumer{opened}, nil,
-				func(c system.Consumer) closer { return c })
-		}
-		if err != nil {
-			return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
-		}
-		return nil
+		return makeSubscription(ctx, c, e.optionsOf(firsts[i]))
 	})
 	if err != nil {
 		return err
@@ -100,6 +91,40 @@ func (e *Engine) reserve(ctx context.Context, c system.Cluster) error {
 		return e.checkReplay(ctx, c)
 	}
 	return nil
+}
+
+// makeSubscription creates a subscription before anything is sent.
+func makeSubscription(ctx context.Context, c system.Cluster, o system.ConsumerOptions) error {
+	o.Receive = func(system.Received) {}
+	opened, err := c.OpenConsumer(ctx, o)
+	if err == nil {
+		err = closeAll(reserveLimit, []system.Consumer{opened}, nil,
+			func(c system.Consumer) closer { return c })
+	}
+	if err != nil {
+		return fmt.Errorf("make %s of %s: %w", o.Subscription, o.Topic.Name, err)
+	}
+	return nil
+}
+
+// keepUnread gives each of the share's topics a subscription that nobody reads, in a load without
+// subscriptions: some systems drop, and acknowledge, what is sent to a topic that has none. Topics
+// that existed before stay as they are.
+func (e *Engine) keepUnread(ctx context.Context, c system.Cluster) error {
+	w := &e.plan.Workload
+	if w.Subscriptions > 0 || w.Existing != nil {
+		return nil
+	}
+	return system.Each(ctx, len(e.topics), maxOpening, nil,
+		func(ctx context.Context, i int) error {
+			if !e.plan.Share.consumes(i, i, len(e.topics)) {
+				return nil
+			}
+			return makeSubscription(ctx, c, system.ConsumerOptions{
+				Topic: e.topics[i], Subscription: unreadSubscription, Delivery: w.Delivery,
+				Failed: func(error) {}, // it is closed, and no message is for it
+			})
+		})
 }
 
 // checkReplay refuses a system whose subscriptions cannot begin again.

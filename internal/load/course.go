@@ -106,6 +106,14 @@ func (c *Course) EndAt(nowNs, atNs int64) (w Window, ok bool) {
 	return c.window, true
 }
 
+// Silence ends the schedule at the first moment after every message that a producer has drawn. The
+// window goes on.
+func (c *Course) Silence(nowNs int64) Window {
+	c.window.LoadNs = c.undrawn(nowNs)
+	c.follow()
+	return c.window
+}
+
 // Stop stops all hand-overs, and ends the schedule now if it has not ended.
 func (c *Course) Stop(nowNs int64) Window {
 	c.window.EndNs = min(c.window.EndNs, max(nowNs, c.window.StartNs))
@@ -150,6 +158,6 @@ func scheduleOf(w *workload.Workload, warmup time.Duration) *Schedule {
 // run and all its workers agree.
 func scheduleIn(w *workload.Workload, in Window) *Schedule {
 	s := scheduleOf(w, time.Duration(in.MeasureNs-in.StartNs))
-	s.endNs = min(s.endNs, in.EndNs-in.StartNs)
+	s.endNs = min(s.endNs, in.LoadEndNs()-in.StartNs)
 	return s
 }

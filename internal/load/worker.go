@@ -134,10 +134,20 @@ func (p *Plan) Topics() []system.Topic {
 type Window struct {
 	StartNs   int64 // the schedule begins
 	MeasureNs int64 // the warm-up ends: what is due from then on is measured
-	EndNs     int64 // the schedule ends, and the measured window
-	HaltNs    int64 // from then on nothing is handed over, not even late messages
+	EndNs     int64 // the measured window ends, and the schedule unless LoadNs is set
+	// LoadNs is the length of a schedule that ends before the measured window; 0: it does not.
+	LoadNs int64
+	HaltNs int64 // from then on nothing is handed over, not even late messages
 	// Read opens the consumers that read later: those of a backlog, or of an audit.
 	Read bool
+}
+
+// LoadEndNs returns the end of the schedule.
+func (w Window) LoadEndNs() int64 {
+	if w.LoadNs > 0 {
+		return min(w.StartNs+w.LoadNs, w.EndNs)
+	}
+	return w.EndNs
 }
 
 // Readiness is the proof, before the load, that partitions carry messages.

@@ -98,7 +98,7 @@ func outcomes(r *result.Run) []named {
 	out := []named{{"scheduled", float64(c.Scheduled)}, {"acked", float64(c.Acked)},
 		{"failed", float64(c.Failed)}, {"unknown", float64(c.Unknown)},
 		{"unsent", float64(c.Unsent)}, {"received", float64(c.Received)}}
-	if !r.Ledger.Accounted {
+	if !r.Accounted() {
 		return out
 	}
 	t := r.Ledger.Total()

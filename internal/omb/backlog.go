@@ -30,6 +30,11 @@ func (t *translation) backlog(w *workload.Workload) {
 	w.Backlog = &b
 	build := w.BacklogBuild()
 	b.After = max(0, w.Duration-build).Truncate(time.Second)
+	if t.file.ConsumerOnly {
+		b.Producers, b.After = workload.ProducersStop, 0
+		t.note("consumerOnly is backlog.producers: stop: the backlog is made first, and nothing " +
+			"is produced while it is read")
+	}
 	w.SetBacklog(b)
 	t.note("consumerBacklogSizeGB is a backlog of %s of messages: its consumers open when it is "+
 		"complete, so the messages of the warm-up are part of it; OMB reads those before",
@@ -64,8 +69,8 @@ func (t *translation) refusePauses() {
 		"producerPauseDuringDrain": t.file.PauseDuringDrain,
 	} {
 		if pause != 0 {
-			t.doc.Reject(key, "stops the producers while the backlog is read; plimsoll's "+
-				"producers go on at producerRate: write 0")
+			t.doc.Reject(key, "pauses the producers for a time while the backlog is read: write "+
+				"0, or consumerOnly: true to stop them until the end")
 		}
 	}
 }

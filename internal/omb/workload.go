@@ -173,10 +173,10 @@ func (t *translation) note(format string, args ...any) {
 func (t *translation) refuse() {
 	f, reject := &t.file, t.doc.Reject
 	t.refusePauses()
-	if f.ConsumerOnly {
-		reject("consumerOnly",
-			"is a key of forks of 2020 for a backlog that is drained while nothing is produced; "+
-				"plimsoll does not offer that yet: remove it to measure the steady load")
+	if f.ConsumerOnly && !t.backlogged() {
+		reject("consumerOnly", "is a key of forks of 2020 for a backlog that is read while "+
+			"nothing is produced: give its size as consumerBacklogSizeGB, or remove it to "+
+			"measure the steady load")
 	}
 	if f.ConsumeDelaySeconds != 0 {
 		reject("consumeDelaySeconds",
@@ -222,6 +222,9 @@ func (t *translation) workload(fileName string) *workload.Workload {
 	w.Topics, w.Partitions = int(f.Topics), int(f.PartitionsPerTopic)
 	w.Producers, w.Subscriptions, w.Consumers = int(f.ProducersPerTopic), int(
 		f.SubscriptionsPerTopic), int(f.ConsumerPerSubscription)
+	if w.Subscriptions == 0 {
+		t.note("subscriptionsPerTopic is 0 or absent: producers only")
+	}
 	w.Message.Size = f.MessageSize
 	t.sizes(w)
 	t.existing(w)

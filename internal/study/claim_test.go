@@ -27,7 +27,7 @@ func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := &question{study: &Study{}, figure: f}
+	q := &question{study: &Study{}, figure: f, plan: &Plan{}}
 	found := func(rates ...float64) (s side) {
 		for i, rate := range rates {
 			s.cells = append(s.cells, &Cell{Round: i + 1})

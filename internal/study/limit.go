@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -217,7 +218,7 @@ func (q *question) limited(r *Reply, limit string, of, to side) {
 	}
 	one, other := of.rounds[0], to.rounds[0]
 	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit),
-		q.figure.perUse(one, limit), 0)
+		q.figure.perUse(one, limit), 0, stats.Scatter{})
 	if one.Run != nil && other.Run != nil && cores(limit) {
 		r.Low, r.High = Figure{figure.Named(figure.PerCore)}.interval(one, other)
 	}

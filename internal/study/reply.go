@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
 // question is a claim with the plan and the results that answer it.
@@ -185,7 +186,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 }
 
 // fewestLooked is the least number of rounds of each side for an interval in a study that adds
-// rounds: two may be alike by chance.
+// rounds, where nothing else shows how they scatter: two may be alike by chance.
 const fewestLooked = 3
 
 // ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
@@ -197,11 +198,43 @@ func (q *question) ratio(r *Reply, of, to side, use func(Measured) float64) {
 		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
 		look = max(of.last, to.last) - max(int(scale.Rounds), fewestLooked) + 1
 	}
+	others := q.scatter(use)
+	if others.Dof > 0 && q.study.AtMost > 0 {
+		look = max(look, 1)
+	}
 	r.Rounds = min(len(a), len(b))
-	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0))
-	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewestLooked) {
+	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
+	if q.study.AtMost > 0 && others.Dof == 0 && (look < 1 || r.Rounds < fewestLooked) {
 		r.Low, r.High = 0, 0
 	}
+}
+
+// scatter is what the rounds of all the study's cells show of how a value scatters. A few rounds of
+// one cell show little.
+func (q *question) scatter(use func(Measured) float64) stats.Scatter {
+	type place struct {
+		table, at string
+		equal     int
+	}
+	rounds := map[place][]float64{}
+	var order []place
+	for i := range q.plan.Cells {
+		c, m := &q.plan.Cells[i], q.measured[i]
+		v := use(m)
+		if c.State != experiment.Done || !(v > 0) || math.IsInf(v, 0) || q.figure.unfit(m) != nil {
+			continue
+		}
+		at := place{c.Table, c.At, c.Equal}
+		if rounds[at] == nil {
+			order = append(order, at)
+		}
+		rounds[at] = append(rounds[at], v)
+	}
+	var samples [][]float64
+	for _, at := range order {
+		samples = append(samples, rounds[at])
+	}
+	return compare.ScatterOf(samples)
 }
 
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In

@@ -123,6 +123,7 @@ var bases = []string{
 	"load: {ramp: {from: 1k/s, to: 2k/s}}", "load: {rate: 1k/s, burst: 5}",
 	"load: {closed: {in_flight: 2, batch: 3}}",
 	"backlog: {size: 2GB}", "backlog: {messages: 1M}", "backlog: {for: 10m}",
+	"backlog: {for: 9m, after: 0s, producers: stop}",
 	"audit: true", "faults: [{do: kill, at: 2s, for: 1s}]",
 	"{load: {rate: 1k/s}, handling: {time: 1ms, fails: 1%}}",
 	"scaling: [{at: 5s, consumers: 1}]", "isolate: {cpus: split}", "existing_topics: [orders]",
@@ -134,7 +135,7 @@ var bases = []string{
 var otherValues = []string{
 	"7", "6", "3", "2M", "1.5", "2KB", "3GB", "25%", "random", "round_robin", "poisson", "9k/s",
 	"3k/s", "21s", "500us", "11m", "auto",
-	"exactly_once", "latency", "shared", "[others]", "[lost < 1]", "true", "false", "replay", "1..9", "other",
+	"exactly_once", "go_on", "latency", "shared", "[others]", "[lost < 1]", "true", "false", "replay", "1..9", "other",
 	"[{name: a, share: 50%, size: 1KB}, {name: b, share: 50%, size: 3KB}]",
 	"[{at: 6s, consumers: 1}]", "[{rate: 1k/s, for: 9s}, {rate: 3k/s, for: 9s}]", "[{do: pause, at: 2s, for: 1s}]",
 }

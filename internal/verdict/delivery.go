@@ -20,6 +20,10 @@ func accounted(name string, r *result.Run,
 	if !r.Ledger.Accounted {
 		return say(name, result.Unknown, notAccounted)
 	}
+	if r.Unread() {
+		return say(name, result.Unknown, "nothing read the messages: the load has no "+
+			"subscription, and audit: true would read them back when it is over")
+	}
 	return judge(r, r.Ledger.Total())
 }
 

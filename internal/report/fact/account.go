@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -34,7 +35,7 @@ func OneIn(p float64) string {
 func LostAtMost(r *result.Run) (p float64, ok bool) {
 	t := r.Ledger.Total()
 	p = stats.UpperBound(t.Lost, t.Acked, boundConfidence)
-	return p, r.Ledger.Accounted && t.Acked > 0 && t.Unread == 0 && r.State == result.Complete
+	return p, r.Accounted() && t.Acked > 0 && t.Unread == 0 && r.State == result.Complete
 }
 
 // TwiceAtMost is the bound of duplicates, like LostAtMost.
@@ -42,7 +43,7 @@ func TwiceAtMost(r *result.Run) (p float64, ok bool) {
 	t := r.Ledger.Total()
 	p = stats.UpperBound(t.Duplicate, t.Received, boundConfidence)
 	whole, _ := verdict.Watched(r)
-	return p, r.Ledger.Accounted && t.Received > 0 && whole
+	return p, r.Accounted() && t.Received > 0 && whole
 }
 
 // Bounds gives the bounds of loss and of duplicates; empty where no message was counted.
@@ -63,14 +64,21 @@ func Bounds(r *result.Run) string {
 	return strings.Join(parts, "; ") + " (95%, if messages fail independently)"
 }
 
-// NotAccounted is printed for a run without an account.
-const NotAccounted = "not accounted: the run ended before its messages were counted"
+// Unaccounted says why it is not known which messages arrived; empty: it is known.
+func Unaccounted(r *result.Run) string {
+	switch {
+	case Imported(r):
+		return "not accounted: " + r.Imported.Tool + " keeps no account of messages"
+	case !r.Ledger.Accounted:
+		return "not accounted: the run ended before its messages were counted"
+	case r.Unread():
+		return "not accounted: nothing read the messages"
+	}
+	return ""
+}
 
 // accountSentence counts lost, duplicate and reordered messages.
 func accountSentence(l result.Ledger) string {
-	if !l.Accounted {
-		return NotAccounted
-	}
 	t := l.Total()
 	out := fmt.Sprintf("lost %s, duplicate %s, reordered %s",
 		Lost(t), quantity.Count(t.Duplicate), quantity.Count(t.Reordered))
@@ -123,8 +131,5 @@ func Lost(l result.SubscriptionLedger) string {
 
 // Account counts lost, duplicate and reordered messages, where the tool accounts for them.
 func Account(r *result.Run) string {
-	if Imported(r) {
-		return "not accounted: " + r.Imported.Tool + " keeps no account of messages"
-	}
-	return accountSentence(r.Ledger)
+	return cmp.Or(Unaccounted(r), accountSentence(r.Ledger))
 }

@@ -48,7 +48,7 @@ func sidesTable(sides []compare.Side) document.Table {
 	for _, side := range sides {
 		first := &side.Runs[0].Run
 		values := []string{fact.ShortLevel(first), document.None}
-		if first.Ledger.Accounted {
+		if first.Accounted() {
 			values[1] = quantity.Count(lostIn(side))
 		}
 		printed := map[string]string{}

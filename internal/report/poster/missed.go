@@ -33,7 +33,7 @@ func MissedOf(r *result.Run) Missed {
 	t, c := r.Ledger.Total(), r.Counters
 	m := Missed{[7]int64{t.Lost, t.Corrupt, t.Unread, c.Unknown, t.Duplicate, c.Failed, c.Unsent},
 		1, 0}
-	if !r.Ledger.Accounted || t.Unread > 0 {
+	if !r.Accounted() || t.Unread > 0 {
 		m.unknown = 1
 	}
 	return m

@@ -312,7 +312,7 @@ func accountFigures() []figureRow {
 
 // lostFigure is the number of lost messages of a run.
 func lostFigure(r *result.Run) string {
-	if !r.Ledger.Accounted {
+	if !r.Accounted() {
 		return document.None
 	}
 	return fact.Lost(r.Ledger.Total())

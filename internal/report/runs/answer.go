@@ -62,6 +62,8 @@ func missedWords(r *result.Run) string {
 		return ""
 	case !r.Ledger.Accounted:
 		return "its messages were not counted"
+	case r.Unread():
+		return "nothing read the messages"
 	}
 	t := r.Ledger.Total()
 	out := fmt.Sprintf("lost %s of %s", fact.Lost(t), quantity.Count(t.Acked))

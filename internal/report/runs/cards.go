@@ -37,10 +37,6 @@ func cards(r *result.Run, sure latency.Within) []document.Card {
 		out = append(out, instrumentCard(i))
 	}
 	account := accountCard(r)
-	if fact.Imported(r) {
-		account.Details = nil
-		account.Add("", fact.Account(r))
-	}
 	out = append(out, account)
 	d, asked := document.Card{Label: "Durability", Number: document.None}, document.None
 	if r.Durability.Asked > 0 {
@@ -146,16 +142,15 @@ func instrumentCard(i *result.Instrument) document.Card {
 }
 
 func accountCard(r *result.Run) document.Card {
-	l := r.Ledger
 	c := document.Card{Label: "Lost", Number: document.None}
 	if n := r.Counters.Unknown; n > 0 {
 		c.Add("unanswered", quantity.Count(n))
 	}
-	if !l.Accounted {
-		c.Add("", fact.NotAccounted)
+	if why := fact.Unaccounted(r); why != "" {
+		c.Add("", why)
 		return c
 	}
-	t := l.Total()
+	t := r.Ledger.Total()
 	c.Number, c.Tone = fact.Lost(t), part.BadIf(t.Lost > 0)
 	c.Add("duplicate", quantity.Count(t.Duplicate))
 	c.Add("reordered", quantity.Count(t.Reordered))
