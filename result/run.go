@@ -99,21 +99,6 @@ type Run struct {
 	Imported *Import `json:"imported,omitempty"`
 }
 
-// Class is what became of one class of messages. Counts are of the whole load, the warm-up too.
-type Class struct {
-	Name         string `json:"name"`
-	Producers    int    `json:"producers_per_topic"`
-	MessageBytes int64  `json:"message_size_bytes"` // mean
-	// AckedRate is that of messages due in the measured window.
-	AckedRate float64 `json:"acked_rate_msgs_per_s"`
-	Acked     int64   `json:"acked"`            // messages, however many subscriptions there are
-	Lost      int64   `json:"lost"`             // at all subscriptions together, as is Unread
-	Unread    int64   `json:"unread,omitempty"` // not arrived, and not shown to be lost
-	// Publish and EndToEnd are of the measured window.
-	Publish  Latency `json:"publish"`
-	EndToEnd Latency `json:"end_to_end"`
-}
-
 // Trial is the place of a run in a set of trials: the same load offered to each
 // target once in every round. Numbers begin at 1.
 type Trial struct {
@@ -220,7 +205,9 @@ type Load struct {
 	// one size.
 	MessageSizes string `json:"message_sizes,omitempty"`
 	Topics       int    `json:"topics"`
-	Partitions   int    `json:"partitions_per_topic"`
+	Partitions   int    `json:"partitions_per_topic"` // the most, where topics differ
+	// TopicKinds are the topics of each class; nil: all topics are alike.
+	TopicKinds []TopicKind `json:"topic_kinds,omitempty"`
 	// the names of topics that existed before the run and were not created for it
 	Existing      []string `json:"existing_topics,omitempty"`
 	Producers     int      `json:"producers_per_topic"`

@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Series names a latency series; it is also its tag in latency.hlog.
@@ -54,6 +55,14 @@ const (
 
 // OfClass names the part of a series that belongs to one class of messages.
 func OfClass(s Series, class string) Series { return s + "_of_" + Series(class) }
+
+// ClassOf returns the series of all messages that a series is of, and the class; empty: all.
+func ClassOf(s Series) (of Series, class string) {
+	if all, class, _ := strings.Cut(string(s), "_of_"); class != "" {
+		return Series(all), class
+	}
+	return s, ""
+}
 
 // Beside are the series that each run records in addition to those of its tables.
 var Beside = []Series{OwnLag, LessOwnLag, Waited, Request, Copies, Redelivered, CatchUp, Twin,

@@ -12,31 +12,47 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
-// Class is a kind of messages, which some of each topic's producers send.
+// Class is a kind of messages, which some of each topic's producers send, or all producers of
+// topics of its own.
 type Class struct {
-	Name  string
-	Share float64 // of each topic's producers, and so of its messages
+	Name string
+	// Share is that of each topic's producers, and so of its messages; or, with topics of its own,
+	// of all messages.
+	Share float64
 	// Least and Most bound the payload in bytes, drawn evenly between; equal: one size.
 	Least, Most int64
 	// Keys replace those of the workload, unless their kind is empty. They have no shares.
 	Keys Keys
+	// Topics are those of the class alone; 0: it shares the topics of the workload. All classes
+	// have some, or none has.
+	Topics int
+	// Partitions of each of its topics; 0: as many as the workload says.
+	Partitions int
 }
 
-// maxClasses bounds the classes of a workload: each has histograms of its own.
-const maxClasses = 8
+// MaxClasses bounds the classes of a workload: each has histograms of its own.
+const MaxClasses = 8
 
-// Producers returns how many of so many producers are of the class.
+// Producers returns how many of so many producers are of the class, where classes share topics.
 func (c Class) Producers(of int) int { return int(math.Round(c.Share * float64(of))) }
 
 // ClassOf returns the class of a producer of a topic, by its index below Producers; -1: there are
 // no classes.
-func (w *Workload) ClassOf(producer int) int {
+func (w *Workload) ClassOf(topic, producer int) int {
+	if w.OwnTopics() {
+		return w.KindOf(topic).Class
+	}
 	for i, c := range w.Classes {
 		if producer -= c.Producers(w.Producers); producer < 0 {
 			return i
 		}
 	}
 	return len(w.Classes) - 1
+}
+
+// HasClass reports whether the workload has a class of a name.
+func (w *Workload) HasClass(name string) bool {
+	return slices.ContainsFunc(w.Classes, func(c Class) bool { return c.Name == name })
 }
 
 // MessageOf returns the messages of a class.
@@ -93,15 +109,24 @@ type fileClass struct {
 	Share quantity.Fraction `yaml:"share"`
 	Size  sizeRange         `yaml:"size"`
 	Keys  classKeys         `yaml:"keys"`
+
+	Topics     quantity.Whole `yaml:"topics"`
+	Partitions quantity.Whole `yaml:"partitions"`
 }
 
 func (c fileClass) String() string {
-	keys := ""
+	more := ""
 	if c.Keys.Kind != "" {
-		keys = ", keys: " + c.Keys.String()
+		more = ", keys: " + c.Keys.String()
+	}
+	if c.Topics > 0 {
+		more += ", topics: " + c.Topics.String()
+	}
+	if c.Partitions > 0 {
+		more += ", partitions: " + c.Partitions.String()
 	}
 	return fmt.Sprintf("{name: %s, share: %s, size: %s%s}", strict.Quote(c.Name), c.Share, c.Size,
-		keys)
+		more)
 }
 
 // classKeys are the keys of a class: none, or a kind with the number of keys and, for zipf, the
@@ -166,6 +191,7 @@ func (f *file) checkClassSpelling(doc *strict.Document) {
 		doc.Reject("message.size", "cannot be combined with classes, which have sizes of their "+
 			"own: remove it")
 	}
+	f.checkTopicSpelling(doc)
 }
 
 // resolveClasses sets the classes of the file, and the sizes that follow from them.
@@ -174,9 +200,15 @@ func (f *file) resolveClasses() {
 		return
 	}
 	f.Classes = nil
+	topics := 0
 	for _, c := range f.classes {
 		f.Classes = append(f.Classes, Class{Name: c.Name, Share: float64(c.Share),
-			Least: c.Size.least, Most: c.Size.most, Keys: Keys(c.Keys)})
+			Least: c.Size.least, Most: c.Size.most, Keys: Keys(c.Keys), Topics: int(c.Topics),
+			Partitions: int(c.Partitions)})
+		topics += min(int(c.Topics), MaxCount+1)
+	}
+	if topics > 0 && f.Existing == nil {
+		f.Topics = topics
 	}
 	f.Message.Size, f.Message.Sizes = 0, mixed(f.Classes)
 }
@@ -187,8 +219,8 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 	switch n := len(w.Classes); {
 	case n == 0:
 		return
-	case n > maxClasses:
-		doc.Reject(path, fmt.Sprintf("has %d classes: keep them to %d", n, maxClasses))
+	case n > MaxClasses:
+		doc.Reject(path, fmt.Sprintf("has %d classes: keep them to %d", n, MaxClasses))
 		return
 	case w.Load.Closed != nil:
 		doc.Reject(path, "is for loads with a rate: in a closed loop the system decides how many "+
@@ -205,13 +237,15 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 		names[c.Name] = true
 		sizeRange{c.Least, c.Most}.check(doc, at+".size")
 		classKeys(c.Keys).check(doc, at+".keys")
-		if !c.whole(w.Producers) {
+		w.checkClassTopics(doc, at, c)
+		if !w.anyOwnTopics() && !c.whole(w.Producers) {
 			doc.Reject(at+".share", fmt.Sprintf("is %s of %s, and a producer sends one class: "+
 				"write other shares, or %s", quantity.ExactShare(c.Share),
 				quantity.Plural(w.Producers, "producer", "producers"), wholeProducers(w.Classes)))
 		}
 	}
 	checkShares(doc, path, shares)
+	w.checkRound(doc)
 }
 
 const maxClassName = 20

@@ -15,7 +15,7 @@ func TestClasses(t *testing.T) {
 	}
 	readsBack(t, w)
 	for producer, want := range []int{0, 1, 1, 1, 1} {
-		if got := w.ClassOf(producer); got != want {
+		if got := w.ClassOf(0, producer); got != want {
 			t.Errorf("producer %d is of class %d, want %d", producer, got, want)
 		}
 	}

@@ -109,7 +109,7 @@ func (w *Workload) checkClosedInFlight(doc *strict.Document) {
 			"is %s and the closed loop has %s messages under way: make them equal", quantity.Count(
 				int64(w.MaxInFlight)), quantity.Count(int64(most))))
 	}
-	if bytes := w.bytesInFlight(); w.tooManyInFlight() {
+	if bytes := w.BytesInFlight(); w.tooManyInFlight() {
 		doc.Reject("load.closed", fmt.Sprintf(
 			"has %s under way at once, all producers together: keep in_flight x batch x "+
 				"message.size x producers to %s or less",

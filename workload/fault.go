@@ -118,9 +118,9 @@ func (w *Workload) Extra() (all, later int) {
 	return first + later, later
 }
 
-// MostPartitions returns the number of partitions that each topic has in the end.
-func (w *Workload) MostPartitions() int {
-	most := w.Partitions
+// mostPartitions returns the number of partitions that a topic has in the end, from the number that
+// it has at first.
+func (w *Workload) mostPartitions(most int) int {
 	for _, f := range w.Faults {
 		most = max(most, f.ToPartitions)
 	}

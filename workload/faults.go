@@ -237,6 +237,9 @@ func (w *Workload) checkAdding(doc *strict.Document, path string, f Fault) {
 	case !adds && f.ToPartitions != 0:
 		doc.Reject(number, fmt.Sprintf("is for do: %s only: remove it", FaultAddPartitions))
 	case !adds || doc.Failed("partitions"):
+	case slices.ContainsFunc(w.Classes, func(c Class) bool { return c.Partitions > 0 }):
+		doc.Reject(path, fmt.Sprintf("is do: %s, and classes have partitions of their own: leave "+
+			"one of them out", FaultAddPartitions))
 	case f.ToPartitions == 0:
 		doc.Reject(number, fmt.Sprintf("is missing: say how many partitions each topic has then, "+
 			"such as 'add-partitions to %d at %s'", 2*w.Partitions, quantity.ExactDuration(f.At)))

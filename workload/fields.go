@@ -52,7 +52,7 @@ var shapeFields = []Field{
 		Default: `""`, Fixed: true, at: func(f *file) any { return &f.Description }},
 	{Path: "topics", Name: "topics", Means: "The number of topics.",
 		Default: "1", Role: Offered, at: func(f *file) any { return (*quantity.Whole)(&f.Topics) },
-		printed: (*file).createsTopics},
+		printed: func(f *file) bool { return f.createsTopics() && !f.OwnTopics() }},
 	{Path: "existing_topics", Name: "existing topics",
 		Means: "The names of topics that exist, to use instead of new ones; they have their own " +
 			"partitions, and nothing of them is deleted.",
@@ -62,7 +62,7 @@ var shapeFields = []Field{
 		Means:   "The number of partitions of each topic.",
 		Default: "4", Role: Offered,
 		at:      func(f *file) any { return (*quantity.Whole)(&f.Partitions) },
-		printed: (*file).createsTopics},
+		printed: func(f *file) bool { return f.createsTopics() && !f.ownPartitions() }},
 	{Path: "producers", Name: "producers of a topic",
 		Means:   "The number of producers of each topic.",
 		Default: "2", Role: Offered,
@@ -92,7 +92,8 @@ var messageFields = []Field{
 		Means: "Kinds of messages, each sent by a share of each topic's producers: [{name: " +
 			"order, share: 20%, size: 10KB, keys: zipf 100}, {name: event, share: 80%, size: " +
 			"100B..1KB}]. keys, in place of the workload's: none, or a kind, the number of keys " +
-			"and, for zipf, the exponent.",
+			"and, for zipf, the exponent. topics: 2 gives a class topics of its own, which share " +
+			"its part of the rate, and partitions: 12 the number of their partitions.",
 		Role: Offered, at: func(f *file) any { return &f.classes },
 		printed: func(f *file) bool { return len(f.classes) > 0 }},
 	{Path: "keys.kind", Name: "keys",

@@ -28,8 +28,9 @@ func everything() []*Workload {
 	shares := &Workload{Keys: Keys{Kind: KeysShares, Shares: []KeyPart{{0.2, 3}}}}
 	working := Default()
 	working.Handling.Time.Parts = []TimePart{{Share: 0.5, Time: 3}}
-	working.Classes = []Class{{"order", 0.5, 100, 200, Keys{Kind: KeysZipf, Count: 9, Exponent: 2}},
-		{"event", 0.5, 300, 300, Keys{}}}
+	working.Classes = []Class{{Name: "order", Share: 0.5, Least: 100, Most: 200,
+		Keys: Keys{Kind: KeysZipf, Count: 9, Exponent: 2}, Topics: 1, Partitions: 2},
+		{Name: "event", Share: 0.5, Least: 300, Most: 300, Topics: 1}}
 	working.Scaling = []GroupSize{{At: 1, Consumers: 1}}
 	return []*Workload{shares, working, open, ramp, closed, drain, replay, lasting,
 		existing, histogram, lognormal}

@@ -153,10 +153,18 @@ func checkHandlingTime(doc *strict.Document, d time.Duration) {
 // checkHandlingRate compares the mean rate of the load with the rate that a subscription's
 // consumers handle.
 func (w *Workload) checkHandlingRate(doc *strict.Document, mean time.Duration) {
-	able := float64(w.Topics) * float64(w.Consumers) * (1 - w.Handling.Fails) / mean.Seconds()
-	if offered := float64(w.OfferedMessages()) / w.Duration.Seconds(); offered > able {
-		doc.Reject("handling.time", fmt.Sprintf("lets the consumers of a subscription handle %s, "+
-			"and the load is %s: lower the rate, or add consumers", quantity.Rate(able),
+	for k := range w.TopicKinds() {
+		able := float64(k.Topics) * float64(w.Consumers) * (1 - w.Handling.Fails) / mean.Seconds()
+		offered := float64(w.OfferedMessages()) * k.Share / w.Duration.Seconds()
+		if offered <= able {
+			continue
+		}
+		whose := ""
+		if k.Class >= 0 {
+			whose = " of " + w.Classes[k.Class].Name
+		}
+		doc.Reject("handling.time", fmt.Sprintf("lets the consumers of a subscription%s handle "+
+			"%s, and the load is %s: lower the rate, or add consumers", whose, quantity.Rate(able),
 			quantity.Rate(offered)))
 	}
 }

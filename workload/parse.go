@@ -297,7 +297,7 @@ func spell(w *Workload) *file {
 	for _, c := range w.Classes {
 		f.classes = append(f.classes,
 			fileClass{c.Name, quantity.Fraction(c.Share), sizeRange{c.Least, c.Most},
-				classKeys(c.Keys)})
+				classKeys(c.Keys), quantity.Whole(c.Topics), quantity.Whole(c.Partitions)})
 	}
 	for _, fault := range w.Faults {
 		f.faults = append(f.faults, fileFault{
@@ -319,7 +319,7 @@ func (f *file) backlogOfMessages() bool { return f.Backlog != nil && f.Backlog.M
 // machine's memory.
 func (w *Workload) LimitInFlight() {
 	w.MaxInFlight = defaultInFlight
-	if each := product(w.Topics, w.Producers) * float64(w.Message.Largest()); each > 0 {
+	if each := w.largestOfEach(); each > 0 {
 		w.MaxInFlight = int(max(1, min(defaultInFlight, defaultInFlightBytes/each)))
 	}
 }

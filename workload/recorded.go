@@ -1,12 +1,14 @@
 package workload
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Record returns the workload as the figures that verdicts and reports use.
@@ -26,6 +28,14 @@ func (w *Workload) Record() result.Load {
 	}
 	if w.Message.Sizes != nil {
 		l.MessageSizes = w.Message.Sizes.String()
+	}
+	if w.OwnTopics() {
+		l.Partitions = 0
+		for k := range w.TopicKinds() {
+			l.Partitions = max(l.Partitions, k.Partitions)
+			l.TopicKinds = append(l.TopicKinds, result.TopicKind{Class: w.Classes[k.Class].Name,
+				Topics: k.Topics, Partitions: k.Partitions})
+		}
 	}
 	if !w.Handling.None() {
 		l.Handling = &result.Handling{Time: w.Handling.Time.String(), Fails: w.Handling.Fails}
@@ -69,6 +79,14 @@ func Recorded(r *result.Run) Values {
 	}
 	if sizes := r.Load.MessageSizes; sizes != "" {
 		out["message.size"] = sizes
+	}
+	if kinds := r.Load.TopicKinds; len(kinds) > 0 {
+		var all []string
+		for _, k := range kinds {
+			all = append(all, fmt.Sprintf("{name: %s, topics: %d, partitions: %d}",
+				strict.Quote(k.Class), k.Topics, k.Partitions))
+		}
+		out["classes"] = "[" + strings.Join(all, ", ") + "]"
 	}
 	if shares := r.Load.KeyShares; shares != "" {
 		out["keys.shares"] = shares

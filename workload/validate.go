@@ -51,15 +51,21 @@ func (w *Workload) checkNames(doc *strict.Document) {
 }
 
 func (w *Workload) checkCounts(doc *strict.Document) {
-	if w.Existing == nil {
+	if w.Existing == nil && !w.anyOwnTopics() {
 		between(doc, "topics", w.Topics, 1, MaxCount)
 	}
 	between(doc, "partitions", w.Partitions, 1, MaxCount)
 	between(doc, "producers", w.Producers, 1, MaxCount)
 	between(doc, "subscriptions", w.Subscriptions, 0, MaxSubscriptions)
 	between(doc, "consumers", w.Consumers, 1, MaxCount)
-	atMost(doc, "partitions", "topics x producers x partitions",
-		product(w.Topics, w.Producers, w.Partitions), MaxTotal)
+	lanes, path := 0.0, "partitions"
+	if w.anyOwnTopics() {
+		path = "classes"
+	}
+	for k := range w.TopicKinds() {
+		lanes += product(k.Topics, w.Producers, k.Partitions)
+	}
+	atMost(doc, path, "topics x producers x partitions", lanes, MaxTotal)
 	atMost(doc, "consumers", "topics x subscriptions x consumers",
 		product(w.Topics, w.Subscriptions, w.Consumers), MaxTotal)
 	w.checkUnread(doc)
@@ -312,7 +318,7 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 		between(doc, "max_in_flight", w.MaxInFlight, 1, MaxInFlightLimit)
 		return
 	}
-	if bytes := w.bytesInFlight(); w.tooManyInFlight() {
+	if bytes := w.BytesInFlight(); w.tooManyInFlight() {
 		doc.Reject("max_in_flight", fmt.Sprintf(
 			"is %s: with topics x producers x message.size that is %s under way at once, keep it "+
 				"to %s or less",
@@ -324,12 +330,28 @@ func (w *Workload) checkInFlight(doc *strict.Document) {
 // tooManyInFlight reports whether the payload in flight exceeds its bound, although it could be
 // less.
 func (w *Workload) tooManyInFlight() bool {
-	return w.bytesInFlight() > MaxInFlightBytes && w.MaxInFlight > 1 &&
+	return w.BytesInFlight() > MaxInFlightBytes && w.MaxInFlight > 1 &&
 		w.Message.Largest() <= MaxMessageBytes
 }
 
-// bytesInFlight returns the payload that all producers together may have in flight, when every
+// BytesInFlight returns the payload that all producers together may have in flight, when every
 // message has the largest size.
-func (w *Workload) bytesInFlight() float64 {
-	return product(w.Topics, w.Producers, w.MaxInFlight) * float64(w.Message.Largest())
+func (w *Workload) BytesInFlight() float64 {
+	return float64(w.MaxInFlight) * w.largestOfEach()
+}
+
+// largestOfEach returns the bytes of one message of each producer, of the largest size that the
+// producer sends.
+func (w *Workload) largestOfEach() (bytes float64) {
+	if len(w.Classes) == 0 {
+		return product(w.Topics, w.Producers) * float64(w.Message.Largest())
+	}
+	for _, c := range w.Classes {
+		producers := product(w.Topics, c.Producers(w.Producers))
+		if w.OwnTopics() {
+			producers = product(c.Topics, w.Producers)
+		}
+		bytes += producers * float64(c.Most)
+	}
+	return bytes
 }

@@ -149,7 +149,7 @@ func TestFindResolvesNamesAndPaths(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"rmap":      `unknown workload "rmap": did you mean "ramp"?`,
-		"zzz":       `unknown workload "zzz": the workloads are 1kb-100-partitions, backlog, default, fan-out-5, head-of-line, keyed-zipf, large-messages, low-rate-latency, mixed, mqperf, poisson-bursty, ramp, small-messages, verify`,
+		"zzz":       `unknown workload "zzz": the workloads are 1kb-100-partitions, backlog, default, fan-out-5, head-of-line, keyed-zipf, large-messages, low-rate-latency, mixed, mqperf, poisson-bursty, ramp, small-messages, unlike-topics, verify`,
 		"mien.yaml": `workload file mien.yaml does not exist: did you mean mine.yaml?`,
 		"./":        `workload file ./ is a folder: name a file in it`,
 		"a/../ramp": `workload file a/../ramp does not exist: did you mean ramp?`,

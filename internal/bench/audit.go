@@ -27,9 +27,9 @@ type audit struct {
 	unopened    bool
 	whole       bool // all messages were read
 
-	stillNs int64  // of the last look
-	heard   bool   // something was read from each partition that has messages
-	gone    []bool // by topic and partition: the servers no longer have it
+	stillNs int64          // of the last look
+	heard   bool           // something was read from each partition that has messages
+	gone    map[place]bool // partitions that the servers no longer have
 }
 
 // drain begins the audit when every fault is healed, and waits while its consumers are
@@ -80,6 +80,9 @@ func (a *audit) drained(settled bool, stillNs int64) {
 	a.whole = a.opened && !a.unopened && (settled || stillNs >= least)
 }
 
+// place is a partition of a topic, by their indexes.
+type place struct{ topic, partition int }
+
 // hears reports whether the audit has read something from each partition that has messages.
 func (a *audit) hears() bool {
 	accounts, err := a.run.accounts()
@@ -90,8 +93,7 @@ func (a *audit) hears() bool {
 func (a *audit) prove(e *load.Evidence) {
 	e.Audited = a.whole
 	if len(a.gone) > 0 {
-		each := a.run.job.Workload.MostPartitions()
-		e.Gone = func(topic, partition int) bool { return a.gone[topic*each+partition] }
+		e.Gone = func(topic, partition int) bool { return a.gone[place{topic, partition}] }
 	}
 }
 
@@ -105,27 +107,32 @@ func (a *audit) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	const width = 8
-	topics, each := a.run.plan.Grown(), a.run.job.Workload.MostPartitions()
-	gone := make([]bool, len(topics)*each)
-	_ = system.Each(ctx, len(topics)*each, width, nil, func(ctx context.Context, i int) error {
-		if _, err := reader.Leader(ctx, topics[i/each], i%each); errors.Is(err,
-			system.ErrNoTopic) {
-			gone[i] = true
+	topics := a.run.plan.Grown()
+	var places []place
+	for topic := range topics {
+		for partition := range topics[topic].Partitions {
+			places = append(places, place{topic, partition})
 		}
+	}
+	gone := make([]bool, len(places))
+	_ = system.Each(ctx, len(places), width, nil, func(ctx context.Context, i int) error {
+		_, err := reader.Leader(ctx, topics[places[i].topic], places[i].partition)
+		gone[i] = errors.Is(err, system.ErrNoTopic)
 		return nil
 	})
-	a.gone = gone
+	a.gone = make(map[place]bool)
+	for i, p := range places {
+		if gone[i] {
+			a.gone[p] = true
+		}
+	}
 	return nil
 }
 
 // account notes how many partitions are gone, and that an audit which did not finish has waited
 // for nothing.
 func (a *audit) account(of []result.SubscriptionLedger) {
-	for _, gone := range a.gone {
-		if gone {
-			a.run.run.Ledger.GonePartitions++
-		}
-	}
+	a.run.run.Ledger.GonePartitions += len(a.gone)
 	if !a.whole && len(of) > 0 {
 		of[len(of)-1].AwaitedNs = 0
 	}

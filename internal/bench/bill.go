@@ -15,11 +15,22 @@ func (j *Job) EstimateBill() (b system.Bill, charged bool) {
 		return b, false
 	}
 	w, e := j.Workload, j.Estimate()
-	return estimate(j.Settings, j.Target, system.Expected{
-		Messages: e.Messages, MessageBytes: int64(math.Ceil(w.Message.Mean())),
-		Topics: w.Topics, Partitions: w.Partitions, Producers: w.Producers,
-		Subscriptions: w.AllSubscriptions(), Consumers: w.Consumers, Length: e.Length + w.Drain,
-	})
+	for k := range w.TopicKinds() {
+		message := w.Message
+		if k.Class >= 0 {
+			message = w.MessageOf(k.Class)
+		}
+		of, charges := estimate(j.Settings, j.Target, system.Expected{
+			Messages:     whole(float64(e.Messages) * k.Share),
+			MessageBytes: int64(math.Ceil(message.Mean())),
+			Topics:       k.Topics, Partitions: k.Partitions, Producers: w.Producers,
+			Subscriptions: w.AllSubscriptions(), Consumers: w.Consumers,
+			Length: e.Length + w.Drain,
+		})
+		of.Requests, of.USD = of.Requests+b.Requests, of.USD+b.USD
+		b, charged = of, charged || charges
+	}
+	return b, charged
 }
 
 // CheckBill refuses a run whose estimated cost exceeds the limit.

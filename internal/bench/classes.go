@@ -14,7 +14,11 @@ func (r *run) classes(accounts load.Account, e load.Evidence) (all []result.Clas
 	for i, c := range w.Classes {
 		of := r.plan.OfClass(accounts, i)
 		ledger, arrived := r.plan.Judge(of, e)
-		one := result.Class{Name: c.Name, Producers: c.Producers(w.Producers),
+		producers := c.Producers(w.Producers)
+		if w.OwnTopics() {
+			producers = w.Producers
+		}
+		one := result.Class{Name: c.Name, Producers: producers,
 			MessageBytes: int64(math.Round(w.MessageOf(i).Mean()))}
 		for _, s := range ledger.Subscriptions {
 			one.Lost, one.Unread = one.Lost+s.Lost, one.Unread+s.Unread

@@ -109,6 +109,7 @@ func (r *run) clocksDifferNs() int64 {
 // worker would have nothing to do.
 func (j *Job) CheckCrew(workers int) error {
 	w := j.Workload
+	_, adds := w.AddedFrom()
 	producers, consumers := w.Topics*w.Producers, w.Topics*w.AllSubscriptions()*w.Consumers
 	most := max(producers, consumers)
 	switch {
@@ -118,7 +119,7 @@ func (j *Job) CheckCrew(workers int) error {
 	case len(w.Scaling) > 0:
 		return errors.New("scaling: one worker changes the number of consumers: measure " +
 			"without --workers")
-	case w.MostPartitions() > w.Partitions:
+	case adds:
 		return fmt.Errorf("fault %s: one worker tells its clients of new partitions: measure "+
 			"without --workers", workload.FaultAddPartitions)
 	case w.Handling.Fails > 0 && !j.wholeTopics():

@@ -33,7 +33,7 @@ const (
 
 // prepareTime bounds everything before the load.
 func prepareTime(w *workload.Workload) time.Duration {
-	partitions := w.Topics * w.Partitions
+	partitions := w.AllPartitions()
 	return prepareLimit + time.Duration(w.Topics)*topicTime +
 		time.Duration(partitions)*partitionTime +
 		time.Duration(clients(w))*clientTime + time.Duration(partitions*w.Subscriptions)*proofTime
@@ -131,7 +131,11 @@ func deleteTopics(ctx context.Context, c system.Cluster, topics []system.Topic,
 // inRequests calls a function with groups of topics, each as large as a request allows.
 func inRequests(ctx context.Context, topics []system.Topic, progress func(int),
 	do func(context.Context, []system.Topic) error) error {
-	size := max(maxInRequest/max(topics[0].Partitions, 1), 1)
+	most := 1
+	for _, t := range topics {
+		most = max(most, t.Partitions)
+	}
+	size := max(maxInRequest/most, 1)
 	done := 0
 	for some := range slices.Chunk(topics, size) {
 		if err := do(ctx, some); err != nil {

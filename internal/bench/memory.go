@@ -29,17 +29,21 @@ const (
 // memoryOf returns the most memory of each worker's process, when a number of workers share the
 // load evenly; 0 workers count as 1.
 func memoryOf(w *workload.Workload, messages float64, workers int) float64 {
-	topics, producers := float64(w.Topics), float64(w.Topics*w.Producers)
-	consumers := topics * float64(w.AllSubscriptions()*w.Consumers)
-	lanes := float64(w.Producers) * float64(w.MostPartitions()) // of each topic
-	touched := min(topics*lanes, messages) * float64(1+w.AllSubscriptions())
+	producers, readers := float64(w.Topics*w.Producers), float64(w.AllSubscriptions()*w.Consumers)
+	consumers := float64(w.Topics) * readers
+	lanes, places := float64(w.LanesBefore(w.Topics)), 0.0
+	touched := min(lanes, messages) * float64(1+w.AllSubscriptions())
 	// A consumer has a place for each block of lanes, and the blocks with arrivals.
-	places := consumers * math.Ceil(lanes/measure.LanesOfBlock)
+	for k := range w.TopicKinds() {
+		places += float64(k.Topics) * readers *
+			math.Ceil(float64(w.Producers)*float64(k.Most)/measure.LanesOfBlock)
+	}
 	blocks := min(places, messages*float64(w.AllSubscriptions()))
 	shared := (producers+consumers)*clientMemory +
-		min(producers*float64(w.MaxInFlight), messages)*float64(w.Message.Largest()+flightMemory) +
+		min(w.BytesInFlight(), messages*float64(w.Message.Largest())) +
+		min(producers*float64(w.MaxInFlight), messages)*flightMemory +
 		float64(load.TimedMessages(w))*measure.MomentBytes +
-		topics*lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
+		lanes*(laneMemory+measure.OrderBytes*float64(w.AllSubscriptions())) +
 		places*placeMemory + blocks*measure.BlockBytes +
 		touched*pageMemory + messages*ledgerMemory*float64(1+w.AllSubscriptions())
 	return baseMemory + float64(load.Histograms(w))*recorderMemory +
@@ -89,7 +93,7 @@ func (j *Job) checkMemory(have memory) error {
 		"plimsoll would take up to %s of memory for topics: %s, partitions: %s, producers: %s, "+
 			"subscriptions: %s, consumers: %s and max_in_flight: %s, and %s %s: lower one of "+
 			"them, or measure on a machine with more memory",
-		quantity.Bytes(need), count(w.Topics), count(w.Partitions), count(w.Producers),
+		quantity.Bytes(need), count(w.Topics), count(w.Record().Partitions), count(w.Producers),
 		count(w.Subscriptions), count(w.Consumers), count(w.MaxInFlight), whose,
 		quantity.Bytes(most))
 }

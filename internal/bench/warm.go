@@ -254,8 +254,12 @@ func (j *Job) warmSentence() string {
 		quantity.ExactDuration(j.WarmUp.Length))
 }
 
-// uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload.
+// uneventful removes warm-up, backlog, faults, changes of consumers and audit from a workload, and
+// its classes, whose messages all producers then send: a closed loop has none.
 func uneventful(w *workload.Workload) {
+	if w.Classes = nil; w.Keyless() {
+		w.Spread = cmp.Or(w.Spread, workload.SpreadClient)
+	}
 	w.Warmup, w.Settle, w.Backlog, w.Faults, w.Drain = 0, false, nil, nil, warmDrain
 	w.Handling, w.Scaling, w.Audit = workload.Handling{}, nil, false
 }

@@ -47,16 +47,25 @@ func benchWorkload(rate float64, length time.Duration, producers int) *workload.
 // answer, four histograms and ledger, on a system that does nothing. The schedule lies in the
 // past, so the pacer never waits.
 func BenchmarkEnginePath(b *testing.B) {
-	b.Run("one size", func(b *testing.B) { benchmarkEnginePath(b, nil) })
+	b.Run("one size", func(b *testing.B) { benchmarkEnginePath(b, func(*workload.Workload) {}) })
 	b.Run("sizes", func(b *testing.B) {
-		benchmarkEnginePath(b, &workload.Sizes{Median: 700, P99: 4000, Most: 10_000})
+		benchmarkEnginePath(b, func(w *workload.Workload) {
+			w.Message.Sizes = &workload.Sizes{Median: 700, P99: 4000, Most: 10_000}
+		})
+	})
+	b.Run("own topics", func(b *testing.B) {
+		benchmarkEnginePath(b, func(w *workload.Workload) {
+			w.Topics, w.Classes = 2, []workload.Class{
+				{Name: "order", Share: 0.2, Least: 1024, Most: 1024, Topics: 1, Partitions: 12},
+				{Name: "event", Share: 0.8, Least: 1024, Most: 1024, Topics: 1}}
+		})
 	})
 }
 
-func benchmarkEnginePath(b *testing.B, sizes *workload.Sizes) {
+func benchmarkEnginePath(b *testing.B, change func(*workload.Workload)) {
 	const rate = 1e9
 	w := benchWorkload(rate, time.Duration(b.N)*time.Second/rate, 1)
-	w.Message.Sizes = sizes
+	change(w)
 	e := New(Plan{Workload: *w, Run: 1, Prefix: "bench", Alone: true}, clock.Precise(), nil)
 	if err := e.Open(b.Context(), null{}); err != nil {
 		b.Fatal(err)
@@ -83,7 +92,7 @@ func BenchmarkClosedPath(b *testing.B) {
 		b.Fatal(err)
 	}
 	e.startNs = clock.Now()
-	l := newLoop(e.newPacer(0, 1), w.Load.Closed, 1)
+	l := newLoop(e.newPacer(e.producers[:1], 0), w.Load.Closed, 1)
 	l.send(l.take(), clock.Now())
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -115,7 +124,7 @@ func BenchmarkReceivePath(b *testing.B) {
 			b.StopTimer()
 			for k, f := range flights {
 				p.nextSeq[0] = seq + int64(k)
-				p.prepare(f, p.nextSeq[0], 0, clock.Now(), 1)
+				p.prepare(f, p.nextSeq[0], clock.Now(), 1)
 			}
 			b.StartTimer()
 		}

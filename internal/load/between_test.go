@@ -62,6 +62,10 @@ func blur(o *told) {
 				h.Series = result.EndToEnd
 			}
 		}
+		s.Histograms = slices.DeleteFunc(s.Histograms, func(h measure.Histogram) bool {
+			of, class := result.ClassOf(h.Series)
+			return class != "" && of == result.EndToEnd // of copies the class is not known
+		})
 		s.Histograms = measure.MergeHistograms(s.Histograms)
 		slices.SortFunc(s.Histograms, func(a, b measure.Histogram) int {
 			return strings.Compare(fmt.Sprint(a.Series, a.Phase), fmt.Sprint(b.Series, b.Phase))

@@ -15,13 +15,13 @@ const settleAheadNs = 1_000_000_000
 // worker (Start, Cut), and each worker derives the same schedule from it. It is used by one
 // goroutine.
 type Course struct {
-	workload  *workload.Workload
-	window    Window
-	lateNs    int64 // how long after its end late messages are handed over
-	schedule  *Schedule
-	counted   *Cursor // walks the schedule for DueBy
-	due       dueCount
-	producers int // of all workers
+	workload *workload.Workload
+	window   Window
+	lateNs   int64 // how long after its end late messages are handed over
+	schedule *Schedule
+	counted  *Cursor // walks the schedule for DueBy
+	due      dueCount
+	every    int64 // messages among which each producer has one
 }
 
 // dueCount counts the messages of a schedule up to a time.
@@ -38,7 +38,7 @@ func (d *dueCount) advance(c *Cursor) { _, d.nextNs, d.more = c.Next() }
 func NewCourse(p *Plan, startNs int64, late time.Duration) *Course {
 	w := &p.Workload
 	c := &Course{
-		workload: w, lateNs: int64(late), producers: w.Topics * w.Producers,
+		workload: w, lateNs: int64(late), every: everyProducer(w),
 		schedule: scheduleOf(w, w.Warmup),
 	}
 	c.window = Window{
@@ -137,10 +137,12 @@ func (c *Course) undrawn(nowNs int64) int64 {
 		ahead = max(ahead, c.due.nextNs+1) // drawn from counted already
 	}
 	look := *c.counted
-	for range 2 * c.producers {
-		if _, dueNs, more := look.Next(); more {
-			ahead = max(ahead, dueNs+1)
+	for range 2 * c.every {
+		_, dueNs, more := look.Next()
+		if !more {
+			break
 		}
+		ahead = max(ahead, dueNs+1)
 	}
 	return ahead
 }

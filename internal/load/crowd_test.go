@@ -103,10 +103,11 @@ func TestAPacerSharesTheDrawsOfItsProducers(t *testing.T) {
 		turns := turnsOf(s, c.first, c.step, c.own, all)
 		n := 0
 		for {
-			seq, dueNs, _, ok := turns.next()
+			_, dueNs, _, ok := turns.next()
 			if !ok {
 				break
 			}
+			seq := turns.seq
 			want := int64(n/c.own*all + c.first + n%c.own*c.step)
 			if seq != want || dueNs != dues[seq] {
 				t.Fatalf("%+v: turn %d is message %d due at %d, want %d at %d", c, n, seq, dueNs,
@@ -142,7 +143,8 @@ func TestWorkersOffer(t *testing.T) {
 			share := Share{Worker: worker, Workers: workers}
 			first, step, own := share.producers(all)
 			turns := turnsOf(s, first, step, own, all)
-			for seq, _, _, ok := turns.next(); ok; seq, _, _, ok = turns.next() {
+			for _, _, _, ok := turns.next(); ok; _, _, _, ok = turns.next() {
+				seq := turns.seq
 				if offers[seq] != 0 {
 					t.Fatalf("%d workers: message %d is offered twice", workers, seq)
 				}

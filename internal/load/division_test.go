@@ -425,6 +425,18 @@ func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 	})
 }
 
+// drawClasses returns two classes with topics of their own.
+func drawClasses(rt *rapid.T) []workload.Class {
+	percent := rapid.IntRange(1, 99).Draw(rt, "percent")
+	all := []workload.Class{{Name: "order", Share: float64(percent) / 100, Least: 100, Most: 200},
+		{Name: "event", Share: float64(100-percent) / 100, Least: 64, Most: 64}}
+	for i := range all {
+		all[i].Topics = rapid.IntRange(1, 2).Draw(rt, "topics of a class")
+		all[i].Partitions = rapid.IntRange(1, 3).Draw(rt, "partitions of a class")
+	}
+	return all
+}
+
 func drawTrial(rt *rapid.T) *trial {
 	some := func(what string, least, most int) int {
 		return rapid.IntRange(least, most).Draw(rt, what)
@@ -442,13 +454,17 @@ func drawTrial(rt *rapid.T) *trial {
 	w.Warmup = time.Duration(some("warm-up", 0, 4)) * time.Second
 	w.MaxInFlight = some("in flight", 2, 50)
 	w.Audit = rapid.Bool().Draw(rt, "audit")
+	if rapid.Bool().Draw(rt, "own topics") {
+		w.Classes = drawClasses(rt)
+		w.Topics = w.Classes[0].Topics + w.Classes[1].Topics
+	}
 	if rapid.Bool().Draw(rt, "faults") {
 		w.Faults = []workload.Fault{{Do: workload.FaultKill}} // the times are kept
 	}
 	if some("closed", 0, 3) == 0 {
 		closed := workload.Closed{InFlight: 2, Batch: workload.Batch{Least: 1, Most: 4}}
 		w.Load = workload.Load{Closed: &closed}
-		w.MaxInFlight, w.Warmup, w.Duration = 8, 0, time.Second
+		w.MaxInFlight, w.Warmup, w.Duration, w.Classes = 8, 0, time.Second, nil
 	}
 	return &trial{
 		w: w, every: 777_777_777,

@@ -18,6 +18,9 @@
 // A closed loop has no schedule: each producer has a fixed number of sends in flight, and the next
 // send is due when every message of an earlier send has an answer.
 //
+// Where classes of messages have topics of their own, messages come in rounds: each round has the
+// same number of each class, and the producers of a class send its messages in turn (turns.go).
+//
 // Every scheduled message ends in exactly one counter: acked, failed, unknown
 // or unsent. The package does not know phases of a run, files or verdicts:
 // internal/bench does.

@@ -26,7 +26,8 @@ type Engine struct {
 	tell   func(Event)    // may be nil
 	topics []system.Topic // as they are at first
 	grown  []system.Topic // as they are in the end
-	growth growth         // of each
+	growth []growth       // of each
+	rounds *rounds        // nil: all producers take turns
 	// The added partitions that messages have reached: of each topic, and all marks by
 	// acknowledgements and by arrivals at subscriptions.
 	used         []*reached
@@ -71,7 +72,7 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		shared:   make(map[place]*subscription),
 		topics:   plan.Topics(),
 		grown:    plan.Grown(),
-		growth:   growthOf(w),
+		rounds:   roundsOf(w),
 		payloads: newPayloads(w),
 
 		producing: newStores(w.Topics*w.Producers, producerSeries(w)...),
@@ -79,8 +80,9 @@ func New(plan Plan, c clock.Clock, tell func(Event)) *Engine {
 		consuming: newStores(w.Topics*w.AllSubscriptions()*w.Consumers,
 			consumerSeries(w)...),
 	}
-	for range w.Topics {
-		e.used = append(e.used, e.newReached(&e.acked))
+	for topic := range w.Topics {
+		e.growth = append(e.growth, growthOf(w, topic))
+		e.used = append(e.used, newReached(e.growth[topic], &e.acked))
 	}
 	e.readiness = newReadiness(w)
 	if !plan.Alone {
@@ -116,12 +118,13 @@ func (e *Engine) Start(w Window) {
 	e.startTwin()
 	if closed := e.plan.Workload.Load.Closed; closed != nil {
 		for i := range e.producers {
-			e.pacing.Go(newLoop(e.newPacer(i, i+1), closed, e.plan.Workload.Seed).run)
+			e.pacing.Go(newLoop(e.newPacer(e.producers[i:i+1], i), closed,
+				e.plan.Workload.Seed).run)
 		}
 	} else {
 		all := len(e.producers)
 		for i, n := 0, min(all, maxPacers); i < n; i++ {
-			p := e.newPacer(i*all/n, (i+1)*all/n)
+			p := e.newPacer(e.dealt(i, n), i*all/n)
 			if i == 0 {
 				p.twin = e.twin
 			}
@@ -164,20 +167,34 @@ func (e *Engine) startTwin() {
 	e.twin.producer.startNs = e.startNs
 	e.twin.system.start()
 	if e.plan.Workload.Load.Closed != nil {
-		p := e.newPacer(0, 0)
+		p := e.newPacer(nil, 0)
 		p.twin = e.twin
 		e.pacing.Go(p.runTwin)
 	}
 }
 
-// newPacer adds a pacer for some of the producers.
-func (e *Engine) newPacer(from, to int) *pacer {
+// dealt returns the producers of the i-th of n pacers. With rounds producers differ in rate, and
+// neighbours may be of one class: so they go to different pacers.
+func (e *Engine) dealt(i, n int) (some []*producer) {
+	all := len(e.producers)
+	if e.rounds == nil {
+		return e.producers[i*all/n : (i+1)*all/n]
+	}
+	for ; i < all; i += n {
+		some = append(some, e.producers[i])
+	}
+	return some
+}
+
+// newPacer adds a pacer for some of the share's producers, from a number on.
+func (e *Engine) newPacer(producers []*producer, from int) *pacer {
 	first := len(e.pacers)
 	p := &pacer{
 		clock: e.clock, schedule: e.schedule.Load(), replaced: &e.schedule,
 		startNs: e.startNs, wokeNs: e.startNs - mostQuantumNs, halt: &e.halt,
-		producers: e.producers[from:to], first: int64(e.producerIndex(from)), step: int64(e.step),
-		all: int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
+		producers: producers, first: int64(e.producerIndex(from)), step: int64(e.step),
+		rounds: e.rounds,
+		all:    int64(e.plan.Workload.Topics * e.plan.Workload.Producers), failed: e.failed,
 		Recorder: e.pacings.recorder(first),
 	}
 	p.waits.asleep = p.stint.Asleep

@@ -133,7 +133,7 @@ func TestSecondAnswerDoesNotCount(t *testing.T) {
 	}
 	p := e.producers[0]
 	f := p.fresh()
-	p.prepare(f, 0, 0, clock.Now(), 1)
+	p.prepare(f, 0, clock.Now(), 1)
 	p.send(f, clock.Now(), 0)
 	f.Done(nil)
 	f.Done(nil)

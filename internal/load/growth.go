@@ -14,9 +14,10 @@ type growth struct {
 	fromNs      int64 // since the measured window began: due times from which on it is most
 }
 
-func growthOf(w *workload.Workload) growth {
+func growthOf(w *workload.Workload, topic int) growth {
 	from, _ := w.AddedFrom()
-	return growth{uint32(w.Partitions), uint32(w.MostPartitions()), int64(from)}
+	k := w.KindOf(topic)
+	return growth{uint32(k.Partitions), uint32(k.Most), int64(from)}
 }
 
 // partitions returns the number of partitions for a message due at a time, on the clock.
@@ -42,20 +43,23 @@ func (r *reached) note(partition int) {
 	}
 }
 
-func (e *Engine) newReached(all *atomic.Int64) *reached {
-	return &reached{int(e.growth.first), make([]atomic.Bool, e.growth.most-e.growth.first), all}
+func newReached(g growth, all *atomic.Int64) *reached {
+	return &reached{int(g.first), make([]atomic.Bool, g.most-g.first), all}
 }
 
 // Added returns how many partitions are added to all topics together.
-func (p *Plan) Added() int64 {
-	return int64(p.Workload.Topics) * int64(p.Workload.MostPartitions()-p.Workload.Partitions)
+func (p *Plan) Added() (n int64) {
+	for k := range p.Workload.TopicKinds() {
+		n += int64(k.Topics) * int64(k.Most-k.Partitions)
+	}
+	return n
 }
 
 // Grown returns the plan's topics with the partitions that they have in the end.
 func (p *Plan) Grown() []system.Topic {
 	topics := p.Topics()
 	for i := range topics {
-		topics[i].Partitions = p.Workload.MostPartitions()
+		topics[i].Partitions = p.Workload.KindOf(i).Most
 	}
 	return topics
 }

@@ -27,9 +27,9 @@ func TestAddedPartitionsAreCountedOnce(t *testing.T) {
 
 // Messages due from half of the fault's time on go to all partitions.
 func TestGrowthFollowsDueTimes(t *testing.T) {
-	w := &workload.Workload{Partitions: 3, Duration: time.Minute, Faults: []workload.Fault{{
+	w := &workload.Workload{Topics: 1, Partitions: 3, Duration: time.Minute, Faults: []workload.Fault{{
 		Do: workload.FaultAddPartitions, At: 2, For: 10, ToPartitions: 5}}}
-	g, in := growthOf(w), newWindow()
+	g, in := growthOf(w, 0), newWindow()
 	in.fromNs.Store(100)
 	for due, want := range map[int64]uint32{0: 3, 100: 3, 106: 3, 107: 5, 1000: 5} {
 		if got := g.partitions(due, in); got != want {
@@ -41,7 +41,7 @@ func TestGrowthFollowsDueTimes(t *testing.T) {
 		t.Errorf("a moment that is drawn: from %d", from)
 	}
 	w.Faults = nil
-	if g := growthOf(w); g.partitions(1000, in) != 3 {
+	if g := growthOf(w, 0); g.partitions(1000, in) != 3 {
 		t.Errorf("%+v", g)
 	}
 }

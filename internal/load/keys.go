@@ -12,7 +12,7 @@ import (
 const keyBytes = 16
 
 // chooser picks key and partition of each message: a pure function of seed
-// and sequence number. It has one owner.
+// and message number. It has one owner.
 type chooser struct {
 	kind     workload.KeyKind
 	count    uint64
@@ -44,23 +44,23 @@ func newChooser(w *workload.Workload, spread system.Spread) *chooser {
 }
 
 // choose writes the key of a message into b, which has room for keyBytes, and
-// returns it with the message's partition, of so many. seq is the message's number among all. The
-// partition of a message without a key follows from its producer's index, its number at that
-// producer, and its due time since the schedule began.
-func (c *chooser) choose(b []byte, seq int64, producer int, ordinal, dueNs int64, of uint32) (
+// returns it with the message's partition, of so many. number is the message's among all, or among
+// those of its class. The partition of a message without a key follows from its producer's index,
+// its number at that producer, and its due time since the schedule began.
+func (c *chooser) choose(b []byte, number int64, producer int, ordinal, dueNs int64, of uint32) (
 	key []byte, partition int32,
 ) {
 	var k uint64
 	switch c.kind {
 	case workload.KeysRoundRobin:
-		k = uint64(seq) % c.count
+		k = uint64(number) % c.count
 	case workload.KeysRandom:
-		k = mix(c.seed^uint64(seq)) % c.count
+		k = mix(c.seed^uint64(number)) % c.count
 	case workload.KeysZipf:
-		c.source.state = c.seed ^ uint64(seq)
+		c.source.state = c.seed ^ uint64(number)
 		k = c.zipf.Uint64()
 	case workload.KeysShares:
-		first := mix(c.seed ^ uint64(seq))
+		first := mix(c.seed ^ uint64(number))
 		k = c.shares.At(first, mix(first))
 	default:
 		// Producers begin at different partitions, so that they do not move in step.

@@ -144,7 +144,7 @@ func (l *loop) send(c *call, now int64) {
 	}
 	c.phase = phaseOf(c.dueNs-l.startNs, l.schedule)
 	for _, f := range c.flights[:size] {
-		l.to.prepare(f, l.first+l.ordinal*l.all, l.ordinal, c.dueNs, c.phase)
+		l.to.prepare(f, l.ordinal, c.dueNs, c.phase)
 		l.to.nextSeq[f.Partition]++
 		l.ordinal++
 	}

@@ -267,7 +267,7 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 		return ledger, 0
 	}
 	ledger = result.Ledger{Accounted: true, MemoryBytes: a.MemoryBytes}
-	w, topics, partitions := &p.Workload, p.Topics(), p.Workload.MostPartitions()
+	w, topics := &p.Workload, p.Topics()
 	audits := make([]arrivedAccounts, w.Topics)
 	if e.Audited {
 		p.eachTopic(a, w.AllSubscriptions()-1, func(t int, _ sentAccounts,
@@ -279,6 +279,7 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 	for s := range w.AllSubscriptions() {
 		account := result.SubscriptionLedger{Subscription: p.subscriptionName(s)}
 		p.eachTopic(a, s, func(t int, sent sentAccounts, got arrivedAccounts) bool {
+			partitions := w.KindOf(t).Most
 			name := func(lane int) measure.LaneName {
 				return measure.LaneName{
 					Topic: topics[t].Name, Producer: lane / partitions,
@@ -301,7 +302,7 @@ func (p *Plan) Judge(a Account, e Evidence) (ledger result.Ledger, arrived int64
 func (p *Plan) OfClass(a Account, class int) Account {
 	var sent sentAccounts
 	for _, s := range a.Sent {
-		if p.Workload.ClassOf(s.Producer) == class {
+		if p.Workload.ClassOf(s.Topic, s.Producer) == class {
 			sent = append(sent, s)
 		}
 	}
@@ -329,9 +330,9 @@ func (p *Plan) Missing(a Account, subscriptions int) (missing bool) {
 // one was acknowledged.
 func (p *Plan) Heard(a Account) (heard bool) {
 	heard = len(a.Missing) == 0
-	p.eachTopic(a, p.Workload.AllSubscriptions()-1, func(_ int, sent sentAccounts,
+	p.eachTopic(a, p.Workload.AllSubscriptions()-1, func(topic int, sent sentAccounts,
 		got arrivedAccounts) bool {
-		heard = heard && measure.Heard(sent, got, p.Workload.MostPartitions())
+		heard = heard && measure.Heard(sent, got, p.Workload.KindOf(topic).Most)
 		return heard
 	})
 	return heard

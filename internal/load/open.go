@@ -99,16 +99,16 @@ func Counting(progress func(string), sentence string, all int) func(done int) {
 // newConsumer returns a consumer that is not open. The engine's goroutine makes all.
 func (e *Engine) newConsumer(topic, subscription, index int) *consumer {
 	w := &e.plan.Workload
-	lanes := w.Producers * int(e.growth.most)
+	lanes := w.Producers * int(e.growth[topic].most)
 	c := &consumer{
 		clock: e.clock, run: e.plan.Run, topic: e.topics[topic], topicIndex: topic,
 		subscription: subscription, index: index,
 		later: subscription >= e.prompt(), replay: subscription == w.Subscriptions,
-		base: uint32(topic * lanes), lanes: uint32(lanes),
-		payloads: e.payloads, classes: classesOf(w), window: e.window,
+		base: uint32(w.LanesBefore(topic)), lanes: uint32(lanes),
+		payloads: e.payloads, classes: classesOf(w, topic), window: e.window,
 		Recorder: e.consuming.recorder(place{topic, subscription}.number(w) + index),
 		arrived:  measure.NewArrived(lanes), seen: measure.NewSeen(w.Producers),
-		growth: e.growth, keyed: w.Keyed(),
+		growth: e.growth[topic], keyed: w.Keyed(),
 		shared: e.subscriptionOf(topic, subscription, lanes),
 	}
 	c.shared.consumers = append(c.shared.consumers, c)
@@ -126,13 +126,13 @@ func (e *Engine) subscriptionOf(topic, number, lanes int) *subscription {
 	if s == nil {
 		s = &subscription{order: measure.NewOrder(lanes), found: &reached{}}
 		if number < e.plan.Workload.Subscriptions {
-			s.found = e.newReached(&e.found)
+			s.found = newReached(e.growth[topic], &e.found)
 		}
 		if e.plan.Workload.Handling.Fails > 0 {
 			s.back = &givenBack{at: make(map[sequence]int64)}
 		}
 		if len(e.plan.Workload.Scaling) > 0 && number < e.prompt() {
-			s.gaps = make(gaps, e.plan.Workload.Partitions)
+			s.gaps = make(gaps, e.growth[topic].first)
 		}
 		e.shared[at] = s
 	}
@@ -183,22 +183,28 @@ func (e *Engine) openProducer(
 	ctx context.Context, c system.Cluster, i, own int,
 ) (*producer, error) {
 	w := &e.plan.Workload
-	topic, index, partitions := i%w.Topics, i/w.Topics, int(e.growth.most)
-	class := w.ClassOf(index) + 1
+	topic, index := i%w.Topics, i/w.Topics
+	partitions, class := int(e.growth[topic].most), w.ClassOf(topic, index)+1
+	place, peers := w.PeersOf(topic, index)
 	keyed := *w
-	keyed.Keys = w.KeysOf(class - 1)
+	if keyed.Keys = w.KeysOf(class - 1); class > 0 {
+		keyed.Message = w.MessageOf(class - 1)
+	}
 	p := &producer{
 		clock: e.clock, topic: topic, topics: w.Topics, index: i, run: e.plan.Run,
-		base:    uint32((topic*w.Producers + index) * partitions),
+		place: int64(place), peers: int64(peers),
+		base:    uint32(w.LanesBefore(topic) + index*partitions),
 		payload: e.payloads[max(class-1, 0)], class: class,
 		chooser: newChooser(&keyed, e.plan.Spread),
 		nextSeq: make([]int64, partitions), measuredFrom: never(partitions),
-		window: e.window, growth: e.growth, used: e.used[topic],
+		window: e.window, growth: e.growth[topic], used: e.used[topic],
 		Recorder: e.producing.recorder(own),
 		sent:     measure.NewSent(partitions), errors: make(map[string]int64),
 	}
 	// Until partitions are added, the first ones have all messages.
-	p.sent.KeepTimes(TimedMessages(w) / (w.Topics * w.Producers * w.Partitions))
+	k := w.KindOf(topic)
+	p.sent.KeepTimes(int(float64(TimedMessages(w))*k.Share) /
+		(k.Topics * w.Producers * k.Partitions))
 	p.pool.bound, p.pool.fresh = w.MaxInFlight, p.fresh
 	opened, err := c.OpenProducer(ctx, system.ProducerOptions{
 		Topic: e.grown[topic], Index: index, InFlight: w.MaxInFlight,
@@ -232,6 +238,6 @@ func TimedMessages(w *workload.Workload) int {
 		return maxTimed
 	}
 	// Room for lanes that get more than their share.
-	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(
-		w.Topics*w.Producers*w.MostPartitions()), maxTimed))
+	return int(min(2*(w.WarmupMessages()+w.OfferedMessages())+int64(w.LanesBefore(w.Topics)),
+		maxTimed))
 }

@@ -51,6 +51,7 @@ type pacer struct {
 	all       int64                     // producers of the run
 	first     int64                     // index of producers[0] among all
 	step      int64                     // from the index of each to that of the next
+	rounds    *rounds                   // nil: all producers take turns
 	halt      *atomic.Int64
 	failed    func(error)
 
@@ -86,7 +87,7 @@ func (p *pacer) run() {
 	}
 	cursors := newTurns(p)
 	for {
-		seq, dueNs, producer, ok := cursors.next()
+		ordinal, dueNs, producer, ok := cursors.next()
 		if !ok {
 			if p.twin != nil {
 				p.twins(p.schedule.endNs)
@@ -97,7 +98,7 @@ func (p *pacer) run() {
 			p.countUnsent(dueNs, cursors)
 			return
 		}
-		if !p.one(producer, seq, dueNs) {
+		if !p.one(producer, ordinal, dueNs) {
 			p.countUnsent(dueNs, cursors)
 			return
 		}
@@ -106,7 +107,7 @@ func (p *pacer) run() {
 
 // one waits for the message's due time and hands it over. It returns false if the pacer was
 // stopped instead.
-func (p *pacer) one(to *producer, seq, dueNs int64) bool {
+func (p *pacer) one(to *producer, ordinal, dueNs int64) bool {
 	now := p.now()
 	f := to.pool.take()
 	if f == nil {
@@ -118,7 +119,7 @@ func (p *pacer) one(to *producer, seq, dueNs int64) bool {
 	}
 	due := p.startNs + dueNs
 	phase := phaseOf(dueNs, p.schedule)
-	to.prepare(f, seq, seq/p.all, due, phase)
+	to.prepare(f, ordinal, due, phase)
 	if due > now {
 		// The wait comes last, so that the message is ready when it is due.
 		now = p.sleepUntil(max(due, p.wokeNs+quantumNs(to)))
@@ -272,37 +273,4 @@ func phaseOf(dueNs int64, s *Schedule) measure.Phase {
 		return measure.Warmup
 	}
 	return measure.Measured
-}
-
-// turns walks the messages of a pacer's producers in the order of their
-// sequence numbers. Message i is producer i mod all's.
-type turns struct {
-	p       *pacer
-	cursor  *Cursor // one for all producers: Poisson gaps are drawn once
-	at      int
-	drawnNs int64 // due time of the last message; -1: none was drawn
-}
-
-func newTurns(p *pacer) *turns {
-	return &turns{p: p, cursor: p.schedule.Cursor(p.first, p.step), drawnNs: -1}
-}
-
-// next returns the next message. The producers' indices rise, so their turns are the order of
-// sequence numbers.
-func (t *turns) next() (seq, dueNs int64, to *producer, ok bool) {
-	if s := t.p.replaced.Load(); s != t.p.schedule {
-		if t.drawnNs >= s.sinceNs {
-			t.p.failed(errCutLate)
-		}
-		t.p.schedule = s
-		t.cursor.follow(s)
-	}
-	seq, dueNs, ok = t.cursor.Next()
-	t.drawnNs = dueNs
-	to = t.p.producers[t.at]
-	if t.at++; t.at == len(t.p.producers) {
-		t.at = 0
-		t.cursor.skip(t.p.all - int64(len(t.p.producers))*t.p.step)
-	}
-	return seq, dueNs, to, ok
 }

@@ -60,14 +60,16 @@ type producer struct {
 	topic     int
 	topics    int // of the run
 	index     int // among all producers of the run
-	base      uint32
-	pool      pool
-	payload   payload
-	class     int // of all messages, from 1; 0: there are no classes
-	chooser   *chooser
-	run       uint32
-	startNs   int64   // of the schedule
-	nextSeq   []int64 // by partition; the pacer's
+	// place is that among the peers: the producers of its class, or all where there are none.
+	place, peers int64
+	base         uint32
+	pool         pool
+	payload      payload
+	class        int // of all messages, from 1; 0: there are no classes
+	chooser      *chooser
+	run          uint32
+	startNs      int64   // of the schedule
+	nextSeq      []int64 // by partition; the pacer's
 	// phase becomes that of the measured window with its first message, and measuredFrom
 	// is the sequence number of each partition's first measured one; the pacer's.
 	phase        measure.Phase
@@ -110,14 +112,18 @@ func (p *producer) unbound() *flight {
 	return f
 }
 
-// prepare does all work on a message that can be done before its due time.
-func (p *producer) prepare(f *flight, seq, ordinal, dueNs int64, phase measure.Phase) {
+// number returns the number of a message among those of all peers, from its number at the producer.
+func (p *producer) number(ordinal int64) int64 { return ordinal*p.peers + p.place }
+
+// prepare does all work on a message that can be done before its due time. ordinal is its number at
+// the producer.
+func (p *producer) prepare(f *flight, ordinal, dueNs int64, phase measure.Phase) {
 	if phase == measure.Measured && p.phase != phase {
 		p.phase = phase
 		copy(p.measuredFrom, p.nextSeq)
 	}
-	f.Key, f.Partition = p.chooser.choose(f.key[:], seq, p.index, ordinal, dueNs-p.startNs,
-		p.growth.partitions(dueNs, p.window))
+	f.Key, f.Partition = p.chooser.choose(f.key[:], p.number(ordinal), p.index, ordinal,
+		dueNs-p.startNs, p.growth.partitions(dueNs, p.window))
 	f.seq = p.nextSeq[f.Partition]
 	f.lane, f.dueNs, f.phase = f.Partition, dueNs, phase
 	lane := p.base + uint32(f.Partition)
@@ -242,13 +248,13 @@ func ClassSeries(w *workload.Workload, of result.Series) (all []result.Series) {
 }
 
 // classesOf returns the class of each producer of a topic; nil: there are no classes.
-func classesOf(w *workload.Workload) []uint8 {
+func classesOf(w *workload.Workload, topic int) []uint8 {
 	if len(w.Classes) == 0 {
 		return nil
 	}
 	all := make([]uint8, w.Producers)
 	for i := range all {
-		all[i] = uint8(w.ClassOf(i))
+		all[i] = uint8(w.ClassOf(topic, i))
 	}
 	return all
 }

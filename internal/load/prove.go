@@ -21,7 +21,7 @@ func Prove(
 	ctx context.Context, plan *Plan, workers []Worker, tell func(sentence string),
 ) (merged Readiness, err error) {
 	w, each := &plan.Workload, ""
-	all := w.Topics * w.Partitions * w.Subscriptions
+	all := w.AllPartitions() * w.Subscriptions
 	if w.Subscriptions > 1 {
 		each = fmt.Sprintf(", those of %d subscriptions counted each", w.Subscriptions)
 	}
@@ -99,12 +99,12 @@ func unproven(plan *Plan, r Readiness) (left lacks, partitions []int64) {
 		if s < len(r.Received) {
 			has = r.Received[s].Has()
 		}
-		for number := range int64(w.Topics * w.Partitions) {
+		for number := range int64(w.AllPartitions()) {
 			if has(number) {
 				continue
 			}
 			if left.count++; left.first == "" {
-				topic, partition := int(number)/w.Partitions, int(number)%w.Partitions
+				topic, partition := w.PartitionAt(int(number))
 				left.first = fmt.Sprintf("partition %d of topic %s, read by %s, "+
 					"has acknowledged a message that has not arrived",
 					partition, topics[topic].Name, Subscription(s))

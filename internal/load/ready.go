@@ -32,25 +32,25 @@ const (
 // readiness tracks, before the load begins, from which partitions each subscription has received a
 // message.
 type readiness struct {
-	partitions int      // of a topic
-	proofs     []*proof // by topic and subscription; none: only acknowledgements prove
-	missing    atomic.Int64
-	complete   chan struct{} // closed when the share's subscriptions have received everything
-	messages   atomic.Int64  // sent so far
-	begun      bool          // proofs of the whole share have been requested
+	proofs   []*proof // by topic and subscription; none: only acknowledgements prove
+	missing  atomic.Int64
+	complete chan struct{} // closed when the share's subscriptions have received everything
+	messages atomic.Int64  // sent so far
+	begun    bool          // proofs of the whole share have been requested
 }
 
 // proof records what one subscription has received of one topic.
 type proof struct {
-	of    *readiness
-	first uint32 // number of the topic's partition 0 among those of all topics
-	seen  []atomic.Uint64
+	of         *readiness
+	first      uint32 // number of the topic's partition 0 among those of all topics
+	partitions int    // of the topic
+	seen       []atomic.Uint64
 }
 
 // newReadiness returns a tracker with every partition unproven. A subscription that opens only
 // when the backlog is complete can receive nothing before.
 func newReadiness(w *workload.Workload) *readiness {
-	r := &readiness{partitions: w.Partitions, complete: make(chan struct{})}
+	r := &readiness{complete: make(chan struct{})}
 	if !draining(w) {
 		r.proofs = make([]*proof, w.Topics*w.Subscriptions)
 	}
@@ -60,15 +60,17 @@ func newReadiness(w *workload.Workload) *readiness {
 // proofOf returns the proof in which a subscription's consumers record their messages; nil: they
 // need no proof, for instance because the subscription is not one of the workload's own.
 func (e *Engine) proofOf(topic, subscription int) *proof {
-	n, r := e.plan.Workload.Subscriptions, e.readiness
+	w, r := &e.plan.Workload, e.readiness
+	n := w.Subscriptions
 	if r == nil || len(r.proofs) == 0 || subscription >= n {
 		return nil
 	}
 	at := &r.proofs[topic*n+subscription]
 	if *at == nil {
-		seen := make([]atomic.Uint64, (r.partitions+63)/64)
-		*at = &proof{of: r, first: uint32(topic * r.partitions), seen: seen}
-		r.missing.Add(int64(r.partitions))
+		partitions := w.KindOf(topic).Partitions
+		*at = &proof{of: r, first: uint32(w.PartitionsBefore(topic)), partitions: partitions,
+			seen: make([]atomic.Uint64, (partitions+63)/64)}
+		r.missing.Add(int64(partitions))
 	}
 	return *at
 }
@@ -77,7 +79,7 @@ func (e *Engine) proofOf(topic, subscription int) *proof {
 // call it.
 func (p *proof) arrived(number uint32) {
 	partition := int(number) - int(p.first)
-	if partition < 0 || partition >= p.of.partitions {
+	if partition < 0 || partition >= p.partitions {
 		return
 	}
 	bit := uint64(1) << (partition % 64)
@@ -117,15 +119,16 @@ func (e *Engine) proveAll(ctx context.Context, again []int64) error {
 		// partition of its own proves one again, so that no producer's first message is part of
 		// the load.
 		for own := range e.producers {
-			index := e.producerIndex(own) / w.Topics
-			lacking[own] = []int32{int32(index % w.Partitions)}
-			for p := index + w.Producers; p < w.Partitions; p += w.Producers {
+			topic, index := e.producers[own].topic, e.producerIndex(own)/w.Topics
+			partitions := e.topics[topic].Partitions
+			lacking[own] = []int32{int32(index % partitions)}
+			for p := index + w.Producers; p < partitions; p += w.Producers {
 				lacking[own] = append(lacking[own], int32(p))
 			}
 		}
 	}
 	for _, number := range again {
-		topic, partition := int(number)/w.Partitions, int(number)%w.Partitions
+		topic, partition := w.PartitionAt(int(number))
 		index := partition%w.Producers*w.Topics + topic
 		own := (index - e.first) / e.step
 		if own < len(e.producers) && index == e.producerIndex(own) {
@@ -160,7 +163,7 @@ func (e *Engine) prove(
 	w, producer := &e.plan.Workload, e.producerIndex(own)
 	p := &prover{
 		to: e.producers[own].system, run: e.plan.Run, index: producer,
-		first: uint32(producer % w.Topics * w.Partitions), acked: acked,
+		first: uint32(w.PartitionsBefore(producer % w.Topics)), acked: acked,
 		messages: &e.readiness.messages,
 	}
 	p.make(min(len(partitions), max(w.MaxInFlight, 1), proofsInFlight))

@@ -67,7 +67,7 @@ func (p *Plan) CheckReadiness(r *Readiness) error {
 			r.Messages, len(r.Received))
 	}
 	for _, set := range r.Received {
-		if n := int64(w.Topics) * int64(w.Partitions); set.End() > n {
+		if n := int64(w.AllPartitions()); set.End() > n {
 			return fmt.Errorf("a partition beyond the %d of the plan is proved", n)
 		}
 	}

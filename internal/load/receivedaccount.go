@@ -32,11 +32,10 @@ func (p *Plan) AccountBytes(c *Counters, limit int64) int64 {
 	n := min(most, float64(2*begun+ahead))
 	arrivals := min(most*float64(w.AllSubscriptions()), float64(2*(received+c.Read)+ahead))
 	producers := float64(w.Topics) * float64(w.Producers)
-	partitions := float64(w.MostPartitions())
-	lanes := producers * partitions
+	lanes := float64(w.LanesBefore(w.Topics))
 	consumers := float64(w.Topics) * float64(w.AllSubscriptions()) * float64(w.Consumers)
 	// A lane that a consumer knows has a message, and the pages up to its last one.
-	seen := min(consumers*float64(w.Producers)*partitions, arrivals)
+	seen := min(lanes*float64(w.AllSubscriptions())*float64(w.Consumers), arrivals)
 	pages := most/measure.PageBits*float64(w.AllSubscriptions())*float64(w.Consumers) + seen
 	bytes := fixed + oneAccount*(producers+consumers) +
 		oneError*(min(maxMerged, maxErrors*producers)+float64(len(w.Scaling)+1)) +
@@ -111,7 +110,7 @@ func (p *Plan) checkScaling(a *Account) error {
 }
 
 func (p *Plan) checkSent(all []measure.SentAccount) error {
-	w, partitions := &p.Workload, p.Workload.MostPartitions()
+	w := &p.Workload
 	seen := make(map[[2]int]bool, min(len(all), w.Topics*w.Producers))
 	most := p.messagesMost()
 	times := TimedMessages(w)
@@ -120,7 +119,7 @@ func (p *Plan) checkSent(all []measure.SentAccount) error {
 		s := &all[i]
 		at := [2]int{s.Topic, s.Producer}
 		if !within(s.Topic, w.Topics) || !within(s.Producer, w.Producers) ||
-			len(s.Lanes) != partitions || seen[at] {
+			len(s.Lanes) != w.KindOf(s.Topic).Most || seen[at] {
 			return fmt.Errorf("an account has producer %d of topic %d with %d lanes, which the "+
 				"plan does not have", s.Producer, s.Topic, len(s.Lanes))
 		}
@@ -193,7 +192,7 @@ func (p *Plan) checkArrived(all []measure.ArrivedAccount) error {
 
 // checkLanes checks what a consumer received.
 func (p *Plan) checkLanes(c *measure.ArrivedAccount) error {
-	lanes := p.Workload.Producers * p.Workload.MostPartitions()
+	lanes := p.Workload.Producers * p.Workload.KindOf(c.Topic).Most
 	before, most := -1, p.messagesMost()
 	var received int64
 	for _, l := range c.Lanes {

@@ -75,7 +75,7 @@ func deliverChanged(t *testing.T, change func(*system.Received)) result.Subscrip
 	p, to := e.producers[0], e.consumers[0]
 	for seq := range int64(10) {
 		f := p.fresh()
-		p.prepare(f, seq, seq, clock.Now(), measure.Measured)
+		p.prepare(f, seq, clock.Now(), measure.Measured)
 		p.send(f, clock.Now(), 0)
 		m := system.Received{Payload: f.Payload, Key: f.Key, Partition: f.Partition}
 		if seq == 5 {
@@ -104,7 +104,7 @@ func TestClassesHaveTheirKeys(t *testing.T) {
 		p, keys := e.producers[i], map[string]bool{}
 		for seq := range int64(10) {
 			f := p.fresh()
-			p.prepare(f, seq, seq, clock.Now(), measure.Measured)
+			p.prepare(f, seq, clock.Now(), measure.Measured)
 			keys[string(f.Key)] = true
 		}
 		if len(keys) != want || keys[""] != (want == 1) {

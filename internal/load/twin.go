@@ -95,7 +95,7 @@ func (t *twin) send(ownLagNs, nowNs int64, phase measure.Phase) {
 		t.producer.Unlock()
 		return
 	}
-	t.producer.prepare(f, int64(t.drawn), int64(t.drawn), nowNs-ownLagNs, phase)
+	t.producer.prepare(f, int64(t.drawn), nowNs-ownLagNs, phase)
 	t.producer.send(f, nowNs, 0)
 }
 

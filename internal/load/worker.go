@@ -80,8 +80,8 @@ type Plan struct {
 }
 
 // Share is a worker's part of the producers and consumers: the Worker-th of Workers even
-// parts. The zero Share is everything. Message i belongs to producer i mod n of all n
-// producers, so any division among workers adds up to the same schedule. Producers are dealt
+// parts. The zero Share is everything. The number of a message decides which producer sends it
+// (turns.go), so any division among workers adds up to the same schedule. Producers are dealt
 // out in turn, so all workers offer load at all times, also where a crowd of producers shares
 // a low rate. Consumers are dealt out in rows, so those of a subscription are on few workers.
 type Share struct {
@@ -120,11 +120,15 @@ func (p *Plan) Subscriptions() []string {
 func (p *Plan) Topics() []system.Topic {
 	topics := make([]system.Topic, p.Workload.Topics)
 	for i := range topics {
+		k := p.Workload.KindOf(i)
 		name := fmt.Sprintf("%s-%d", p.Prefix, i)
-		if p.Workload.Existing != nil {
+		switch {
+		case p.Workload.Existing != nil:
 			name = p.Workload.Existing[i]
+		case k.Class >= 0:
+			name = fmt.Sprintf("%s-%s-%d", p.Prefix, p.Workload.Classes[k.Class].Name, i-k.First)
 		}
-		topics[i] = system.Topic{Name: name, Partitions: p.Workload.Partitions}
+		topics[i] = system.Topic{Name: name, Partitions: k.Partitions}
 	}
 	return topics
 }

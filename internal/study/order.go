@@ -273,7 +273,7 @@ func lengthOf(c *Cell, job *bench.Job, scale Scale) time.Duration {
 		return time.Duration(scale.Search)
 	}
 	w := job.Workload
-	return w.Warmup + w.Duration + aroundRun + time.Duration(w.Topics*w.Partitions)*aroundTopic
+	return w.Warmup + w.Duration + aroundRun + time.Duration(w.AllPartitions())*aroundTopic
 }
 
 func diskOf(c *Cell, job *bench.Job, scale Scale) int64 {

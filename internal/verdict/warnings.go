@@ -161,9 +161,13 @@ func messageWarnings(all *list, r *result.Run) {
 func idleSentence(r *result.Run, subscription string, s result.Sharing) string {
 	out := fmt.Sprintf("%d of %d consumers of %s received nothing (fairness %.2f)", s.Idle,
 		s.Consumers, subscription, s.Fairness)
-	if r.System.PartitionsOwned && r.Load.Partitions < s.Consumers {
-		out += fmt.Sprintf(": each partition belongs to one consumer, and the topic has %s",
-			quantity.Count(int64(r.Load.Partitions)))
+	if least := r.Load.LeastPartitions(); r.System.PartitionsOwned && least < s.Consumers {
+		of := "the topic has"
+		if len(r.Load.TopicKinds) > 0 {
+			of = "some topics have"
+		}
+		out += fmt.Sprintf(": each partition belongs to one consumer, and %s %s", of,
+			quantity.Count(int64(least)))
 	}
 	return out
 }

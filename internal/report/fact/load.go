@@ -66,6 +66,29 @@ func Aim(l result.Load) string {
 	return ""
 }
 
+// Topics says how many topics there are, and how many partitions each of them has.
+func Topics(l result.Load) string {
+	kinds := l.TopicKinds
+	if len(kinds) == 0 {
+		kinds = []result.TopicKind{{Topics: l.Topics, Partitions: l.Partitions}}
+	}
+	var all []string
+	for _, k := range kinds {
+		one := TopicsOf(k)
+		if k.Class != "" {
+			one = document.Clean(k.Class) + ": " + one
+		}
+		all = append(all, one)
+	}
+	return strings.Join(all, ", ")
+}
+
+// TopicsOf says how many topics are of a kind, and how many partitions each of them has.
+func TopicsOf(k result.TopicKind) string {
+	return fmt.Sprintf("%s × %s", phrase.Plural(k.Topics, "topic", "topics"),
+		phrase.Plural(k.Partitions, "partition", "partitions"))
+}
+
 // Closed says how many sends a closed loop keeps in flight.
 func Closed(l result.Load) string {
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",

@@ -55,7 +55,7 @@ func StartupSteps(s result.Startup) (all []document.Fact) {
 func Startup(r *result.Run) string {
 	s, l := r.Startup, r.Load
 	clients := l.Topics * (l.Producers + l.Subscriptions*l.Consumers)
-	if s.TotalNs() == 0 || max(l.Topics*l.Partitions, clients) < crowd {
+	if s.TotalNs() == 0 || max(l.AllPartitions(), clients) < crowd {
 		return ""
 	}
 	var steps []string

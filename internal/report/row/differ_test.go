@@ -20,7 +20,7 @@ func TestEveryFieldOfALoadIsShownWhereItDiffers(t *testing.T) {
 		return &result.Saved{Run: result.Run{SchemaVersion: result.SchemaVersion, Load: result.Load{
 			Segments: []result.Segment{{From: 100, To: 200, Seconds: 3},
 				{From: 400, To: 500, Seconds: 6}},
-			Backlog: "{for: 10s}", Handling: &result.Handling{Time: "5ms"},
+			TopicKinds: []result.TopicKind{{Class: "order"}}, Backlog: "{for: 10s}", Handling: &result.Handling{Time: "5ms"},
 			Closed: &result.Closed{InFlight: 1, BatchLeast: 1, BatchMost: 2},
 		}}}
 	}

@@ -275,8 +275,7 @@ func metaWords(r *result.Run) []string {
 	out = append(out, fact.Model(l)...)
 	if l.Topics > 0 {
 		out = append(out,
-			fmt.Sprintf("%s × %s", phrase.Plural(l.Topics, "topic", "topics"),
-				phrase.Plural(l.Partitions, "partition", "partitions")),
+			fact.Topics(l),
 			phrase.Plural(l.Topics*l.Producers, "producer", "producers"))
 		if len(l.Existing) > 0 {
 			out[len(out)-2] += " that existed before: " +

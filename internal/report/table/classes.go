@@ -2,6 +2,7 @@ package table
 
 import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -15,10 +16,17 @@ func Classes(r *result.Run) document.Table {
 			"Acknowledged and lost have the warm-up too; lost is the sum of all subscriptions.",
 		Head: document.Heads("size", "rate", "publish p50", "p99",
 			"end-to-end p50", "p99", "acknowledged", "lost")}
-	for _, c := range r.Classes {
-		t.Add(c.Name, quantity.Bytes(c.MessageBytes), phrase.Rate(c.AckedRate),
+	if len(r.Load.TopicKinds) > 0 {
+		t.Head = append(document.Heads("topics"), t.Head...)
+	}
+	for i, c := range r.Classes {
+		var values []string
+		if i < len(r.Load.TopicKinds) {
+			values = []string{fact.TopicsOf(r.Load.TopicKinds[i])}
+		}
+		t.Add(c.Name, append(values, quantity.Bytes(c.MessageBytes), phrase.Rate(c.AckedRate),
 			latency.At(c.Publish, 50), latency.At(c.Publish, 99), latency.At(c.EndToEnd, 50),
-			latency.At(c.EndToEnd, 99), quantity.Count(c.Acked), quantity.Count(c.Lost))
+			latency.At(c.EndToEnd, 99), quantity.Count(c.Acked), quantity.Count(c.Lost))...)
 	}
 	return t
 }
