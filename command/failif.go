@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/versus"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -30,7 +32,14 @@ func (f *failIf) gates() ([]compare.Gate, error) {
 
 // objectivesOf returns the gates of a workload's objectives.
 func objectivesOf(w *workload.Workload) ([]compare.Gate, error) {
-	return readGates("objectives of workload "+w.Name, w.Objectives, compare.ParseObjective)
+	return readGates("objectives of workload "+w.Name, w.Objectives,
+		func(text string) (compare.Gate, error) {
+			g, err := compare.ParseObjective(text)
+			if class := g.Figure.Class; err == nil && class != "" && !w.HasClass(class) {
+				err = fmt.Errorf("%s: the workload has no class %s", g.Text, strict.Shorten(class))
+			}
+			return g, err
+		})
 }
 
 // passes judges the gates and the objectives of the runs' workload over finished runs, and prints

@@ -30,7 +30,7 @@ func (w without) share() float64 {
 // withoutLatency counts the messages of a side that have no latency of a series.
 func withoutLatency(s Side, series result.Series) (w without) {
 	for _, r := range s.Runs {
-		l := r.Run.Summary.Series(series)
+		l := r.Run.Latency(series)
 		m := l.Missing
 		if c := r.Run.Counters; r.Run.Lacks() && series == result.Publish {
 			// Its percentiles leave these out, so they matter even more.

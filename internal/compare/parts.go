@@ -211,7 +211,7 @@ func (p *parts) each(percentile float64) []float64 {
 func addMissing(
 	s *result.Saved, series result.Series, g *groups, starts []int64,
 ) (bound int64) {
-	missing := s.Run.Summary.Series(series).Missing
+	missing := s.Run.Latency(series).Missing
 	if missing.Total() == 0 || len(starts) == 0 {
 		return math.MaxInt64
 	}

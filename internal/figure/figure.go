@@ -25,6 +25,8 @@ type Figure struct {
 	// one of the latency, such as its greatest value.
 	Series     result.Series
 	Percentile float64
+	// Class is the class of messages that the figure is of; empty: all messages.
+	Class string
 
 	of func(*result.Run) (Span, bool) // nil: of a search
 }
@@ -80,7 +82,7 @@ func All() []Figure {
 // OfRuns returns the figures of runs.
 func OfRuns() []Figure { return slices.DeleteFunc(All(), Figure.OfSearch) }
 
-// Find returns a figure by its name. The error lists valid names.
+// Find returns a figure by its name, those of classes of messages too. The error lists valid names.
 func Find(name string) (Figure, error) {
 	all := All()
 	var names, plain []string
@@ -92,6 +94,9 @@ func Find(name string) (Figure, error) {
 		if f.Percentile == 0 {
 			plain = append(plain, f.Name)
 		}
+	}
+	if f, ok := ofClass(name); ok {
+		return f, nil
 	}
 	series, rest, dotted := strings.Cut(name, ".")
 	for _, s := range SeriesNames {
@@ -161,20 +166,11 @@ func latencies() (out []Figure) {
 			name := "p" + strconv.FormatFloat(p, 'f', -1, 64)
 			out = append(out, Figure{Name: s.Name + "." + name, Title: s.Title + " " + name,
 				Unit: Nanoseconds, Means: means[s.Series], Series: s.Series, Percentile: p,
-				of: func(r *result.Run) (Span, bool) {
-					point, ok := r.Summary.Series(s.Series).Point(p)
-					return SpanOf(point), ok
-				}})
+				of: latencySpan(s.Series, p)})
 		}
 		out = append(out, Figure{Name: s.Name + ".max",
 			Title: "greatest " + s.Title + " latency", Unit: Nanoseconds,
-			Means: means[s.Series], Series: s.Series,
-			of: func(r *result.Run) (Span, bool) {
-				l := r.Summary.Series(s.Series)
-				ns, bound := l.Worst()
-				return SpanOf(result.Percentile{LatencyNs: ns, Bound: bound}),
-					l.Count+l.Missing.Total() > 0
-			}})
+			Means: means[s.Series], Series: s.Series, of: latencySpan(s.Series, 0)})
 	}
 	return out
 }

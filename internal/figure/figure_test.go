@@ -147,3 +147,40 @@ func TestRatesThatNobodyRecorded(t *testing.T) {
 		t.Error("a rate that was recorded is unknown")
 	}
 }
+
+// Each class of messages has latencies, a rate and a loss of its own.
+func TestFiguresOfClasses(t *testing.T) {
+	r := &result.Run{Classes: []result.Class{{Name: "event"}, {Name: "order", AckedRate: 200,
+		Lost:     3,
+		Publish:  result.Latency{Count: 9, MaxNs: 5e6},
+		EndToEnd: result.Latency{Count: 9, MaxNs: 7e6}}}}
+	for name, want := range map[string]float64{"order.publish.max": 5e6, "order.e2e.max": 7e6,
+		"order.rate": 200, "order.lost": 3, "event.lost": 0} {
+		f, err := Find(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if v, known := f.Value(r); !known || v != want || f.Name != name || f.Class == "" {
+			t.Errorf("%s is %v, %v, of %q", name, v, known, f.Class)
+		}
+	}
+	f, err := Find("order.publish.p99")
+	if err != nil || f.Series != "publish_of_order" || f.Percentile != 99 ||
+		f.Title != "publish p99 of order" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for _, name := range []string{"other.rate", "other.lost", "other.publish.p99"} {
+		if f, err := Find(name); err != nil {
+			t.Error(err)
+		} else if v, known := f.Value(r); known {
+			t.Errorf("%s of a run without the class is %v", name, v)
+		}
+	}
+	for _, name := range []string{"order.send.p99", "order.cpu", "order.publish.99", "Order.rate",
+		".rate", "order"} {
+		if _, err := Find(name); err == nil {
+			t.Errorf("%s is a figure", name)
+		}
+	}
+}

@@ -72,6 +72,11 @@ var (
 	endToEndDesc = desc("end_to_end_latency_seconds", "End-to-end latency, from due to first "+
 		"received, of messages due in the measured window. Messages that were never received are "+
 		"beyond all bounds once the run has ended.")
+	ofClass          = " The same of the messages of one class."
+	classPublishDesc = desc("class_publish_latency_seconds", "Publish latency, from due to "+
+		"acknowledged."+ofClass, "class")
+	classEndToEndDesc = desc("class_end_to_end_latency_seconds", "End-to-end latency, from due to "+
+		"first received."+ofClass, "class")
 	eventsDesc = desc("messages_total", "Messages by what happened to them, warm-up and drain "+
 		"included: scheduled, sent, acked, failed, received by all subscriptions.", "event")
 	inFlightDesc = desc("in_flight_messages", "Messages handed over and not answered.")
@@ -93,7 +98,8 @@ var (
 
 // Describe sends the descriptions of all metrics.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{publishDesc, endToEndDesc, eventsDesc, inFlightDesc,
+	for _, d := range []*prometheus.Desc{publishDesc, endToEndDesc, classPublishDesc,
+		classEndToEndDesc, eventsDesc, inFlightDesc,
 		backlogDesc, rateDesc, accountDesc, verdictDesc, infoDesc, startedDesc, leftOutDesc} {
 		out <- d
 	}
@@ -171,13 +177,11 @@ func (c *Collector) send(out chan<- prometheus.Metric, f Found, r *run) {
 	h := r.head
 	s := sender{out: out, about: []string{f.Name, h.Name, h.System.Name, h.Load.Workload,
 		strconv.Itoa(max(h.Durability.Level, 0))}}
-	for _, series := range []struct {
-		of   result.Series
-		desc *prometheus.Desc
-	}{{result.Publish, publishDesc}, {result.EndToEnd, endToEndDesc}} {
-		m, err := r.tally(series.of).metric(series.desc, r.missing(series.of), h.StartedAt,
-			!c.options.ClassicOnly, s.labels(nil))
-		s.send(m, err, series.desc)
+	for series, t := range r.tallies {
+		d, own := descOf(series)
+		m, err := t.metric(d, r.missing(series), h.StartedAt, !c.options.ClassicOnly,
+			s.labels(own))
+		s.send(m, err, d)
 	}
 	for _, e := range r.events() {
 		m, err := prometheus.NewConstMetricWithCreatedTimestamp(eventsDesc,
@@ -194,6 +198,20 @@ func (c *Collector) send(out chan<- prometheus.Metric, f Found, r *run) {
 	if r.ended() {
 		s.account(h)
 	}
+}
+
+// descOf describes the latencies of a series, and returns the values of their own labels.
+func descOf(series result.Series) (d *prometheus.Desc, own []string) {
+	of, class := result.ClassOf(series)
+	switch {
+	case class == "" && of == result.Publish:
+		return publishDesc, nil
+	case class == "":
+		return endToEndDesc, nil
+	case of == result.Publish:
+		return classPublishDesc, []string{class}
+	}
+	return classEndToEndDesc, []string{class}
 }
 
 // sender sends the metrics of one run.

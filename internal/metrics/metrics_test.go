@@ -37,7 +37,8 @@ func writer(t *testing.T, root, id string) (*result.Writer, *result.Run) {
 func interval(t *testing.T, w *result.Writer, run *result.Run, n int64) {
 	t.Helper()
 	var all []*hdr.Histogram
-	for _, tag := range []string{"publish", "end_to_end", "send", "warmup.publish"} {
+	for _, tag := range []string{"publish", "end_to_end", "send", "warmup.publish",
+		"publish_of_order", "end_to_end_of_order", "warmup.publish_of_order", "publish_of_"} {
 		h := result.NewHistogram()
 		for i := range int64(1000) {
 			if err := h.RecordValue((i + 1) * 10_000); err != nil {
@@ -66,6 +67,8 @@ func closed(t *testing.T, w *result.Writer, run *result.Run) {
 	run.Verdicts = []result.Verdict{{Name: "loss", Outcome: result.Broken}}
 	run.Summary.Latency = []result.Latency{{Series: result.Publish,
 		Missing: result.Missing{Unanswered: 30}}}
+	run.Classes = []result.Class{{Name: "order",
+		Publish: result.Latency{Missing: result.Missing{Unsent: 5}}}}
 	if err := w.Close(run); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +142,12 @@ func TestARunIsShownWhileItIsWritten(t *testing.T) {
 	}
 	if !math.IsInf(publish.GetSampleSum(), 1) {
 		t.Error("messages without a latency have a finite sum")
+	}
+	for name, want := range map[string]uint64{"class_publish_latency_seconds order": 2005,
+		"class_end_to_end_latency_seconds order": 2000} {
+		if got := g[name].GetHistogram().GetSampleCount(); got != want {
+			t.Errorf("%s has %d messages, want %d", name, got, want)
+		}
 	}
 	e2e := g["end_to_end_latency_seconds"].GetHistogram()
 	if got := e2e.GetSampleSum(); math.Abs(got-2*10.01*0.5*1000/1000) > 0.001*got*10 {

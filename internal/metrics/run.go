@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // run is the part of a run that was read so far.
@@ -14,13 +15,18 @@ type run struct {
 	follow *result.Follower
 	seen   bool // in the present scrape
 
-	publish, endToEnd *tally          // of messages due in the measured window
-	sum               result.Interval // the messages of all intervals
-	last              result.Interval
+	// tallies are of messages due in the measured window: of all, and of each class.
+	tallies map[result.Series]*tally
+	sum     result.Interval // the messages of all intervals
+	last    result.Interval
 }
 
+// mostTallies bounds the series of a run: those of all messages, and of the classes.
+const mostTallies = 2 * (1 + workload.MaxClasses)
+
 func newRun(dir string) *run {
-	return &run{follow: result.Follow(dir), publish: newTally(), endToEnd: newTally()}
+	return &run{follow: result.Follow(dir), tallies: map[result.Series]*tally{
+		result.Publish: newTally(), result.EndToEnd: newTally()}}
 }
 
 // read reads the lines written since the last scrape. It skips a line that cannot be read: reports
@@ -40,20 +46,19 @@ func (r *run) read(dir string) error {
 		r.last = i
 	})
 	_ = r.follow.Latency(shown, func(l result.IntervalLatency) {
-		r.tally(l.Series).add(l.Histogram)
+		if r.tallies[l.Series] == nil && len(r.tallies) < mostTallies {
+			r.tallies[l.Series] = newTally()
+		}
+		if t := r.tallies[l.Series]; t != nil {
+			t.add(l.Histogram)
+		}
 	})
 	return nil
 }
 
 func shown(series result.Series, warmup bool) bool {
-	return !warmup && (series == result.Publish || series == result.EndToEnd)
-}
-
-func (r *run) tally(series result.Series) *tally {
-	if series == result.Publish {
-		return r.publish
-	}
-	return r.endToEnd
+	of, _ := result.ClassOf(series)
+	return !warmup && (of == result.Publish || of == result.EndToEnd)
 }
 
 // ended reports whether the run has its account.
@@ -64,7 +69,7 @@ func (r *run) missing(series result.Series) uint64 {
 	if !r.ended() {
 		return 0
 	}
-	return uint64(max(0, r.head.Summary.Series(series).Missing.Total()))
+	return uint64(max(0, r.head.Latency(series).Missing.Total()))
 }
 
 // endedAt returns when a run ended, or when its process last wrote its state.
