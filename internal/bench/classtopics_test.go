@@ -14,11 +14,12 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
+	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// postmark is a system that notes what comes to each topic, and drops every tenth message of the
-// topics of one class on its way to consumers.
+// postmark is a system that notes what comes to each topic, and drops the first 200 messages of the
+// last partitions of one class's topics on their way to consumers.
 type postmark struct {
 	*sim.System
 	drops string // a part of the topics' names
@@ -55,9 +56,8 @@ func (m *marking) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 			return
 		}
 		m.mu.Lock()
-		sizes := m.sizes[o.Topic.Name]
-		sizes[len(r.Payload)]++
-		drop := strings.Contains(o.Topic.Name, m.drops) && sizes[len(r.Payload)]%10 == 0
+		m.sizes[o.Topic.Name][len(r.Payload)]++
+		drop := strings.Contains(o.Topic.Name, m.drops) && r.Partition == 5 && m.dropped < 200
 		if drop {
 			m.dropped++
 		}
@@ -69,13 +69,88 @@ func (m *marking) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (s
 	return m.Cluster.OpenConsumer(ctx, o)
 }
 
+// unlike returns a workload of two topics with 12 partitions and eight with 4.
+func unlike(t *testing.T, more string) *workload.Workload {
+	t.Helper()
+	w, err := workload.Parse("w.yaml", []byte("{warmup: 0s, duration: 1s, durability: 4, load: "+
+		"{rate: 1k/s}, "+more+"classes: [{name: order, share: 20%, size: 10KB, topics: 2, "+
+		"partitions: 12}, {name: event, share: 80%, size: 1KB, topics: 8}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// charged is a system whose provider charges for partitions and for bytes.
+type charged struct {
+	*sim.System
+	asked *[]system.Expected
+}
+
+func (c charged) Describe() system.Description {
+	d := c.System.Describe()
+	d.EstimateBill = func(_ system.Settings, _ *target.Target, l system.Expected) (system.Bill,
+		bool) {
+		*c.asked = append(*c.asked, l)
+		return system.Bill{Requests: int64(l.Topics * l.Partitions),
+			USD: float64(l.Messages * l.MessageBytes), Price: "a price"}, true
+	}
+	return d
+}
+
+// A run's bill is the sum over the kinds of its topics, and its memory follows from all lanes.
+func TestEstimatesOfTopicsOfClasses(t *testing.T) {
+	w := unlike(t, "")
+	s := sim.New(clock.Timers(), nil)
+	job := jobOn(t, s, t.TempDir(), w, nil)
+	var asked []system.Expected
+	job.System = charged{s, &asked}
+	b, charges := job.EstimateBill()
+	if !charges || b.Requests != 2*12+8*4 || b.USD != 200*10<<10+800<<10 || len(asked) != 2 ||
+		asked[0].Topics != 2 || asked[1].Messages != 800 {
+		t.Errorf("%+v, %v, asked for %+v", b, charges, asked)
+	}
+	memory := func(order, event int) int64 {
+		w.Classes[0].Partitions, w.Classes[1].Partitions = order, event
+		return job.Estimate().MemoryBytes
+	}
+	if got, least, most := memory(12, 4), memory(4, 4), memory(12, 12); got <= least ||
+		got-least >= most-got {
+		t.Errorf("%d bytes of memory, with 4 partitions %d and with 12 %d", got, least, most)
+	}
+}
+
+// An audit asks for the partitions that each topic has, and for no others.
+func TestAuditOfTopicsOfClasses(t *testing.T) {
+	w := unlike(t, "audit: true, ")
+	runs := t.TempDir()
+	var dir string
+	synctest.Test(t, func(t *testing.T) {
+		forgets := amnesiac{System: sim.New(clock.Timers(), nil), gone: map[int]bool{3: true,
+			5: true}}
+		job := jobOn(t, forgets.System, runs, w, nil)
+		job.System, job.Idle = forgets, time.Second
+		var err error
+		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	s, err := result.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Run.Ledger.GonePartitions; n != 10+2 {
+		t.Errorf("%d partitions are gone, want the fourth of ten topics and the sixth of two", n)
+	}
+}
+
 // Each class's rate and size arrive on its own topics and on no others, its account is exact, and
 // what is lost on its topics is lost to it alone.
 func TestTruthOfTopicsOfClasses(t *testing.T) {
 	w, err := workload.Parse("w.yaml", []byte("{producers: 3, consumers: 2, warmup: 0s, "+
-		"duration: 10s, durability: 4, load: {rate: 1k/s}, keys: random, classes: [{name: order, "+
-		"share: 20%, size: 2000B, topics: 2, partitions: 6}, {name: event, share: 75%, size: "+
-		"200B, topics: 3, keys: none}, {name: audit, share: 5%, size: 64B, topics: 1, "+
+		"duration: 10s, durability: 4, load: {rate: 1k/s}, keys: random, classes: [{name: event, "+
+		"share: 75%, size: 200B, topics: 3, keys: none}, {name: order, share: 20%, size: 2000B, "+
+		"topics: 2, partitions: 6}, {name: audit, share: 5%, size: 64B, topics: 1, "+
 		"partitions: 1}]}"))
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +191,7 @@ func TestTruthOfTopicsOfClasses(t *testing.T) {
 
 func checkClasses(t *testing.T, r *result.Run, dropped int64) {
 	t.Helper()
-	acked := []int64{2000, 7500, 500}
+	acked := []int64{7500, 2000, 500}
 	if len(r.Classes) != len(acked) || dropped != 200 || r.Counters.Scheduled != 10_000 {
 		t.Fatalf("%+v, %d dropped of %d", r.Classes, dropped, r.Counters.Scheduled)
 	}
@@ -136,8 +211,8 @@ func checkClasses(t *testing.T, r *result.Run, dropped int64) {
 		t.Errorf("%+v", l)
 	}
 	for _, lost := range l.LostRanges {
-		if !strings.Contains(lost.Topic, "-order-") {
-			t.Errorf("lost on %s", lost.Topic)
+		if !strings.Contains(lost.Topic, "-order-") || lost.Producer >= 3 || lost.Partition != 5 {
+			t.Errorf("lost: %+v", lost)
 		}
 	}
 }

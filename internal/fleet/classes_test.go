@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -52,6 +53,11 @@ func TestManyWorkersDivideTopicsOfClasses(t *testing.T) {
 			if one.Scheduled == 0 || one.Received == 0 {
 				t.Errorf("worker %s had nothing to do: %+v", one.Name, one)
 			}
+		}
+		// A gauge sends the mixture of the classes: a closed loop has none.
+		if rate, err := bench.Gauge(t.Context(), job, time.Second, silent{}); err != nil ||
+			rate < 1000 {
+			t.Errorf("%d workers gauge %v/s: %v", workers, rate, err)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

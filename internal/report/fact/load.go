@@ -76,11 +76,11 @@ func Topics(l result.Load) string {
 	for _, k := range kinds {
 		one := TopicsOf(k)
 		if k.Class != "" {
-			one = document.Clean(k.Class) + ": " + one
+			one += " of " + document.Clean(k.Class)
 		}
 		all = append(all, one)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, " + ")
 }
 
 // TopicsOf says how many topics are of a kind, and how many partitions each of them has.
