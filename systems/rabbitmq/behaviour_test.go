@@ -125,9 +125,9 @@ func TestFailedWrite(t *testing.T) {
 	topic := systemtest.Topic(t, c, "unwritten", 1)
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	w := p.(*producer).publishers[0].wire.Load()
-	w.writing.Lock()
+	w.flushing.Lock()
 	w.broken = true
-	w.writing.Unlock()
+	w.flushing.Unlock()
 	for i := range 10 {
 		m := systemtest.NewTestMessage(fmt.Sprint(i))
 		p.Send(&m.Message)

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
@@ -230,9 +227,14 @@ func (r *reader) retry(t *tap, attempt func() (received bool, err error)) {
 type consumer struct {
 	*reader
 	linking sync.Mutex // guards the following fields, and opening a connection
-	conn    *amqp.Connection
-	wire    *wire // of conn
-	number  int   // of the endpoint
+	link    *link
+	number  int // of the endpoint
+}
+
+// link is a connection of a consumer. The goroutine that reads it handles the messages.
+type link struct {
+	*wire
+	waiting []*flow // that have messages to acknowledge; only the goroutine that reads uses it
 }
 
 // OpenConsumer creates the subscription's missing queues, and begins to receive the queues that no
@@ -278,197 +280,50 @@ func (c *cluster) placeSubscription(ctx context.Context, t system.Topic,
 
 func (r *consumer) assign(partition int) { r.receive(partition, r.consume) }
 
-// link returns a live connection.
-func (r *consumer) link() (*amqp.Connection, *wire, error) {
+// linked returns a live connection.
+func (r *consumer) linked() (*link, error) {
 	r.linking.Lock()
 	defer r.linking.Unlock()
-	if r.conn != nil && !r.conn.IsClosed() {
-		return r.conn, r.wire, nil
+	if r.link != nil && !r.link.conn.IsClosed() {
+		return r.link, nil
 	}
-	w := newWire(nil)
-	w.heard = w.flush
-	conn, err := r.of.dialer.dialOn(r.life, r.number, "plimsoll consumer of "+
-		r.Options.Topic.Name, w)
+	l := &link{}
+	l.wire = newWire(l.acknowledge)
+	err := r.of.dialer.connect(r.life, r.number, "plimsoll consumer of "+r.Options.Topic.Name,
+		l.wire)
 	r.number++ // the endpoint of the next attempt
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r.conn, r.wire = conn, w
-	return conn, w, nil
+	r.link = l
+	return l, nil
+}
+
+// acknowledge sends the acknowledgements of messages that arrived together.
+func (l *link) acknowledge() {
+	for _, f := range l.waiting {
+		f.rest()
+	}
+	l.waiting = l.waiting[:0]
+	_ = l.send() // Read reports it
 }
 
 // consume receives a queue until the channel ends.
 func (r *consumer) consume(t *tap) (received bool, err error) {
-	conn, wire, err := r.link()
+	l, err := r.linked()
 	if err != nil {
 		return false, err
 	}
-	stop := guard(r.life, conn)
-	ch, err := conn.Channel()
-	if err == nil && !r.early {
-		err = ch.Qos(int(r.of.cfg.Count(setPrefetch)), 0, false)
-	}
-	var deliveries <-chan amqp.Delivery
-	tag := queueName(r.Options.Topic, r.Options.Subscription, t.partition)
-	if err == nil {
-		deliveries, err = ch.Consume(tag, tag, r.early, false, false, false, nil)
-	}
-	stop()
-	if err != nil {
-		if ch != nil {
-			_ = ch.Close() // its error adds nothing to err
-		}
-		return false, fmt.Errorf("receive queue %s: %w", tag, err)
+	f := &flow{r: r, t: t, link: l,
+		tag:   queueName(r.Options.Topic, r.Options.Subscription, t.partition),
+		delay: r.of.cfg.Duration(setAckDelay), batch: int(r.of.cfg.Count(setAckBatch))}
+	if err := f.begin(); err != nil {
+		return false, fmt.Errorf("receive queue %s: %w", f.tag, err)
 	}
 	t.begun()
-	f := &flow{r: r, t: t, channel: ch, wire: wire, deliveries: deliveries, tag: tag,
-		delay: r.of.cfg.Duration(setAckDelay), batch: int(r.of.cfg.Count(setAckBatch))}
-	over := make(chan struct{})
-	go f.watch(conn, over)
-	f.run()
-	close(over)
-	_ = ch.Close() // handled messages are acknowledged as far as possible
-	return true, fmt.Errorf("queue %s: the server ended the consumer", tag)
-}
-
-// slowHandling is the time from which on the handling of a message is slow: its acknowledgement is
-// not kept back, because the next message may be as slow.
-const slowHandling = 100 * time.Microsecond
-
-// flow holds the deliveries of a basic.consume.
-type flow struct {
-	r          *consumer
-	t          *tap
-	channel    *amqp.Channel
-	wire       *wire
-	deliveries <-chan amqp.Delivery
-	tag        string
-	delay      time.Duration // ack_delay
-	batch      int           // ack_batch
-	heard      atomic.Bool   // a message came since watch looked
-	last       uint64        // delivery tag of the last message handled
-	pending    int           // messages handled and not acknowledged
-	overdue    *time.Timer   // runs while messages are pending and ack_delay is not 0
-}
-
-// lookEvery is how often a consumer that receives nothing looks for its queue.
-const lookEvery = 30 * time.Second
-
-// watch closes the channel when the queue was deleted, until the flow is over: servers tell the
-// consumers of a quorum queue nothing then. A request that is not answered ends with the
-// connection.
-func (f *flow) watch(conn *amqp.Connection, over <-chan struct{}) {
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-over:
-			return
-		case <-ticker.C:
-		}
-		if !f.heard.Swap(false) && isMissing(conn, f.tag) {
-			_ = f.channel.Close() // fails if it is closed already
-			return
-		}
-	}
-}
-
-// run handles deliveries. It acknowledges when a batch is full, and ack_delay after the batch's
-// first message when no message waits. Acknowledgements of messages that arrive together are sent
-// together, when the library has read all that has arrived.
-func (f *flow) run() {
-	f.overdue = time.NewTimer(time.Hour)
-	f.overdue.Stop()
-	defer f.wire.flush()
-	defer f.acknowledge()
-	leave := f.t.leave
-	for {
-		var d amqp.Delivery
-		var is bool
-		select {
-		case d, is = <-f.deliveries:
-		default:
-			if f.delay == 0 {
-				f.acknowledge()
-			}
-			if f.wire.waiting.Load() { // else it flushes when it begins to wait
-				f.wire.flush()
-			}
-			select {
-			case d, is = <-f.deliveries:
-			case <-f.overdue.C:
-				f.acknowledge()
-				continue // no message waits, so this flushes
-			case <-leave:
-				// Messages that have arrived are handled below, until the library closes
-				// deliveries.
-				leave = nil
-				if f.channel.Cancel(f.tag, false) != nil {
-					return
-				}
-				continue
-			case <-f.r.life.Done():
-				return
-			}
-		}
-		if !is {
-			return
-		}
-		began := time.Now()
-		handled, back := f.take(d)
-		if !handled {
-			return
-		}
-		if f.r.early {
-			continue
-		}
-		f.keep(time.Since(began))
-		if back {
-			f.acknowledge() // an acknowledgement counts for all messages before it
-			_ = f.channel.Nack(d.DeliveryTag, false, true)
-			continue
-		}
-		f.last = d.DeliveryTag
-		f.handled()
-	}
-}
-
-// take hands over a message. The queue is its partition, and it carries no key.
-func (f *flow) take(d amqp.Delivery) (handled, back bool) {
-	if !f.heard.Load() {
-		f.heard.Store(true)
-	}
-	return f.r.take(system.Received{Payload: d.Body, Partition: int32(f.t.partition)})
-}
-
-// keep lets the wire keep the next acknowledgements back, unless the last message took long.
-func (f *flow) keep(took time.Duration) {
-	if took < slowHandling {
-		f.wire.gather()
-		return
-	}
-	f.wire.flush()
-}
-
-// handled counts a message, and acknowledges a full batch.
-func (f *flow) handled() {
-	f.pending++
-	switch {
-	case f.pending >= f.batch:
-		f.acknowledge()
-	case f.pending == 1 && f.delay > 0:
-		f.overdue.Reset(f.delay)
-	}
-}
-
-// acknowledge acknowledges all messages that were handled. If the acknowledgement does not reach
-// the server, the server redelivers them, as it must.
-func (f *flow) acknowledge() {
-	if f.pending > 0 {
-		_ = f.channel.Ack(f.last, true)
-		f.pending = 0
-		f.overdue.Stop()
-	}
+	f.await()
+	f.end()
+	return true, fmt.Errorf("queue %s: the server ended the consumer", f.tag)
 }
 
 // Close stops receiving, acknowledges handled messages, and leaves the queues to other consumers.
@@ -481,10 +336,14 @@ func (r *consumer) Close(ctx context.Context) error {
 func (r *consumer) close(ctx context.Context) error {
 	err := r.stop(ctx)
 	r.linking.Lock()
-	conn := r.conn
+	l := r.link
 	r.linking.Unlock()
-	if conn != nil {
-		err = errors.Join(err, hangUp(ctx, conn))
+	switch {
+	case l == nil:
+	case err != nil:
+		_ = l.Close() // no farewell: the goroutine that would read the answer handles a message
+	default:
+		err = hangUp(ctx, l.conn)
 	}
 	r.group.quit(r)
 	return err

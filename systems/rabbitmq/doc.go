@@ -27,13 +27,14 @@
 // # Producers
 //
 // Each producer has connections of its own, one by default, and publishes with the
-// mandatory flag. A message that is returned or refused (basic.nack) is a failure. The producer
-// reads confirms as they arrive. The library reports them in the order of publishing, so that a
-// slow queue would add to the latency of the others.
+// mandatory flag. A message that is returned or refused (basic.nack) is a failure.
 //
-// The library writes each message and each acknowledgement to the network by itself. Those that
-// are due together leave together: the messages between Gather and Flush, and the
-// acknowledgements of deliveries that arrived together (wire.go). The bytes are the same.
+// Messages, their confirms and their acknowledgements are written and read below the library
+// (wire.go), on its connections and channels, because it allocates and wakes several goroutines for
+// each of them. It has everything else. The goroutine that reads a connection handles what arrives,
+// so while a consumer handles a message, answers on its connection wait. The messages between
+// Gather and Flush leave together, and so do the acknowledgements of deliveries that arrived
+// together.
 //
 // When a connection is lost, producers and consumers continue at another endpoint, and
 // unconfirmed messages end with an unknown outcome. When the server blocks producers

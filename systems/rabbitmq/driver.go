@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -230,7 +229,6 @@ func refuseReturns(s system.Settings) string {
 
 const (
 	connectWithin = 8 * time.Second // the contract allows ten
-	dialWithin    = 3 * time.Second
 	askWithin     = 10 * time.Second
 	// closeGrace is the most time that closing takes beyond its bound, for work that must be done.
 	closeGrace = time.Second
@@ -258,58 +256,43 @@ type dialer struct{ system.Options }
 
 // dial connects to the endpoint with a number, modulo their count.
 func (d dialer) dial(ctx context.Context, number int, name string) (*amqp.Connection, error) {
-	return d.dialOn(ctx, number, name, newWire(nil))
+	w := newWire(nil)
+	err := d.connect(ctx, number, name, w)
+	return w.conn, err
 }
 
-// dialOn connects as dial does, on a new wire of the caller. The wire's function is called each
-// time before the library waits for the server, when it has processed everything received so far.
-func (d dialer) dialOn(
-	ctx context.Context, number int, name string, w *wire,
-) (*amqp.Connection, error) {
+// connect connects as dial does, on a new wire of the caller.
+func (d dialer) connect(ctx context.Context, number int, name string, w *wire) error {
 	endpoint := d.Endpoints[number%len(d.Endpoints)]
-	heartbeat := d.Settings.Duration(setHeartbeat)
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	properties := amqp.NewConnectionProperties()
 	properties.SetClientConnectionName(name)
-	scheme := "amqp"
 	config := amqp.Config{
-		Vhost: d.Settings.Text(setVhost), Heartbeat: heartbeat, Properties: properties,
-		Locale: "en_US", SASL: []amqp.Authentication{
+		Vhost: d.Settings.Text(setVhost), Heartbeat: d.Settings.Duration(setHeartbeat),
+		FrameSize: frameMost, Properties: properties, Locale: "en_US",
+		SASL: []amqp.Authentication{
 			&amqp.PlainAuth{Username: d.Credentials.User, Password: d.Credentials.Password},
-		},
-		Dial: func(network, _ string) (net.Conn, error) {
-			raw, err := (&net.Dialer{Timeout: dialWithin}).DialContext(ctx, network, endpoint)
-			if err != nil {
-				return nil, err
-			}
-			// The library removes the deadline after the handshake.
-			if err := raw.SetDeadline(deadline); err != nil {
-				raw.Close()
-				return nil, err
-			}
-			w.attach(raw, heartbeat)
-			return w, nil
 		},
 	}
 	if d.Settings.Text(setSASL) == "external" {
 		config.SASL = []amqp.Authentication{&amqp.ExternalAuth{}}
 	}
-	host, _, _ := net.SplitHostPort(endpoint)
-	if d.TLS != nil {
-		scheme = "amqps"
-		config.TLSClientConfig = d.TLS.Clone()
-		if config.TLSClientConfig.ServerName == "" {
-			config.TLSClientConfig.ServerName = host
-		}
-	}
-	// The address is dialled above; this URL carries no secret.
-	conn, err := amqp.DialConfig(scheme+"://"+endpoint, config)
+	raw, err := driver.Dial(ctx, "tcp", endpoint, d.TLS)
 	if err != nil {
-		return nil, d.explain(err, endpoint)
+		return d.explain(err, endpoint)
 	}
-	return conn, nil
+	w.attach(raw, config.Heartbeat)
+	_ = w.SetDeadline(deadline) // Open reports it; the library removes the deadline
+	conn, err := amqp.Open(w, config)
+	if err != nil {
+		_ = w.Close() // the other error says more
+		return d.explain(err, endpoint)
+	}
+	w.conn = conn
+	w.agree(conn.Config.Heartbeat, conn.Config.FrameSize)
+	return nil
 }
 
 // dialAll connects to all endpoints in parallel, and returns the connections in the endpoints'

@@ -23,8 +23,7 @@ var (
 // is recognised.
 type producer struct {
 	exchange   string
-	routes     []route
-	mode       uint8
+	templates  []template // by partition
 	of         *cluster
 	publishers []*publisher
 	life       context.Context
@@ -38,8 +37,7 @@ type producer struct {
 type slot struct {
 	m        *system.Message
 	name     string
-	confirm  *amqp.DeferredConfirmation
-	since    uint32 // the publisher's time of the hand-over
+	since    uint32 // the publisher's time when it was published
 	returned error  // not nil: no queue took the message
 }
 
@@ -57,14 +55,17 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	}
 	life, cancel := context.WithCancel(context.Background())
 	p := &producer{
-		exchange: o.Topic.Name, routes: c.cfg.routes(o.Topic), mode: amqp.Transient, of: c,
-		life: life, cancel: cancel,
+		exchange: o.Topic.Name, of: c, life: life, cancel: cancel,
 		slots: driver.NewSlots(o.InFlight, func(i int) *slot {
 			return &slot{name: strconv.FormatInt(int64(i), slotBase)}
 		}),
 	}
+	mode := amqp.Transient
 	if c.cfg.persistent {
-		p.mode = amqp.Persistent
+		mode = amqp.Persistent
+	}
+	for _, to := range c.cfg.routes(o.Topic) {
+		p.templates = append(p.templates, newTemplate(o.Topic.Name, to, mode))
 	}
 	connections := int(c.cfg.Count(setConnections))
 	for i := range connections {
@@ -89,87 +90,32 @@ func (p *producer) Gather() {
 // outcome.
 func (p *producer) Flush() {
 	for _, l := range p.publishers {
-		l.wire.Load().flush()
+		w := l.wire.Load()
+		l.sent(w, w.flush())
 	}
 }
 
-// Send publishes the message and returns when the client library has written
-// it. It blocks while every slot is in flight, while the server blocks producers, and while a lost
-// connection is reopened.
+// Send publishes the message, and returns when it is written, unless it is kept back. It blocks
+// while every slot is in flight, while the server blocks producers, and while a lost connection is
+// reopened.
 func (p *producer) Send(m *system.Message) {
-	if err := driver.CheckPartition(m, len(p.routes)); err != nil {
+	if err := driver.CheckPartition(m, len(p.templates)); err != nil {
 		m.Done(err)
 		return
 	}
-	s, lane, err := p.take(p.publishers[int(m.Partition)%len(p.publishers)], m)
+	l := p.publishers[int(m.Partition)%len(p.publishers)]
+	w, due, err := l.publish(m)
 	if err != nil {
 		m.Done(err)
-		return
-	}
-	to := &p.routes[m.Partition]
-	s.confirm, err = lane.channel.PublishWithDeferredConfirm(p.exchange, to.key, true, false,
-		amqp.Publishing{
-			Headers: to.headers, DeliveryMode: p.mode, CorrelationId: s.name, Body: m.Payload,
-		})
-	p.handedOver(lane, s, err)
-}
-
-// take waits for a free slot and a usable connection.
-func (p *producer) take(l *publisher, m *system.Message) (*slot, *lane, error) {
-	p.slots.Lock()
-	defer p.slots.Unlock()
-	s, err := p.slots.Take(func() (bool, error) { return l.ready(), l.given })
-	if err != nil {
-		return nil, nil, err
-	}
-	s.m, s.since, s.returned = m, l.now, nil
-	return s, l.lanes[int(m.Partition)/len(p.publishers)%len(l.lanes)], nil
-}
-
-// handedOver notes that the library has written the payload. Until then nobody
-// else may end the message, because its buffer would be used again while it is
-// being read.
-func (p *producer) handedOver(lane *lane, s *slot, err error) {
-	p.slots.Lock()
-	if err == nil && !lane.dead {
-		lane.inFlight = append(lane.inFlight, s)
-		if confirmed(s) {
-			lane.publisher.wake.Give() // run may have looked too early
-		}
-		p.slots.Unlock()
-		return
-	}
-	switch {
-	case err != nil:
-		// Bytes of the message may be on the wire.
-		if !lane.dead {
-			lane.publisher.broken = err
-		}
-		err = fmt.Errorf("write the message: %w: %w", err, system.ErrUnknown)
-		lane.publisher.wake.Give()
-	case confirmed(s):
-		err = lane.outcome(s)
-	default:
-		err = lane.publisher.lost
-	}
-	p.slots.Unlock()
-	p.end(s, err)
-}
-
-// confirmed reports whether the library has an answer for the message.
-func confirmed(s *slot) bool {
-	select {
-	case <-s.confirm.Done():
-		return true
-	default:
-		return false
+	} else if due {
+		l.sent(w, w.send())
 	}
 }
 
 // end reports the message's result and frees its slot.
 func (p *producer) end(s *slot, err error) {
 	m := s.m
-	s.m, s.confirm = nil, nil
+	s.m = nil
 	m.Done(err)
 	p.slots.End(s)
 }

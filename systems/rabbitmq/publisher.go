@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -24,32 +25,26 @@ const (
 	renewEvery = time.Second
 )
 
-// publisher is one connection of a producer, reopened when it is lost. Its goroutine, run, reads
-// the confirms; the lock of p.slots guards its fields.
-//
-// The client library reports confirms in the order of publishing, so a slow queue would delay the
-// answers of all others. But it marks each message's own confirmation on arrival, and waits for
-// the server when it has processed everything received. Before that wait its own goroutine ends the
-// messages that were confirmed, which saves a switch of threads; run does what may take longer.
+// publisher is one connection of a producer, reopened when it is lost. Its goroutine, run, watches
+// over it; the lock of p.slots guards its fields. The goroutine that reads a connection ends the
+// messages that are confirmed on it.
 type publisher struct {
 	p      *producer
 	number int
-	conn   *amqp.Connection
-	wire   atomic.Pointer[wire] // of conn
+	wire   atomic.Pointer[wire]
 	closes chan *amqp.Error
 	blocks chan amqp.Blocking
-	wake   driver.Signal // run must look at the messages in flight
+	wake   driver.Signal // run must look at the connection
 	ended  chan struct{} // closed when run has ended
-	spare  []*slot       // run's, to collect ended messages
+	able   func() (bool, error)
 
 	lanes   []*lane
 	up      bool
-	broken  error     // not nil: a message could not be written, so run must reconnect
+	broken  error     // not nil: messages could not be written, so run must reconnect
 	blocked bool      // the server holds producers back
 	stale   bool      // the channels must be reopened when nothing is in flight
 	renewed time.Time // when the channels were last reopened
 	given   error     // not nil: no server was reached for too long
-	lost    error     // the error of the messages of the last lost connection
 	losses  int       // connections lost so far
 	now     uint32    // sweeps since the beginning
 }
@@ -57,16 +52,21 @@ type publisher struct {
 // lane is one channel of a publisher's connection.
 type lane struct {
 	publisher *publisher
-	channel   *amqp.Channel
+	channel   *channel
 	closes    chan *amqp.Error
 	returns   chan amqp.Return
-	inFlight  []*slot // in the order of publishing
-	dead      bool    // the channel belongs to a lost connection
+	// inFlight has the messages by their delivery tags, from the tag first on; nil: confirmed. The
+	// first gone of them are.
+	inFlight []*slot
+	first    uint64
+	gone     int
+	ended    []*slot // that a confirm ends
 }
 
 func newPublisher(p *producer, number int) *publisher {
-	return &publisher{p: p, number: number, wake: driver.NewSignal(),
-		ended: make(chan struct{})}
+	l := &publisher{p: p, number: number, wake: driver.NewSignal(), ended: make(chan struct{})}
+	l.able = func() (bool, error) { return l.ready(), l.given }
+	return l
 }
 
 // ready reports whether messages can be published. The caller holds the slots' lock.
@@ -74,52 +74,85 @@ func (l *publisher) ready() bool {
 	return l.up && l.broken == nil && !l.blocked && !l.stale
 }
 
+// publish waits for a free slot and a usable connection, and publishes a message on it. due: the
+// wire must send now.
+func (l *publisher) publish(m *system.Message) (w *wire, due bool, err error) {
+	slots := l.p.slots
+	slots.Lock()
+	defer slots.Unlock()
+	s, err := slots.Take(l.able)
+	if err != nil {
+		return nil, false, err
+	}
+	s.m, s.since, s.returned = m, l.now, nil
+	one := l.lanes[int(m.Partition)/len(l.p.publishers)%len(l.lanes)]
+	one.inFlight = append(one.inFlight, s)
+	due = one.channel.publish(&l.p.templates[m.Partition], s.name, m.Payload)
+	return one.channel.wire, due, nil
+}
+
+// sent notes that a wire could not send, so that no further message is published on it.
+func (l *publisher) sent(w *wire, err error) {
+	if err == nil {
+		return
+	}
+	l.p.slots.Lock()
+	if w == l.wire.Load() && l.broken == nil {
+		l.broken = fmt.Errorf("write messages: %w", err)
+		l.wake.Give()
+	}
+	l.p.slots.Unlock()
+}
+
 // connect opens the connection and its channels, at the endpoint with the publisher's number.
 func (l *publisher) connect(ctx context.Context) error {
-	w := newWire(l.collector())
-	conn, err := l.p.of.dialer.dialOn(ctx, l.number, "plimsoll producer of "+l.p.exchange, w)
+	w := newWire(nil)
+	w.idle, w.patient = func() { l.watch(w) }, true
+	err := l.p.of.dialer.connect(ctx, l.number, "plimsoll producer of "+l.p.exchange, w)
 	if err != nil {
 		return err
 	}
 	// Room for all of them, so that the library never waits for us.
-	blocks := conn.NotifyBlocked(make(chan amqp.Blocking, 64))
-	closes := conn.NotifyClose(make(chan *amqp.Error, 1))
-	stop := guard(ctx, conn)
+	blocks := w.conn.NotifyBlocked(make(chan amqp.Blocking, 64))
+	closes := w.conn.NotifyClose(make(chan *amqp.Error, 1))
+	stop := guard(ctx, w.conn)
 	defer stop()
 	var lanes []*lane
 	for range l.p.of.cfg.Count(setChannels) {
-		one, err := l.openLane(conn)
+		one, err := l.openLane(w)
 		if err != nil {
 			return errors.Join(fmt.Errorf("open a channel to publish on: %w", err),
-				hangUp(ctx, conn))
+				hangUp(ctx, w.conn))
 		}
 		lanes = append(lanes, one)
 	}
-	l.wire.Store(w)
 	l.p.slots.Lock()
-	l.conn, l.closes, l.blocks, l.lanes = conn, closes, blocks, lanes
+	l.wire.Store(w)
+	l.closes, l.blocks, l.lanes = closes, blocks, lanes
 	l.up, l.broken, l.blocked, l.stale, l.given = true, nil, false, false, nil
 	l.p.slots.Unlock()
 	l.p.slots.Wake()
+	l.wake.Give() // a channel may have closed meanwhile
 	return nil
 }
 
-func (l *publisher) openLane(conn *amqp.Connection) (*lane, error) {
-	ch, err := conn.Channel()
+func (l *publisher) openLane(w *wire) (*lane, error) {
+	one := &lane{publisher: l, first: 1}
+	ch, err := w.open(events{confirmed: one.confirmed})
 	if err != nil {
 		return nil, err
 	}
 	if err := ch.Confirm(false); err != nil {
 		return nil, err
 	}
-	one := &lane{publisher: l, channel: ch, inFlight: make([]*slot, 0, l.p.slots.Most())}
+	one.channel = ch
 	one.closes = ch.NotifyClose(make(chan *amqp.Error, 1))
 	// No more messages can be returned than are in flight.
 	one.returns = ch.NotifyReturn(make(chan amqp.Return, l.p.slots.Most()))
 	return one, nil
 }
 
-// run reads confirms, and reconnects when the connection is lost, until the producer closes.
+// run reconnects when the connection is lost, until the producer closes.
 func (l *publisher) run() {
 	defer close(l.ended)
 	timeout := l.p.of.cfg.Duration(setConfirmTimeout)
@@ -167,100 +200,111 @@ func (l *publisher) hold(blocked bool) {
 	l.p.slots.Wake()
 }
 
-// collector returns the function that ends confirmed messages on the goroutine of the library that
-// reads a connection. That of a lost connection may still run beside its successor.
-func (l *publisher) collector() func() {
-	var spare []*slot
-	return func() {
-		var seen sight
-		if seen, spare = l.collect(spare); seen != (sight{}) {
-			l.wake.Give()
-		}
+// watch wakes run when one of the channels has closed. It runs before a wire waits for the server,
+// when the library has processed everything received so far.
+func (l *publisher) watch(w *wire) {
+	l.p.slots.Lock()
+	defer l.p.slots.Unlock()
+	if w == l.wire.Load() && l.closed() {
+		l.wake.Give()
 	}
 }
 
-// look ends the messages that were confirmed, returned or refused. The error says why the
-// connection cannot be used any more.
+// closed reports whether a channel has closed. The caller holds the slots' lock.
+func (l *publisher) closed() bool {
+	return slices.ContainsFunc(l.lanes, func(one *lane) bool { return one.channel.IsClosed() })
+}
+
+// look renews channels when that is due. The error says why the connection cannot be used any more.
 func (l *publisher) look() error {
-	var seen sight
-	seen, l.spare = l.collect(l.spare)
+	l.p.slots.Lock()
+	lost, flying, late := l.broken != nil || l.closed(), false, false
+	for _, one := range l.lanes {
+		if s := one.oldest(); s != nil {
+			flying, late = true, late || l.now-s.since > sweeps
+		}
+	}
+	renew := l.stale && !flying
+	l.p.slots.Unlock()
 	switch {
-	case seen.closed || seen.broken:
+	case lost:
 		return l.reason()
-	case seen.late:
+	case late:
 		return errTimedOut
-	case seen.stale:
+	case renew:
 		return l.renew()
 	}
 	return nil
 }
 
-// sight is what collect saw that run must see to.
-type sight struct{ closed, broken, late, stale bool }
-
-// collect ends the messages that were confirmed, returned or refused. The memory of spare, which it
-// returns, is the caller's.
-func (l *publisher) collect(spare []*slot) (sight, []*slot) {
-	var seen sight
-	l.p.slots.Lock()
-	ended := spare[:0]
-	for _, one := range l.lanes {
-		left := one.inFlight[:0]
-		for _, s := range one.inFlight {
-			if confirmed(s) {
-				ended = append(ended, s)
-				continue
-			}
-			left = append(left, s)
-			seen.late = seen.late || l.now-s.since > sweeps
-		}
-		clear(one.inFlight[len(left):])
-		one.inFlight = left
-		// A returned message arrives before its confirm, and a closing channel reports the close
-		// before it marks all open messages as refused.
-		one.takeReturns()
-		seen.closed = seen.closed || one.channel.IsClosed()
+// oldest returns the message that has waited longest for its confirm; nil: none waits. The caller
+// holds the slots' lock.
+func (one *lane) oldest() *slot {
+	if one.gone == len(one.inFlight) {
+		return nil
 	}
-	for _, s := range ended {
-		refused := s.returned == nil && !s.confirm.Acked()
+	return one.inFlight[one.gone]
+}
+
+// confirmed ends the message with a delivery tag, or all messages up to it.
+func (one *lane) confirmed(tag uint64, multiple, acked bool) {
+	l := one.publisher
+	l.p.slots.Lock()
+	one.takeReturns() // a returned message arrives before its confirm
+	one.ended = one.take(tag, multiple, one.ended[:0])
+	for _, s := range one.ended {
+		refused := !acked && s.returned == nil
 		l.stale = l.stale || refused && time.Since(l.renewed) > renewEvery
 	}
-	seen.stale, seen.broken = l.stale, l.broken != nil
+	if l.stale {
+		l.wake.Give()
+	}
 	l.p.slots.Unlock()
-	for _, s := range ended {
+	for _, s := range one.ended {
 		err := s.returned
-		if err == nil && !s.confirm.Acked() {
+		if err == nil && !acked {
 			err = errNacked
-			if seen.closed {
-				err = fmt.Errorf("the channel was closed before the server confirmed: %w",
-					system.ErrUnknown)
-			}
 		}
 		l.p.end(s, err)
 	}
-	clear(ended)
-	return seen, ended[:0]
+}
+
+// take removes the message with a delivery tag, or all messages up to it, and appends them to
+// ended. The caller holds the slots' lock.
+func (one *lane) take(tag uint64, multiple bool, ended []*slot) []*slot {
+	at := tag - one.first // a large number if tag is smaller
+	if at >= uint64(len(one.inFlight)) {
+		return ended
+	}
+	from := int(at)
+	if multiple {
+		from = one.gone
+	}
+	for i := from; i <= int(at); i++ {
+		if s := one.inFlight[i]; s != nil {
+			one.inFlight[i], ended = nil, append(ended, s)
+		}
+	}
+	for one.gone < len(one.inFlight) && one.inFlight[one.gone] == nil {
+		one.gone++
+	}
+	if 2*one.gone >= len(one.inFlight) {
+		one.inFlight = slices.Delete(one.inFlight, 0, one.gone)
+		one.first, one.gone = one.first+uint64(one.gone), 0
+	}
+	return ended
 }
 
 // renew reopens the channels after messages were refused: a channel that was opened while a quorum
-// queue had no leader refuses all messages to that queue while it is open (RabbitMQ 3.10). renew
-// waits until nothing is in flight, so that messages stay in order.
+// queue had no leader refuses all messages to that queue while it is open (RabbitMQ 3.10). Nothing
+// is in flight then, so messages stay in order.
 func (l *publisher) renew() error {
-	l.p.slots.Lock()
-	due := true
-	for _, one := range l.lanes {
-		due = due && len(one.inFlight) == 0
-	}
-	old := l.lanes
-	l.p.slots.Unlock()
-	if !due {
-		return nil
-	}
-	stop := guard(l.p.life, l.conn)
+	w := l.wire.Load()
+	stop := guard(l.p.life, w.conn)
 	defer stop()
-	lanes := make([]*lane, len(old))
-	for i, one := range old {
-		fresh, err := l.openLane(l.conn)
+	lanes := make([]*lane, len(l.lanes))
+	for i, one := range l.lanes {
+		fresh, err := l.openLane(w)
 		if err == nil {
 			err = one.channel.Close()
 		}
@@ -270,33 +314,10 @@ func (l *publisher) renew() error {
 		lanes[i] = fresh
 	}
 	l.p.slots.Lock()
-	for i, one := range old {
-		// A Send may have been running; its message's answer is in the confirmation.
-		one.dead = true
-		lanes[i].inFlight = append(lanes[i].inFlight, one.inFlight...)
-		one.inFlight = nil
-	}
-	l.lanes, l.broken, l.stale, l.renewed = lanes, nil, false, time.Now()
-	l.lost = fmt.Errorf("the channel was reopened before the server confirmed: %w",
-		system.ErrUnknown)
+	l.lanes, l.stale, l.renewed = lanes, false, time.Now()
 	l.p.slots.Unlock()
 	l.p.slots.Wake()
 	return nil
-}
-
-// outcome returns the result in a message's confirmation. The caller holds the slots' lock.
-func (one *lane) outcome(s *slot) error {
-	one.takeReturns()
-	switch {
-	case s.returned != nil:
-		return s.returned
-	case s.confirm.Acked():
-		return nil
-	case one.channel.IsClosed():
-		// The library marks all open messages as refused when it closes.
-		return one.publisher.lost
-	}
-	return errNacked
 }
 
 // takeReturns marks the returned messages. The caller holds the slots' lock.
@@ -349,16 +370,15 @@ func (l *publisher) reason() error {
 func (l *publisher) lose(why error) {
 	l.p.slots.Lock()
 	l.up, l.losses = false, l.losses+1
-	l.lost = fmt.Errorf(
-		"the connection to %s was lost before the server confirmed, the producer's loss number "+
-			"%d (%w): %w",
-		l.endpoint(), l.losses, why, system.ErrUnknown)
 	l.p.slots.Unlock()
 	// Closing also ends a Send that waits for the server to read.
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = hangUp(over, l.conn) // it is given up in any case
-	l.endAll(l.lost)
+	_ = hangUp(over, l.wire.Load().conn) // it is given up in any case
+	l.endAll(fmt.Errorf(
+		"the connection to %s was lost before the server confirmed, the producer's loss number "+
+			"%d (%w): %w",
+		l.endpoint(), l.losses, why, system.ErrUnknown))
 }
 
 func (l *publisher) endpoint() string {
@@ -366,26 +386,18 @@ func (l *publisher) endpoint() string {
 	return all[l.number%len(all)]
 }
 
-// endAll ends the messages in flight: with their answer if there is one, and otherwise with err.
+// endAll ends the messages in flight with an error.
 func (l *publisher) endAll(err error) {
 	l.p.slots.Lock()
 	var ended []*slot
-	var outcomes []error
-	l.lost = err
 	for _, one := range l.lanes {
-		one.dead = true
-		for _, s := range one.inFlight {
-			outcome := err
-			if confirmed(s) {
-				outcome = one.outcome(s)
-			}
-			ended, outcomes = append(ended, s), append(outcomes, outcome)
+		if n := len(one.inFlight); n > 0 {
+			ended = one.take(one.first+uint64(n-1), true, ended)
 		}
-		one.inFlight = nil
 	}
 	l.p.slots.Unlock()
-	for i, s := range ended {
-		l.p.end(s, outcomes[i])
+	for _, s := range ended {
+		l.p.end(s, err)
 	}
 }
 
@@ -421,6 +433,6 @@ func (l *publisher) finish() {
 	l.p.slots.Lock()
 	l.up = false
 	l.p.slots.Unlock()
-	_ = hangUp(l.p.life, l.conn) // all messages have been answered or never will be
+	_ = hangUp(l.p.life, l.wire.Load().conn) // all messages have been answered or never will be
 	l.endAll(driver.ErrUnanswered)
 }

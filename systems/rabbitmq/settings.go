@@ -92,8 +92,7 @@ management text auto
 sasl_mechanism text plain plain|external
     how clients authenticate: user and password, or the TLS certificate
 connections_per_producer count 1 1..64
-    connections of each producer, which share its partitions (the client library sends one
-    message at a time on a connection)
+    connections of each producer, which share its partitions
 channels_per_connection count 1 1..2047
     channels of each of a producer's connections, which share its partitions
 heartbeat duration 10s 1s..1h

@@ -46,7 +46,7 @@ func policyName(t system.Topic) string { return "plimsoll-" + t.Name }
 // route says how the exchange routes a message to the queues of a partition.
 type route struct {
 	key     string
-	headers amqp.Table // nil: none
+	headers map[string]int32 // nil: none
 }
 
 // routes returns the partitions' routes for the exchange's type. A topic exchange compares words,
@@ -59,7 +59,7 @@ func (p plan) routes(t system.Topic) []route {
 		case "topic":
 			all[i].key = "partition." + all[i].key
 		case headers:
-			all[i] = route{headers: amqp.Table{"partition": int32(i)}}
+			all[i] = route{headers: map[string]int32{"partition": int32(i)}}
 		}
 	}
 	return all
@@ -157,8 +157,8 @@ func (c *cluster) exchangeExists(ctx context.Context, name string) (bool, error)
 }
 
 // isMissing reports whether a server answers that there is no such queue.
-func isMissing(conn *amqp.Connection, queue string) bool {
-	ch, err := conn.Channel()
+func isMissing(w *wire, queue string) bool {
+	ch, err := w.open(events{})
 	if err != nil {
 		return false
 	}
