@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	gonats "github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
@@ -124,46 +122,26 @@ func closedLoop(batch int) string {
 // natsBatch is the messages of a batch, the next of which waits for its answers.
 const natsBatch = 100
 
-// besideNATSBench: one connection, a hundred messages and then their acknowledgements, as fast as
-// the servers answer, to a stream of three copies in files.
+// besideNATSBench: one connection, a hundred messages at a time to a stream of three copies in
+// files. nats bench sends the next hundred when it has all answers and the rate allows it; plimsoll
+// when they are due.
 func besideNATSBench(b *testing.B) {
 	program, err := exec.LookPath("nats")
 	if err != nil {
 		b.Skip("the program nats is not installed: go install github.com/nats-io/natscli/nats@v0.5.1")
 	}
 	duel{
-		system: nats.New(), rival: "nats bench", partitions: 1, natives: true, endless: true,
-		server: map[string]string{"servers": "processes"},
-		client: "servers: processes", load: closedLoop(natsBatch), figures: untimed,
-		count: func(r *ring) int64 {
-			c, err := gonats.Connect(strings.Join(r.endpoints, ","),
-				gonats.UserInfo(r.credentials.User, r.credentials.Password))
-			if err != nil {
-				r.Fatal(err)
-			}
-			defer c.Close()
-			js, err := jetstream.New(c)
-			if err != nil {
-				r.Fatal(err)
-			}
-			var all int64
-			streams := js.ListStreams(r.Context())
-			for s := range streams.Info() {
-				all += int64(s.State.LastSeq)
-			}
-			if err := streams.Err(); err != nil {
-				r.Fatal(err)
-			}
-			return all
-		},
+		system: nats.New(), rival: "nats bench", rate: 10_000, burst: natsBatch, partitions: 1,
+		natives: true, server: map[string]string{"servers": "processes"},
+		client: "servers: processes", load: "subscriptions: 0\n", figures: untimed,
 		start: func(r *ring, topic string) []*exec.Cmd {
 			r.makeTopic(topic)
 			return []*exec.Cmd{r.native([]string{"NATS_USER=" + r.credentials.User,
 				"NATS_PASSWORD=" + r.credentials.Password, "HOME=" + r.dir}, program,
 				"--server", strings.Join(r.endpoints, ","), "bench", "js", "pub", "async",
 				topic+".0", "--stream", topic, "--size", strconv.Itoa(duelBytes), "--clients", "1",
-				"--batch", strconv.Itoa(natsBatch), "--msgs", strconv.Itoa(unending),
-				"--no-progress")}
+				"--batch", strconv.Itoa(natsBatch), "--throughput", strconv.Itoa(r.rate),
+				"--duration", rivalTime.String(), "--no-progress")}
 		},
 	}.run(b)
 }

@@ -89,6 +89,7 @@ func (w *Workload) setBacklog(b Backlog, doc *strict.Document) {
 // SetBacklog sets a backlog whose limit is that of a file without one, and the length of the
 // window that follows from it. The rate is set before.
 func (w *Workload) SetBacklog(b Backlog) {
+	b.Producers = cmp.Or(b.Producers, ProducersGoOn)
 	w.Backlog = &b
 	w.limitBacklog()
 	w.fitBacklog()

@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // account closes the clients, settles every counter and fills the summary.
@@ -173,6 +174,18 @@ func (r *run) censored(series result.Series, waited *hdr.Histogram,
 	return result.Censored(series, c.Histogram, waited, missing, c.Clamped, c.Negative)
 }
 
+// loadSeconds returns for how long the measured window had a load, and until when that load was
+// answered: the whole window, unless producers stop before a backlog is read.
+func (r *run) loadSeconds() (offered, answered float64) {
+	w := r.course.Window()
+	since := func(ns int64) float64 { return max(float64(ns-w.MeasureNs)/1e9, 1e-9) }
+	offered, answered = since(w.LoadEndNs()), since(w.EndNs)
+	if b := r.run.Backlog; w.LoadNs > 0 && b != nil && b.BuiltNs > 0 {
+		answered = max(offered, since(b.BuiltNs+r.beganNs))
+	}
+	return offered, answered
+}
+
 // summarize computes rates from the sums of the measured window, and tables from the histograms.
 func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	s := &r.run.Summary
@@ -181,21 +194,23 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	// lost, and later ones are not included.
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {
 		seconds := float64(w.EndNs-w.MeasureNs) / 1e9
-		perWindow := func(n int64) float64 { return float64(n) / seconds }
-		// Of a load that ends before the window.
-		offering := seconds / max(float64(w.LoadEndNs()-w.MeasureNs)/1e9, 1e-9)
-		s.OfferedRate = perWindow(r.run.Counters.Scheduled) * offering
-		s.WorkRate = perWindow(f.AckedWithin)
-		due := perWindow(r.run.Counters.Scheduled-r.run.Counters.Failed) * offering
-		own := func(n int64) float64 { return r.run.Load.Own(perWindow(n), due) }
-		s.AchievedRate, s.ReceivedRate = r.run.Load.Own(s.WorkRate*offering, due), 0
+		offered, answered := r.loadSeconds()
+		s.OfferedRate = float64(r.run.Counters.Scheduled) / offered
+		s.WorkRate = float64(f.AckedWithin) / seconds
+		due := float64(r.run.Counters.Scheduled-r.run.Counters.Failed) / offered
+		s.AchievedRate = r.run.Load.Own(float64(f.AckedWithin)/answered, due)
+		if b := r.job.Workload.Backlog; b != nil && b.Then == workload.BacklogReplay {
+			seconds = answered // the workload's own subscriptions received no longer
+		}
+		own := func(n int64) float64 { return r.run.Load.Own(float64(n)/seconds, due) }
+		s.ReceivedRate = 0
 		for _, n := range f.ReceivedWithin {
 			s.ReceivedRate += own(n) / float64(len(f.ReceivedWithin))
 			s.LeastReceivedRate = own(slices.Min(f.ReceivedWithin))
 		}
 		s.BytesPerS = 0
-		if s.WorkRate > 0 {
-			s.BytesPerS = perWindow(f.BytesWithin) * s.AchievedRate / s.WorkRate
+		if f.AckedWithin > 0 {
+			s.BytesPerS = float64(f.BytesWithin) * s.AchievedRate / float64(f.AckedWithin)
 		}
 	}
 	if r.run.Load.Closed != nil {
@@ -212,11 +227,10 @@ func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	if r.count(result.Request) > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Request, f, arrived))
 	}
-	if r.count(result.Copies) > 0 {
-		s.Latency = append(s.Latency, r.latency(result.Copies, f, arrived).WithError(apart))
-	}
-	if r.count(result.CatchUp) > 0 {
-		s.Latency = append(s.Latency, r.latency(result.CatchUp, f, arrived).WithError(apart))
+	for _, name := range []result.Series{result.Copies, result.CatchUp} {
+		if r.count(name) > 0 {
+			s.Latency = append(s.Latency, r.latency(name, f, arrived).WithError(apart))
+		}
 	}
 	if f.GivenBack > 0 {
 		s.Latency = append(s.Latency, r.latency(result.Redelivered, f, arrived))

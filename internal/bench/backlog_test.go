@@ -123,6 +123,21 @@ func TestTruthBacklogIsReadAlone(t *testing.T) {
 	}
 }
 
+// A system that carries less than is offered has its own rate, although the late messages of a
+// backlog are sent after the load has ended.
+func TestTruthRateOfASlowSystemBeforeItsBacklogIsRead(t *testing.T) {
+	w := withBacklog(workload.BacklogDrain)
+	w.Backlog.Producers, w.Backlog.After = workload.ProducersStop, 0
+	w.Producers, w.MaxInFlight = 1, 1
+	s, _ := onSim(t, w, map[string]string{"service_time": "5ms", "drain_rate": "750/s"})
+	within(t, "offered rate", s.Run.Summary.OfferedRate, published, 0.02)
+	within(t, "achieved rate", s.Run.Summary.AchievedRate, 200, 0.02)
+	verdict.JudgeSaved(s)
+	if got := judged(s)[verdict.Rate]; got != result.Broken {
+		t.Errorf("the verdict on the rate is %s", got)
+	}
+}
+
 // A subscription that replays a backlog beside one that keeps up: the
 // latter's figures stand by themselves.
 func TestTruthBacklogIsReplayed(t *testing.T) {

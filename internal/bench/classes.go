@@ -39,7 +39,8 @@ func (r *run) classes(accounts load.Account, e load.Evidence) (all []result.Clas
 			notReceived(n.Handed+unsent, n.Refused, unsent, arrived,
 				int64(w.Subscriptions))).WithError(r.clocksDifferNs())
 		if s := r.course.Window(); s.EndNs > s.MeasureNs {
-			one.AckedRate = float64(n.Acked) / (float64(s.EndNs-s.MeasureNs) / 1e9)
+			_, answered := r.loadSeconds()
+			one.AckedRate = float64(n.Acked) / answered
 		}
 		all = append(all, one)
 	}

@@ -84,6 +84,11 @@ func TestTruthProducersAlone(t *testing.T) {
 			t.Errorf("the verdict on %s is %s", name, all[name])
 		}
 	}
+	for _, c := range verdict.Stable(s, nil).Clauses {
+		if c.Outcome == result.Broken {
+			t.Errorf("a search would not take the rate: %+v", c)
+		}
+	}
 	for _, name := range []string{verdict.Rate, verdict.Failures, verdict.Counts} {
 		if all[name] != result.Holds {
 			t.Errorf("the verdict on %s is %s", name, all[name])

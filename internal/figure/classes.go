@@ -25,7 +25,7 @@ func ofClass(name string) (f Figure, ok bool) {
 			of: func(r *result.Run) (Span, bool) {
 				c := r.Class(class)
 				return Span{float64(c.Lost), float64(c.Lost + c.Unread)},
-					c.Name != "" && (c.Unread == 0 || c.Lost > 0)
+					c.Name != "" && r.Accounted() && (c.Unread == 0 || c.Lost > 0)
 			}}
 	default:
 		if f, ok = latencyOf(rest, class); !ok {

@@ -150,10 +150,11 @@ func TestRatesThatNobodyRecorded(t *testing.T) {
 
 // Each class of messages has latencies, a rate and a loss of its own.
 func TestFiguresOfClasses(t *testing.T) {
-	r := &result.Run{Classes: []result.Class{{Name: "event"}, {Name: "order", AckedRate: 200,
-		Lost:     3,
-		Publish:  result.Latency{Count: 9, MaxNs: 5e6},
-		EndToEnd: result.Latency{Count: 9, MaxNs: 7e6}}}}
+	r := &result.Run{Load: result.Load{Subscriptions: 1}, Ledger: result.Ledger{Accounted: true},
+		Classes: []result.Class{{Name: "event"}, {Name: "order", AckedRate: 200,
+			Lost:     3,
+			Publish:  result.Latency{Count: 9, MaxNs: 5e6},
+			EndToEnd: result.Latency{Count: 9, MaxNs: 7e6}}}}
 	for name, want := range map[string]float64{"order.publish.max": 5e6, "order.e2e.max": 7e6,
 		"order.rate": 200, "order.lost": 3, "event.lost": 0} {
 		f, err := Find(name)
@@ -163,6 +164,12 @@ func TestFiguresOfClasses(t *testing.T) {
 		}
 		if v, known := f.Value(r); !known || v != want || f.Name != name || f.Class == "" {
 			t.Errorf("%s is %v, %v, of %q", name, v, known, f.Class)
+		}
+	}
+	r.Load.Subscriptions = 0
+	if f, _ := Find("order.lost"); f.Name != "" {
+		if v, known := f.Value(r); known {
+			t.Errorf("nothing read the messages, and %v are lost", v)
 		}
 	}
 	f, err := Find("order.publish.p99")

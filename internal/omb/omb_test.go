@@ -71,6 +71,22 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
+// A translated workload reads back as it is printed, or no worker would take it.
+func TestWorkloadsReadBack(t *testing.T) {
+	for file, src := range inputs(t, "workloads/*.yaml") {
+		w, _, err := ParseWorkload(filepath.Base(file), src, Given{Rate: true, Duration: true})
+		if err != nil {
+			continue
+		}
+		again, err := workload.Parse("again.yaml", []byte(w.YAML()))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		} else if diff := cmp.Diff(w, again); diff != "" {
+			t.Errorf("%s:\n%s", file, diff)
+		}
+	}
+}
+
 func translated(file string, src []byte, given Given) string {
 	w, notes, err := ParseWorkload(filepath.Base(file), src, given)
 	if err != nil {

@@ -344,6 +344,7 @@ func (t *translation) keys(w *workload.Workload) {
 	w.Keys = workload.Keys{Kind: kind}
 	if kind != workload.KeysNone {
 		w.Keys.Count = keyCount
+		w.Spread = "" // the key decides
 	}
 }
 

@@ -194,17 +194,17 @@ const fewestLooked = 3
 // after each further one, and the intervals of all these looks hold together.
 func (q *question) ratio(r *Reply, of, to side, use func(Measured) float64) {
 	a, b, look := compare.InOrder(of.values(use)), compare.InOrder(to.values(use)), 0
+	others, fewest := q.scatter(use), fewestLooked
+	if others.Dof > 0 {
+		fewest = 2
+	}
 	if q.study.AtMost > 0 {
 		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
-		look = max(of.last, to.last) - max(int(scale.Rounds), fewestLooked) + 1
-	}
-	others := q.scatter(use)
-	if others.Dof > 0 && q.study.AtMost > 0 {
-		look = max(look, 1)
+		look = max(of.last, to.last) - max(int(scale.Rounds), fewest) + 1
 	}
 	r.Rounds = min(len(a), len(b))
 	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
-	if q.study.AtMost > 0 && others.Dof == 0 && (look < 1 || r.Rounds < fewestLooked) {
+	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) {
 		r.Low, r.High = 0, 0
 	}
 }

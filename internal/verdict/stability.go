@@ -177,6 +177,12 @@ func achieved(r *result.Run, q queues) Clause {
 		"%s of the offered messages were acknowledged within the window, and %s received",
 		quantity.PercentBeside(sum.AchievedRate/sum.OfferedRate, achievedBound),
 		quantity.PercentBeside(sum.ReceivedRate/sum.OfferedRate, achievedBound))
+	if r.Imported == nil && r.Load.Subscriptions == 0 {
+		unread, words = 0, fmt.Sprintf(
+			"%s of the offered messages were acknowledged within the window, and none was to be "+
+				"received",
+			quantity.PercentBeside(sum.AchievedRate/sum.OfferedRate, achievedBound))
+	}
 	if unacked > mayUnacked || unread > mayUnread {
 		c.Short = judge(q.seconds, q.waiting(), sum.OfferedRate, GrowthBound*sum.OfferedRate).pulses
 		return c.say(result.Broken, "%s: at least %.0f%% is required, besides the usual in-flight "+

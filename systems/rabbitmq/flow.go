@@ -10,8 +10,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
-// slowHandling is the time from which on the handling of a message is slow: its acknowledgement is
-// not kept back, because the next message may be as slow.
+// slowHandling is the time from which on the handling of a message is slow: acknowledgements that
+// are due are sent at once, because the next message may be as slow.
 const slowHandling = 100 * time.Microsecond
 
 // flow is a basic.consume.

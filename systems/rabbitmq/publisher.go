@@ -224,8 +224,13 @@ func (l *publisher) look() error {
 			flying, late = true, late || l.now-s.since > sweeps
 		}
 	}
-	renew := l.stale && !flying
+	renew, awaited := l.stale && !flying, l.stale && flying
 	l.p.slots.Unlock()
+	if awaited {
+		// A Send that waits for the renewal keeps what was gathered before it.
+		w := l.wire.Load()
+		l.sent(w, w.send())
+	}
 	switch {
 	case lost:
 		return l.reason()

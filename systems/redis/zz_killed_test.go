@@ -2,6 +2,7 @@ package redis
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,9 +53,24 @@ func TestKilledPrimary(t *testing.T) {
 	t.Logf("after the kill all was sent in %s, received in %s, and replicated in %s",
 		sent, received, time.Since(killed))
 	killReplica(t, servers, c, topic)
-	if again := len(got.Contents()) - len(acked); again > killedPartitions*readAtOnce {
-		t.Errorf("%d messages arrived twice", again)
+	most := killedPartitions * readAtOnce
+	if forgetsAcknowledgements(t, c) {
+		most = len(acked)
 	}
+	if again := len(got.Contents()) - len(acked); again > most {
+		t.Errorf("%d messages arrived twice, at most %d may", again, most)
+	}
+}
+
+// forgetsAcknowledgements reports whether the primary is of the version whose groups get again,
+// once, what they had acknowledged before the primary was killed (doc.go).
+func forgetsAcknowledgements(t *testing.T, c *cluster) bool {
+	t.Helper()
+	lines, err := c.ServerVersions(t.Context())
+	if err != nil || len(lines) == 0 {
+		t.Fatal(lines, err)
+	}
+	return strings.HasSuffix(lines[0], " 8.0.2")
 }
 
 // A replica that was killed catches up with the primary.

@@ -24,9 +24,13 @@ func Classes(r *result.Run) document.Table {
 		if i < len(r.Load.TopicKinds) {
 			values = []string{fact.TopicsOf(r.Load.TopicKinds[i])}
 		}
+		lost := document.None
+		if r.Accounted() {
+			lost = quantity.Count(c.Lost)
+		}
 		t.Add(c.Name, append(values, quantity.Bytes(c.MessageBytes), phrase.Rate(c.AckedRate),
 			latency.At(c.Publish, 50), latency.At(c.Publish, 99), latency.At(c.EndToEnd, 50),
-			latency.At(c.EndToEnd, 99), quantity.Count(c.Acked), quantity.Count(c.Lost))...)
+			latency.At(c.EndToEnd, 99), quantity.Count(c.Acked), lost)...)
 	}
 	return t
 }
