@@ -133,7 +133,7 @@ func besideNATSBench(b *testing.B) {
 	duel{
 		system: nats.New(), rival: "nats bench", rate: 10_000, burst: natsBatch, partitions: 1,
 		natives: true, server: map[string]string{"servers": "processes"},
-		client: "servers: processes", load: "subscriptions: 0\n", figures: untimed,
+		load: "subscriptions: 0\n", figures: untimed,
 		start: func(r *ring, topic string) []*exec.Cmd {
 			r.makeTopic(topic)
 			return []*exec.Cmd{r.native([]string{"NATS_USER=" + r.credentials.User,

@@ -113,7 +113,7 @@ func (b *backlog) state(now int64, c *load.Counters) result.BacklogEnd {
 	if b.to.BuiltNs == 0 {
 		late := measureNs + int64(float64(b.run.job.Workload.BacklogBuild())*workload.SlowBuild)
 		switch {
-		case b.mute && !(c.Sent && c.InFlight == 0):
+		case b.mute && (!c.Sent || c.InFlight > 0):
 			return "" // each producer's own bounds end this
 		case b.wanted > 0 && sum(c.Acked) >= b.wanted,
 			b.wanted == 0 && now >= measureNs+int64(b.plan.For):
