@@ -43,11 +43,12 @@ func besidePgbench(b *testing.B) {
 		b.Skip("pgbench, which Debian's package postgresql has, is not installed")
 	}
 	program := found[len(found)-1]
+	const rate = 500
 	duel{
-		system: postgres.New(), rival: "pgbench", rate: 500, partitions: 1, natives: true,
+		system: postgres.New(), rival: "pgbench", rate: rate, partitions: 1, natives: true,
 		server: map[string]string{"security": "none", "shape": "log"},
 		client: "shape: log, wake: poll", unanswered: 1,
-		load: "subscriptions: 0\nload: {rate: 500/s, arrivals: poisson}\n",
+		load: fmt.Sprintf("subscriptions: 0\nload: {rate: %d/s, arrivals: poisson}\n", rate),
 		start: func(r *ring, topic string) []*exec.Cmd {
 			r.makeTopic(topic)
 			script := filepath.Join(r.dir, "insert.sql")

@@ -13,11 +13,12 @@ type Ledger struct {
 	MemoryBytes    int64                `json:"memory_bytes"`
 }
 
-// Unread reports whether nothing read the run's messages: it had neither subscriptions nor an
-// audit.
+// ProducersAlone reports whether the load had no subscriptions. Other tools do not record them.
+func (r *Run) ProducersAlone() bool { return r.Imported == nil && r.Load.Subscriptions == 0 }
+
+// Unread reports whether nothing read the run's messages, not even an audit.
 func (r *Run) Unread() bool {
-	return r.Imported == nil && r.Load.Subscriptions == 0 && !r.Load.Audit &&
-		len(r.Ledger.Subscriptions) == 0
+	return r.ProducersAlone() && !r.Load.Audit && len(r.Ledger.Subscriptions) == 0
 }
 
 // Accounted reports whether it is known which of the run's messages arrived.

@@ -238,7 +238,7 @@ func (w *Workload) checkClasses(doc *strict.Document) {
 		sizeRange{c.Least, c.Most}.check(doc, at+".size")
 		classKeys(c.Keys).check(doc, at+".keys")
 		w.checkClassTopics(doc, at, c)
-		if !w.anyOwnTopics() && !c.whole(w.Producers) {
+		if !w.OwnTopics() && !c.whole(w.Producers) {
 			doc.Reject(at+".share", fmt.Sprintf("is %s of %s, and a producer sends one class: "+
 				"write other shares, or %s", quantity.ExactShare(c.Share),
 				quantity.Plural(w.Producers, "producer", "producers"), wholeProducers(w.Classes)))

@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -18,8 +19,10 @@ type TopicKind struct {
 	Share         float64 // of all messages
 }
 
-// OwnTopics reports whether each class has topics of its own.
-func (w *Workload) OwnTopics() bool { return len(w.Classes) > 0 && w.Classes[0].Topics > 0 }
+// OwnTopics reports whether classes have topics of their own: each, if the workload is valid.
+func (w *Workload) OwnTopics() bool {
+	return slices.ContainsFunc(w.Classes, func(c Class) bool { return c.Topics != 0 })
+}
 
 // TopicKinds returns the kinds of topics, in the order of the topics.
 func (w *Workload) TopicKinds() iter.Seq[TopicKind] {
@@ -143,7 +146,7 @@ func (f *file) checkTopicSpelling(doc *strict.Document) {
 
 // checkClassTopics checks the topics of a class.
 func (w *Workload) checkClassTopics(doc *strict.Document, at string, c Class) {
-	switch own := w.anyOwnTopics(); {
+	switch own := w.OwnTopics(); {
 	case !own && c.Partitions != 0:
 		doc.Reject(at+".partitions", "is for topics of the class's own: give the class topics, or "+
 			"remove it")
@@ -158,20 +161,11 @@ func (w *Workload) checkClassTopics(doc *strict.Document, at string, c Class) {
 	}
 }
 
-func (w *Workload) anyOwnTopics() bool {
-	for _, c := range w.Classes {
-		if c.Topics != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // checkRound checks that classes with topics of their own can have exactly their shares of the
 // rate, and that the topics are those of the classes.
 func (w *Workload) checkRound(doc *strict.Document) {
 	const path = "classes"
-	if !w.anyOwnTopics() || doc.Failed(path) {
+	if !w.OwnTopics() || doc.Failed(path) {
 		return
 	}
 	sum := 0

@@ -51,7 +51,7 @@ func (w *Workload) checkNames(doc *strict.Document) {
 }
 
 func (w *Workload) checkCounts(doc *strict.Document) {
-	if w.Existing == nil && !w.anyOwnTopics() {
+	if w.Existing == nil && !w.OwnTopics() {
 		between(doc, "topics", w.Topics, 1, MaxCount)
 	}
 	between(doc, "partitions", w.Partitions, 1, MaxCount)
@@ -59,7 +59,7 @@ func (w *Workload) checkCounts(doc *strict.Document) {
 	between(doc, "subscriptions", w.Subscriptions, 0, MaxSubscriptions)
 	between(doc, "consumers", w.Consumers, 1, MaxCount)
 	lanes, path := 0.0, "partitions"
-	if w.anyOwnTopics() {
+	if w.OwnTopics() {
 		path = "classes"
 	}
 	for k := range w.TopicKinds() {

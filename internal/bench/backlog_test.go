@@ -123,6 +123,23 @@ func TestTruthBacklogIsReadAlone(t *testing.T) {
 	}
 }
 
+// The rate of a class is that of the time in which there was a load, too.
+func TestTruthRateOfAClassBeforeItsBacklogIsRead(t *testing.T) {
+	w, err := workload.Parse("w.yaml", []byte("{partitions: 1, producers: 2, consumers: 1, "+
+		"warmup: 1s, durability: 4, load: {rate: 250/s}, backlog: {messages: 5000, producers: "+
+		"stop}, classes: [{name: a, share: 50%, size: 64B}, {name: b, share: 50%, size: 64B}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := onSim(t, w, map[string]string{"drain_rate": "750/s"})
+	for _, c := range s.Run.Classes {
+		within(t, "the rate of class "+c.Name, c.AckedRate, published/2, 0.02)
+	}
+	if len(s.Run.Classes) != 2 {
+		t.Errorf("%+v", s.Run.Classes)
+	}
+}
+
 // A system that carries less than is offered has its own rate, although the late messages of a
 // backlog are sent after the load has ended.
 func TestTruthRateOfASlowSystemBeforeItsBacklogIsRead(t *testing.T) {

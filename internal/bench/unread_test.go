@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,11 @@ func TestTruthProducersAlone(t *testing.T) {
 		verdict.Receiving} {
 		if all[name] != result.Unknown {
 			t.Errorf("the verdict on %s is %s", name, all[name])
+		}
+	}
+	for _, v := range s.Run.Verdicts {
+		if v.Name == verdict.Loss && !strings.Contains(v.Sentence, "nothing read the messages") {
+			t.Errorf("the reason is %s", v.Sentence)
 		}
 	}
 	for _, c := range verdict.Stable(s, nil).Clauses {

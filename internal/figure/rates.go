@@ -26,7 +26,7 @@ func rates() []Figure {
 			More: true, Means: "messages that arrived in the measured window, a mean of " +
 				"subscriptions"},
 			func(r *result.Run) (float64, bool) {
-				recorded := r.Imported == nil && r.Load.Subscriptions > 0 ||
+				recorded := r.Imported == nil && !r.ProducersAlone() ||
 					r.Imported != nil && r.Imported.Knows(result.RecordedReceived)
 				return r.Summary.ReceivedRate, r.Summary.WindowNs > 0 &&
 					(recorded || r.Summary.ReceivedRate != 0)

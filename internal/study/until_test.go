@@ -3,12 +3,14 @@ package study
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
@@ -192,7 +194,7 @@ func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
 }
 
 // A study that adds rounds looks at a claim after its planned rounds, and after each further one.
-// Two rounds of a side, or fewer than planned, show nothing.
+// Two rounds of a side, where nothing else shows how they scatter, or fewer than planned show nothing.
 func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	value := func(m Measured) float64 { return m.Search.Bracket.StableRate }
 	found := func(last int, rates ...float64) side {
@@ -241,5 +243,55 @@ func TestBoundsOfFiguresAreChecked(t *testing.T) {
 		if !errors.As(err, &all) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.to, err, c.want)
 		}
+	}
+}
+
+// The rounds of other cells show how a cell of few rounds scatters: five cells with two rounds give
+// two sides an interval after two rounds, and a narrower one after three, of this figure only. Cells
+// that were not measured to the end show nothing.
+func TestOtherCellsShowHowOneScatters(t *testing.T) {
+	f, err := FindFigure("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	interval := func(others, rounds int, state experiment.CellState, atMost time.Duration) (low,
+		high float64) {
+		p := &Plan{Scale: Small}
+		q := &question{study: &Study{Rounds: rounds, AtMost: atMost}, figure: f, plan: p}
+		add := func(at string, rate float64) (s side) {
+			for round := 1; round <= rounds; round++ {
+				c := Cell{At: at, Round: round}
+				c.State = state
+				p.Cells = append(p.Cells, c)
+				q.measured = append(q.measured, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
+					StableRate: rate * (1 + 0.05*float64(round%2))}}})
+				s.cells = append(s.cells, &c)
+				s.rounds = append(s.rounds, q.measured[len(q.measured)-1])
+			}
+			s.last = rounds
+			return s
+		}
+		of, to := add("of", 3_000), add("to", 1_000)
+		for i := range others {
+			add(strconv.Itoa(i), 1_000)
+		}
+		var r Reply
+		q.compare(&r, of, to)
+		return r.Low, r.High
+	}
+	if low, _ := interval(0, 2, experiment.Done, time.Hour); low != 0 {
+		t.Errorf("two rounds of two cells give an interval from %g", low)
+	}
+	if low, _ := interval(5, 2, experiment.Failed, time.Hour); low != 0 {
+		t.Errorf("cells that failed give an interval from %g", low)
+	}
+	if low, high := interval(5, 2, experiment.Done, time.Hour); low < 2.5 || low >= 3 ||
+		high <= 3 || high > 3.6 {
+		t.Errorf("with five others two rounds give %g to %g", low, high)
+	}
+	low, high := interval(5, 3, experiment.Done, 0)
+	aloneLow, aloneHigh := interval(0, 3, experiment.Done, 0)
+	if low <= aloneLow || high >= aloneHigh {
+		t.Errorf("with five others %g to %g, alone %g to %g", low, high, aloneLow, aloneHigh)
 	}
 }

@@ -19,7 +19,7 @@ func receivingOtherwise(r *result.Run) (v result.Verdict, is bool) {
 	case r.Backlog != nil && r.Backlog.Then == "drain":
 		return say(Receiving, result.Unknown,
 			"consumers began to read late on purpose: see the verdict "+CatchUp), true
-	case r.Load.Subscriptions == 0:
+	case r.ProducersAlone():
 		return say(Receiving, result.Unknown,
 			"the load has no subscription: nothing was to be received"), true
 	case r.Summary.AchievedRate <= 0:

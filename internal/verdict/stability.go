@@ -177,7 +177,7 @@ func achieved(r *result.Run, q queues) Clause {
 		"%s of the offered messages were acknowledged within the window, and %s received",
 		quantity.PercentBeside(sum.AchievedRate/sum.OfferedRate, achievedBound),
 		quantity.PercentBeside(sum.ReceivedRate/sum.OfferedRate, achievedBound))
-	if r.Imported == nil && r.Load.Subscriptions == 0 {
+	if r.ProducersAlone() {
 		unread, words = 0, fmt.Sprintf(
 			"%s of the offered messages were acknowledged within the window, and none was to be "+
 				"received",
