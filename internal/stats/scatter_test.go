@@ -68,6 +68,13 @@ func TestScatterIsFound(t *testing.T) {
 	if v, dof := (Scatter{Dof: 6, Variance: 0.04}).Moderate(0.09, 9); v != 0.09 || dof != 9 {
 		t.Error(v, dof)
 	}
+	// 80% of samples of two have at most 2.07 times the variance.
+	if v, dof := (Scatter{Dof: 6, Variance: 0.04}).Moderate(0.08, 1); v != 0.08 || dof != 6 {
+		t.Error(v, dof)
+	}
+	if v, dof := (Scatter{Dof: 6, Variance: 0.04}).Moderate(0.09, 1); v != 0.09 || dof != 1 {
+		t.Error(v, dof)
+	}
 	if v, dof := (Scatter{}).Moderate(0.01, 2); v != 0.01 || dof != 2 {
 		t.Error(v, dof)
 	}

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -110,7 +109,7 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		out.Axes = append(out.Axes, a.Name)
 	}
 	var at []int // the first cell of each row
-	values, remarks, ofLoad := map[string][]float64{}, map[string]string{}, map[string]bool{}
+	rounds := map[string][]rowRound{}
 	waiting := map[string]int{}       // rounds that are not measured yet, by place
 	changing := map[string][]string{} // those of servers that were still changing, in a word each
 	for i := range p.Cells {
@@ -125,17 +124,14 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 			changing[c.Place()] = append(changing[c.Place()], word)
 			continue
 		}
-		v, known := f.Value(measured[i])
-		if known = known && c.State == experiment.Done; known {
-			values[c.Place()] = append(values[c.Place()], v)
-		}
 		if c.waits() {
 			waiting[c.Place()]++
 			continue
 		}
-		remark, load := c.remark(measured[i], known && v > 0)
-		remarks[c.Place()] = cmp.Or(remarks[c.Place()], remark)
-		ofLoad[c.Place()] = ofLoad[c.Place()] || load
+		v, known := f.Value(measured[i])
+		known = known && c.State == experiment.Done
+		rounds[c.Place()] = append(rounds[c.Place()],
+			rowRound{v, known, c.remark(measured[i], known && v > 0)})
 	}
 	base := -1
 	for _, i := range at {
@@ -145,8 +141,8 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 		if ref.Known {
 			row.Theirs, row.About, row.Published = ref.Value, ref.About, ref.String()
 		}
-		row.ours(values[c.Place()])
-		row.Remark, row.OfLoad = withLeftOut(remarks[row.At], changing[row.At]), ofLoad[row.At]
+		row.of(rounds[row.At])
+		row.Remark = withLeftOut(row.Remark, changing[row.At])
 		row.awaits(waiting[row.At], c)
 		out.Rows = append(out.Rows, row)
 		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
@@ -173,8 +169,37 @@ func withLeftOut(remark string, changing []string) string {
 		quantity.Plural(len(changing), "round is", "rounds are"), changing[len(changing)-1]), "; ")
 }
 
-// ours sets the median of some rounds, and their range.
-func (r *Row) ours(values []float64) {
+// rowRound is a round of a row.
+type rowRound struct {
+	value float64
+	known bool
+	said  remark
+}
+
+// of sets the median and the range of some rounds, and the remark of most. Rounds that the load
+// limited are left out where others are not.
+func (r *Row) of(rounds []rowRound) {
+	limited := func(one rowRound) bool { return one.said.ofLoad }
+	spoiled := 0
+	if slices.ContainsFunc(rounds, func(one rowRound) bool { return one.known && !limited(one) }) {
+		n := len(rounds)
+		rounds = slices.DeleteFunc(rounds, limited)
+		spoiled = n - len(rounds)
+	}
+	var values []float64
+	var remarks []remark
+	for _, one := range rounds {
+		remarks = append(remarks, one.said)
+		if one.known {
+			values = append(values, one.value)
+		}
+	}
+	said := usual(remarks)
+	if r.Remark, r.OfLoad = said.words, said.ofLoad; spoiled > 0 {
+		r.Remark = strings.TrimPrefix(fmt.Sprintf("%s; %s left out", r.Remark,
+			quantity.Plural(spoiled, "round, which the load limited, is",
+				"rounds, which the load limited, are")), "; ")
+	}
 	if len(values) == 0 {
 		return
 	}
@@ -194,7 +219,7 @@ func (r *Row) awaits(rounds int, c *Cell) {
 	switch {
 	case rounds == 0:
 	case r.Ours == 0 && r.Remark == "":
-		r.Remark, _ = c.remark(Measured{}, false)
+		r.Remark = c.remark(Measured{}, false).words
 	default:
 		r.Remark = strings.TrimPrefix(fmt.Sprintf("%s; %s to be measured", r.Remark,
 			quantity.Plural(rounds, "round is still", "rounds are still")), "; ")
@@ -214,43 +239,69 @@ func (c *Cell) waits() bool {
 	return !c.Absent && c.State != experiment.Failed && c.State != experiment.Done
 }
 
-// remark returns the remark of a cell, and whether the load limited its figure.
-func (c *Cell) remark(m Measured, has bool) (remark string, byLoad bool) {
+// remark is what to know about a round of a cell. Remarks of one kind may have other figures.
+type remark struct {
+	kind, words string // empty: nothing
+	ofLoad      bool   // the load may have limited the cell's figure
+}
+
+// usual returns the remark of most rounds, as a claim takes the limit of most. A remark of fewer
+// says of how many.
+func usual(rounds []remark) (most remark) {
+	times := map[string]int{}
+	for _, r := range rounds {
+		times[r.kind]++
+	}
+	for _, r := range rounds {
+		if r.kind != "" && times[r.kind] > times[most.kind] || most.kind == "" {
+			most = r
+		}
+	}
+	if n := times[most.kind]; most.kind != "" && 2*n <= len(rounds) {
+		return remark{words: fmt.Sprintf("in %d of %d rounds: %s", n, len(rounds), most.words)}
+	}
+	return most
+}
+
+// remark returns the remark of a round.
+func (c *Cell) remark(m Measured, has bool) remark {
 	switch {
 	case c.Absent || c.State == experiment.Failed:
-		return c.Why(), false
+		return remark{kind: "absent", words: c.Why()}
 	case c.waits():
-		return "not measured: " + string(c.State), false
+		return remark{kind: "absent", words: "not measured: " + string(c.State)}
 	}
 	unstable := ""
 	if m.Search != nil && !has {
 		unstable = fmt.Sprintf("%s; the highest acknowledged rate is %s", m.Search.Sentence(),
 			quantity.Rate(mostCarried(m.Search)))
 	}
-	switch limit := m.limit(); {
+	limit := m.limit()
+	switch {
 	case limit == verdict.SideGenerator && unstable != "":
-		return unstable, true // it says so
+		return remark{limit, unstable, true} // it says so
 	case limit != "":
-		return strings.TrimPrefix(unstable+"; "+nameOf(limit)+" was the limit", "; "), ofLoad(limit)
-	}
-	if unstable != "" {
-		return unstable, false
+		return remark{limit, strings.TrimPrefix(unstable+"; "+nameOf(limit)+" was the limit", "; "),
+			ofLoad(limit)}
+	case unstable != "":
+		return remark{kind: "unstable", words: unstable}
 	}
 	if m.Run != nil {
 		r := &m.Run.Run
 		if r.Summary.OfferedRate > 0 && r.Load.Closed == nil && len(r.Faults) == 0 &&
 			r.Summary.AchievedRate < behind*r.Summary.OfferedRate {
-			return fmt.Sprintf("the system fell behind: it acknowledged %s of %s offered",
-				quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate)), false
+			return remark{kind: "behind", words: fmt.Sprintf(
+				"the system fell behind: it acknowledged %s of %s offered",
+				quantity.Rate(r.Summary.AchievedRate), quantity.Rate(r.Summary.OfferedRate))}
 		}
 		if !verdict.Sound(r) {
-			return "the system broke a promise: see the run", false
+			return remark{kind: "unsound", words: "the system broke a promise: see the run"}
 		}
 	}
 	if !has {
-		return "measured, without this figure", false
+		return remark{kind: "without", words: "measured, without this figure"}
 	}
-	return "", false
+	return remark{}
 }
 
 // behind is the achieved share of the offered rate below which a run fell behind.

@@ -153,6 +153,10 @@ func (c *checker) ratio(path string, claim Claim) {
 		c.doc.Reject(path+".figure", fmt.Sprintf("%q is not a figure of table %s, which has %s",
 			claim.Figure, t.Name, strings.Join(t.Figures, ", ")))
 	}
+	if f, err := FindFigure(claim.Figure); err == nil && f.Zero {
+		c.doc.Reject(path+".figure", claim.Figure+" may be 0, and has no ratio then: choose a "+
+			"rate or a latency")
+	}
 	c.place(path+".of", t, claim.Of)
 	c.place(path+".to", t, claim.To)
 	if claim.AtLeast <= 0 && claim.AtMost <= 0 {

@@ -104,7 +104,7 @@ func asked(t *testing.T, q *question, scale string) string {
 	t.Helper()
 	c, loads, ranges := q.claim, "at the peak", "nothing"
 	of, to := q.side(c.Of, 0), q.side(c.To, 0)
-	if all, _ := q.loads(of, to); len(all) == 2 {
+	if all, _ := q.loads(&of, &to); len(all) == 2 {
 		loads = fmt.Sprintf("at %s and %s", percent(all[0].Theirs), percent(all[1].Theirs))
 		for i, at := range []side{of, to} {
 			r := q.study.rate(at.cells[0].Rate)

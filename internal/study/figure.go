@@ -32,6 +32,14 @@ func (f Figure) Value(m Measured) (value float64, known bool) {
 	return value, known && (value > 0 || f.Zero && value == 0)
 }
 
+// unstable returns the least rate that a search found unstable, in the figure's unit; 0: none.
+func (f Figure) unstable(m Measured) float64 {
+	if m.Search == nil {
+		return 0
+	}
+	return m.Search.Bracket.UnstableRate * f.ofRate(m.Search)
+}
+
 // ofRate returns what a search's rate of one message a second is in the figure's unit.
 func (f Figure) ofRate(s *peak.Saved) float64 {
 	if f.Unit == figure.BytesPerSecond {

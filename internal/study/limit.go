@@ -8,7 +8,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -93,14 +92,17 @@ func nameOf(limit string) string {
 		return "the servers' CPU"
 	case result.ResourceLoopback:
 		return "the loopback network"
+	case several:
+		return several
 	case "":
 		return "no known resource"
 	}
 	return "the " + limit
 }
 
-// unrankable says why a cell's figure must not be ranked: plimsoll limited its run, its servers
-// were still changing, or the figure is a latency of an overloaded run; empty: it may be.
+// unrankable says what was wrong with a cell's round, so that its figure must not be ranked:
+// plimsoll limited it, its servers were still changing, or the figure is a latency of an overloaded
+// run, or one that is too long for its window; empty: it may be.
 func (m Measured) unrankable(f Figure) string {
 	if m.Run == nil {
 		return ""
@@ -108,9 +110,9 @@ func (m Measured) unrankable(f Figure) string {
 	ranked, why := verdict.RankingOf(&m.Run.Run)
 	if m.Run.Run.Summary.Generator.Limited || why.Code == verdict.Steady ||
 		ranked == verdict.RatesRanked && f.IsLatency() {
-		return why.Sentence
+		return "was " + why.Sentence
 	}
-	return ""
+	return f.queued(m)
 }
 
 // unsteady says in a word how the servers of a run were still changing; empty: they were not, or
@@ -135,38 +137,47 @@ func (f Figure) unfit(m Measured) *Doubt {
 		return &Doubt{"was limited by the workload's bound of messages in flight",
 			"a greater max_in_flight"}
 	}
+	if f.OfSearch() && m.open() {
+		return &Doubt{"met no limit in the time of its search", "a longer search"}
+	}
 	if why := m.unrankable(f); why != "" {
 		decides := "a load that it carries"
 		if m.unsteady() != "" {
 			decides = "a longer warm-up"
 		}
-		return &Doubt{"was " + why, decides}
+		return &Doubt{why, decides}
 	}
-	return f.queued(m)
+	return nil
+}
+
+// open reports whether a search ended before it met a rate that was not stable: the peak may be
+// anywhere above.
+func (m Measured) open() bool {
+	return m.Search != nil && m.Search.Bracket.StableRate > 0 && m.Search.Bracket.UnstableRate <= 0
 }
 
 // mostOfWindow is the share of a window above which a latency is a measure of the window's length:
 // fewer than four such latencies fit into it, so it does not show whether they still grow.
 const mostOfWindow = 0.25
 
-// queued says that a latency is too long for its window; nil: it is not.
-func (f Figure) queued(m Measured) *Doubt {
+// queued says that a latency is too long for its window; empty: it is not.
+func (f Figure) queued(m Measured) string {
 	v, known := f.Value(m)
-	if m.Run == nil || !f.IsLatency() || !known {
-		return nil
+	if !f.IsLatency() || !known {
+		return ""
 	}
 	window := float64(m.Run.Run.Summary.WindowNs)
 	if window <= 0 || v <= mostOfWindow*window {
-		return nil
+		return ""
 	}
-	return &Doubt{fmt.Sprintf("fell behind: a latency of %s in a window of %s is a measure of the "+
-		"window's length", f.Unit.Print(v), f.Unit.Print(window)), "a load that it carries"}
+	return fmt.Sprintf("fell behind: a latency of %s in a window of %s is a measure of the "+
+		"window's length", f.Unit.Print(v), f.Unit.Print(window))
 }
 
 // unlike says why two sides cannot be compared: their limits differ; nil: they can.
 func unlike(of, to side) *Doubt {
 	a, b := of.limit(), to.limit()
-	if a == b || cores(a) && cores(b) {
+	if a != several && (a == b || cores(a) && cores(b)) {
 		return nil
 	}
 	return &Doubt{fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b),
@@ -197,10 +208,15 @@ func (q *question) oneSided(ratio float64, of, to side) (why string) {
 }
 
 // limited relates the ratio to the resource that limited both sides: a rate is divided by the
-// resource's use. For other figures the ratio is unchanged.
+// resource's use in the rounds that it limited. For other figures the ratio is unchanged.
 func (q *question) limited(r *Reply, limit string, of, to side) {
 	r.About = "with " + nameOf(limit) + " near its limit on both sides"
-	use := func(m Measured) float64 { return mean(q.figure.perUse(m, limit)) }
+	use := func(m Measured) float64 {
+		if is := m.limit(); is != limit && !(cores(is) && cores(limit)) {
+			return 0
+		}
+		return mean(q.figure.perUse(m, limit))
+	}
 	a, b := of.values(use), to.values(use)
 	if len(a) == 0 || len(b) == 0 {
 		return
@@ -213,13 +229,14 @@ func (q *question) limited(r *Reply, limit string, of, to side) {
 	default:
 		r.About = "per byte over " + nameOf(limit)
 	}
-	if q.ratio(r, of, to, use); r.Rounds > 1 {
+	if q.ratio(r, of, to, use, use); r.Rounds > 1 {
 		return
 	}
-	one, other := of.rounds[0], to.rounds[0]
-	_, r.Low, r.High = compare.Repeated(q.figure.perUse(other, limit),
-		q.figure.perUse(one, limit), 0, stats.Scatter{})
-	if one.Run != nil && other.Run != nil && cores(limit) {
+	r.Low, r.High = 0, 0
+	if len(of.rounds) != 1 || len(to.rounds) != 1 || !cores(limit) {
+		return
+	}
+	if one, other := of.rounds[0], to.rounds[0]; one.Run != nil && other.Run != nil {
 		r.Low, r.High = Figure{figure.Named(figure.PerCore)}.interval(one, other)
 	}
 }
@@ -243,8 +260,8 @@ func (f Figure) isRate() bool {
 // perUse returns a rate divided by the use of a resource: for a search in each trial within its
 // bracket, otherwise in the run. It is empty for other figures, and if the use is unknown.
 func (f Figure) perUse(m Measured, resource string) (out []float64) {
-	if !f.isRate() || f.Name == "catch_up" {
-		return nil // covers only a part of the run, whose use is unknown
+	if !f.isRate() || f.Name == "catch_up" || f.OfSearch() && m.Run != nil {
+		return nil // of a part of the run, whose use is unknown, or of no run at all
 	}
 	runs := m.Trials
 	if m.Run != nil {
@@ -286,7 +303,8 @@ func (f Figure) interval(of, to Measured) (low, high float64) {
 		if a.UnstableRate <= 0 || b.UnstableRate <= 0 || a.StableRate <= 0 || b.StableRate <= 0 {
 			return 0, 0
 		}
-		return a.StableRate / b.UnstableRate, a.UnstableRate / b.StableRate
+		size := f.ofRate(of.Search) / f.ofRate(to.Search)
+		return size * a.StableRate / b.UnstableRate, size * a.UnstableRate / b.StableRate
 	}
 	if of.Run == nil || to.Run == nil {
 		return 0, 0

@@ -54,9 +54,10 @@ func percent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', digits, 64) + "%"
 }
 
-// loads returns the loads of the sides whose rate was published, and the doubts that follow.
-func (q *question) loads(of, to side) (all []Load, doubts []Doubt) {
-	for _, s := range []side{of, to} {
+// loads returns the loads of the sides whose rate was published, and the doubts that follow. It
+// leaves out the rounds at another load if others remain.
+func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
+	for _, s := range []*side{of, to} {
 		r := q.study.rate(s.cells[0].Rate)
 		if r == nil || r.Published <= 0 || q.figure.OfSearch() {
 			continue
@@ -83,25 +84,38 @@ func (q *question) loads(of, to side) (all []Load, doubts []Doubt) {
 
 // load returns the load of a side at a published rate. Each round is a share of its own round's
 // peak.
-func (q *question) load(s side, r *Rate) Load {
+func (q *question) load(s *side, r *Rate) Load {
 	l := Load{At: s.at, Peak: q.study.ownPeak(q.plan.Cells, s.cells[0])}
 	as := q.plan.find(q.claim.Table, s.at, 0)
 	if at := q.study.ownPeak(q.plan.Cells, &q.plan.Cells[as]); at != "" {
 		l.Theirs = q.study.publishedShare(r, at)
 	}
+	all := *s
+	s.only(func(c *Cell, _ Measured) bool { return sameLoad(l.Theirs, q.share(c, r, l.Peak)) })
+	if len(s.cells) == 0 {
+		*s = all
+	}
 	var shares []float64
 	for _, c := range s.cells {
-		for i := range q.plan.Cells {
-			p, m := &q.plan.Cells[i], q.measured[i]
-			if p.Table != r.Table || p.At != l.Peak || p.Equal != 0 || p.Round != c.Round ||
-				m.Search == nil || m.Search.Bracket.StableRate <= 0 {
-				continue
-			}
-			shares = append(shares, c.offered()/m.Search.Bracket.StableRate)
+		if share := q.share(c, r, l.Peak); share > 0 {
+			shares = append(shares, share)
 		}
 	}
 	l.Ours = mean(shares)
 	return l
+}
+
+// share returns the load of a round as a share of the peak at a place in the same round; 0: no
+// stable rate was found there.
+func (q *question) share(c *Cell, r *Rate, peak string) float64 {
+	for i := range q.plan.Cells {
+		p, m := &q.plan.Cells[i], q.measured[i]
+		if p.Table == r.Table && p.At == peak && p.Equal == 0 && p.Round == c.Round &&
+			m.Search != nil && m.Search.Bracket.StableRate > 0 {
+			return c.offered() / m.Search.Bracket.StableRate
+		}
+	}
+	return 0
 }
 
 // offered returns the rate of a cell's workload; 0: it has none.

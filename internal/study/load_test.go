@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -18,9 +17,6 @@ func ran(rate float64, ns int64) Measured {
 			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: ns}}}}}
 	return Measured{Run: &result.Saved{Run: r}}
 }
-
-// peaked is a peak whose limit is not known.
-func peaked(stable float64) Measured { return searched(stable, stable*1.02, verdict.NoneSeen) }
 
 // example is a claim that was once answered by what it did not ask.
 type example struct {
@@ -35,7 +31,7 @@ type example struct {
 
 var examples = map[string]example{
 	"76% of the peak for 99%": {study: "confluent-2020", says: "mirrored RabbitMQ near its peak",
-		measured: map[string]Measured{"peak rabbitmq-mirrored": peaked(3944),
+		measured: map[string]Measured{"peak rabbitmq-mirrored": free(3944),
 			"figures-12-13 rabbitmq-mirrored":     ran(2400, 3.39e6),
 			"figures-12-13 rabbitmq-mirrored-38k": ran(3000, 4.4e6)},
 		rates:  map[string]string{"rabbitmq-mirrored": "2400/s", "rabbitmq-mirrored-38k": "3k/s"},
@@ -43,43 +39,43 @@ var examples = map[string]example{
 		doubt: "rabbitmq-mirrored-38k is at 76% of its peak, theirs at 99.3%; rabbitmq-mirrored is " +
 			"at 61% of its peak, theirs at 78%"},
 	"99% and 78%": {study: "confluent-2020", says: "mirrored RabbitMQ near its peak",
-		measured: map[string]Measured{"peak rabbitmq-mirrored": peaked(3944),
+		measured: map[string]Measured{"peak rabbitmq-mirrored": free(3944),
 			"figures-12-13 rabbitmq-mirrored":     ran(3090, 3.39e6),
 			"figures-12-13 rabbitmq-mirrored-38k": ran(3914, 39e6)},
 		rates:  map[string]string{"rabbitmq-mirrored": "3090/s", "rabbitmq-mirrored-38k": "3914/s"},
 		answer: Differs},
 	"31% of Pulsar's peak for 64%": {study: "confluent-2020", says: "Kafka's p99 is at most half",
-		measured: map[string]Measured{"peak kafka": peaked(40_600), "peak pulsar": peaked(41_780),
+		measured: map[string]Measured{"peak kafka": free(40_600), "peak pulsar": free(41_780),
 			"figures-12-13 kafka": ran(13_000, 10e6), "figures-12-13 pulsar": ran(13_000, 100e6)},
 		rates:  map[string]string{"kafka": "13k/s", "pulsar": "13k/s"},
 		answer: NotDecided, doubt: "pulsar is at 31% of its peak, theirs at 64%"},
 	"a Pulsar that fell behind": {study: "confluent-2020", says: "Kafka's p99 is at most half",
-		measured: map[string]Measured{"peak kafka": peaked(52_970), "peak pulsar": peaked(41_780),
+		measured: map[string]Measured{"peak kafka": free(52_970), "peak pulsar": free(41_780),
 			"figures-12-13 kafka": ran(17_100, 376e6), "figures-12-13 pulsar": ran(26_700, 4.96e9)},
 		rates:  map[string]string{"kafka": "17100/s", "pulsar": "26700/s"},
 		answer: NotDecided, doubt: "pulsar fell behind: a latency of 4.96s in a window of 6s"},
 	"a Pulsar that kept up": {study: "confluent-2020", says: "Kafka's p99 is at most half",
-		measured: map[string]Measured{"peak kafka": peaked(52_970), "peak pulsar": peaked(41_780),
+		measured: map[string]Measured{"peak kafka": free(52_970), "peak pulsar": free(41_780),
 			"figures-12-13 kafka": ran(17_100, 37e6), "figures-12-13 pulsar": ran(26_700, 496e6)},
 		rates:  map[string]string{"kafka": "17100/s", "pulsar": "26700/s"},
 		answer: Agrees},
 	"12 to 60 partitions for 100 to 2000": {study: "streamnative-2020",
 		says: "without fsync 2000 partitions in place of 100 do not change Pulsar's peak",
-		measured: map[string]Measured{"table-1 pulsar-2, 100": peaked(10_000),
-			"table-1 pulsar-2, 2000": peaked(20_700)},
+		measured: map[string]Measured{"table-1 pulsar-2, 100": free(10_000),
+			"table-1 pulsar-2, 2000": free(20_700)},
 		partitions: map[string][2]string{"pulsar-2, 100": {"4", "12"},
 			"pulsar-2, 2000": {"80", "60"}},
 		answer: NotDecided,
 		doubt:  "partitions vary by 5, theirs by 20; to decide it: partitions in the ratio of 20"},
 	"a rise by 2.07": {study: "streamnative-2020",
 		says: "without fsync 2000 partitions in place of 100 do not change Pulsar's peak",
-		measured: map[string]Measured{"table-1 pulsar-2, 100": peaked(10_000),
-			"table-1 pulsar-2, 2000": peaked(20_700)},
+		measured: map[string]Measured{"table-1 pulsar-2, 100": free(10_000),
+			"table-1 pulsar-2, 2000": free(20_700)},
 		answer: Differs},
 	"a claim that their own figures contradict": {study: "streamnative-2020",
 		says: "the durability level does not change Pulsar's peak on 100",
-		measured: map[string]Measured{"table-1 pulsar-1, 100": peaked(10_000),
-			"table-1 pulsar-2, 100": peaked(20_000)},
+		measured: map[string]Measured{"table-1 pulsar-1, 100": free(10_000),
+			"table-1 pulsar-2, 100": free(20_000)},
 		answer: Differs,
 		doubt:  "theirs 0.50x (300MB/s to 605MB/s), which contradicts the claim"},
 	"partitions that they did not vary": {study: "softwaremill-2017",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
@@ -26,6 +27,7 @@ type side struct {
 	cells  []*Cell
 	rounds []Measured // of the cells
 	last   int        // the last round that was tried, even if it was left out
+	failed *Doubt     // of the rounds in which the system itself did not keep up
 }
 
 // side returns a place of the claim: as published, or at a durability level.
@@ -50,7 +52,7 @@ func (q *question) side(at string, level int) side {
 
 // only keeps some of the rounds.
 func (s *side) only(some func(c *Cell, m Measured) bool) {
-	kept := side{at: s.at, last: s.last}
+	kept := side{at: s.at, last: s.last, failed: s.failed}
 	for i, c := range s.cells {
 		if some(c, s.rounds[i]) {
 			kept.cells = append(kept.cells, c)
@@ -71,6 +73,9 @@ func (s *side) values(of func(Measured) float64) map[int]float64 {
 	return out
 }
 
+// several stands for the limit of a side most of whose rounds were limited, by no one resource.
+const several = "several resources"
+
 // limit returns what limited most rounds of a side.
 func (s *side) limit() string {
 	times := map[string]int{}
@@ -82,7 +87,10 @@ func (s *side) limit() string {
 			return limit
 		}
 	}
-	return ""
+	if 2*times[""] >= len(s.rounds) {
+		return ""
+	}
+	return several
 }
 
 // unlimited reports whether nothing limited most rounds of a side. Rounds whose limits differ do
@@ -123,7 +131,7 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		r.say(nil)
 		return r
 	}
-	loads, doubts := q.loads(of, to)
+	loads, doubts := q.loads(&of, &to)
 	r.Loads, r.Doubts = loads, append(r.Doubts, doubts...)
 	r.Doubts = append(r.Doubts, q.ranges(of, to)...)
 	whole := q.compare(&r, of, to)
@@ -135,9 +143,26 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 			r.Doubts = append(r.Doubts, *doubt)
 		}
 	}
+	for _, s := range []*side{&of, &to} {
+		if s.failed == nil {
+			continue
+		}
+		if q.worse(r.Ours, s == &of) {
+			figures = append(figures, s.failed.Why+", which could only confirm it")
+		} else {
+			r.Doubts = append(r.Doubts, *s.failed)
+		}
+	}
 	q.decide(&r)
 	r.say(figures)
 	return r
+}
+
+// worse reports whether the answer stays the same if one side's system does worse: a lower rate, or
+// a longer latency.
+func (q *question) worse(ratio float64, of bool) bool {
+	rate := q.figure.isRate() && q.figure.Name != figure.PerCore
+	return (rate || q.figure.IsLatency()) && q.claim.settled(ratio, of != rate)
 }
 
 // keep leaves out the rounds of a side that do not have the figure, and those that must not be
@@ -153,17 +178,45 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 		return known && v > 0 && c.State == experiment.Done
 	})
 	if len(s.cells) == 0 {
-		remark, _ := all.cells[0].remark(all.rounds[0], false)
+		remark := all.cells[0].remark(all.rounds[0], false).words
 		return &Doubt{s.at + ": " + remark, "a measurement of " + s.at}, false
 	}
-	all = *s
+	having := *s
 	s.only(func(_ *Cell, m Measured) bool { return q.figure.unfit(m) == nil })
 	if len(s.cells) > 0 {
+		s.failed = q.failures(all)
 		return nil, true
 	}
-	*s = all
+	*s = having
 	unfit := q.figure.unfit(s.rounds[0])
 	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
+}
+
+// failures says in how many of all rounds the system itself did not keep up; nil: in none. A round
+// that plimsoll or the warm-up spoiled is none of them.
+func (q *question) failures(all side) *Doubt {
+	n, why := 0, ""
+	for i, c := range all.cells {
+		m := all.rounds[i]
+		if c.State != experiment.Done || ofLoad(m.limit()) || m.unsteady() != "" || m.open() {
+			continue
+		}
+		unfit := q.figure.unfit(m)
+		switch v, known := q.figure.Value(m); {
+		case unfit != nil:
+			why = unfit.Why
+		case !known || v <= 0:
+			why = "had no such figure: " + c.remark(m, false).words
+		default:
+			continue
+		}
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", all.at, why, n, len(all.cells)),
+		"a load that it carries in each round"}
 }
 
 // compare sets the ratio of two sides with its interval. The ratio is that of the figure, which is
@@ -171,15 +224,20 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	f := q.figure
 	value := func(m Measured) float64 { v, _ := f.Value(m); return v }
-	q.ratio(r, of, to, value)
+	q.ratio(r, of, to, value, value)
 	switch {
 	case len(of.rounds) == 1 && len(to.rounds) == 1:
 		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
 	case r.Rounds < 2:
 		r.Low, r.High = 0, 0 // a single run does not show how its side scatters
+	case f.OfSearch() && r.Low > 0:
+		var least, most Reply // a search leaves its peak between two rates
+		q.ratio(&least, of, to, value, f.unstable)
+		q.ratio(&most, of, to, f.unstable, value)
+		r.Low, r.High = min(r.Low, least.Low), max(r.High, most.High)
 	}
 	whole = r.Ours
-	if limit := of.limit(); limit != "" && unlike(of, to) == nil {
+	if limit := of.limit(); limit != "" && limit != several && unlike(of, to) == nil {
 		q.limited(r, limit, of, to)
 	}
 	return whole
@@ -189,41 +247,46 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 // rounds, where nothing else shows how they scatter: two may be alike by chance.
 const fewestLooked = 3
 
+// mostReach is the factor from which on an interval around a ratio says nothing.
+const mostReach = 1000
+
 // ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
-// If rounds are added until claims are decided, a claim is looked at after the planned rounds and
-// after each further one, and the intervals of all these looks hold together.
-func (q *question) ratio(r *Reply, of, to side, use func(Measured) float64) {
-	a, b, look := compare.InOrder(of.values(use)), compare.InOrder(to.values(use)), 0
-	others, fewest := q.scatter(use), fewestLooked
+// If rounds are added until claims are decided, a claim may be looked at after the planned rounds,
+// and whenever a side has got a further one, and the intervals of all these looks hold together.
+func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) float64) {
+	a, b, look := compare.InOrder(of.values(useOf)), compare.InOrder(to.values(useTo)), 0
+	others, fewest := q.scatter(useOf), fewestLooked
 	if others.Dof > 0 {
 		fewest = 2
 	}
 	if q.study.AtMost > 0 {
 		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
-		look = max(of.last, to.last) - max(int(scale.Rounds), fewest) + 1
+		look = of.last + to.last - 2*int(scale.Rounds) + 1
 	}
 	r.Rounds = min(len(a), len(b))
 	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
-	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) {
+	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) || r.High > mostReach*r.Ours {
 		r.Low, r.High = 0, 0
 	}
 }
 
-// scatter is what the rounds of all the study's cells show of how a value scatters. A few rounds of
-// one cell show little.
+// scatter is what the rounds of the study's cells show of how a value scatters: of those that were
+// measured in the same way. A few rounds of one cell show little.
 func (q *question) scatter(use func(Measured) float64) stats.Scatter {
 	type place struct {
 		table, at string
 		equal     int
 	}
-	rounds := map[place][]float64{}
-	var order []place
+	rounds, seen, order := map[place][]float64{}, map[string]bool{}, []place(nil)
+	measure := q.measure(q.claim.Table)
 	for i := range q.plan.Cells {
 		c, m := &q.plan.Cells[i], q.measured[i]
 		v := use(m)
-		if c.State != experiment.Done || !(v > 0) || math.IsInf(v, 0) || q.figure.unfit(m) != nil {
+		if c.State != experiment.Done || !(v > 0) || math.IsInf(v, 0) || seen[c.Run] ||
+			q.measure(c.Table) != measure || q.figure.unfit(m) != nil {
 			continue
 		}
+		seen[c.Run] = c.Run != "" // cells that are equal share a run
 		at := place{c.Table, c.At, c.Equal}
 		if rounds[at] == nil {
 			order = append(order, at)
@@ -237,12 +300,20 @@ func (q *question) scatter(use func(Measured) float64) stats.Scatter {
 	return compare.ScatterOf(samples)
 }
 
+// measure returns how the cells of a table are measured; empty: there is no such table.
+func (q *question) measure(table string) Measure {
+	if t := q.study.Table(table); t != nil {
+		return t.Measure
+	}
+	return ""
+}
+
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In
 // equal-footing, on two cores, the greatest of five rounds was up to 2.1 times the least for peaks,
 // and up to 5.3 times for a p99 (docs/results/EQUAL-FOOTING.md, 2026-11-26).
 const (
-	scatterOfRates     = 2.5
-	scatterOfLatencies = 5.0
+	scatterOfRates     = 3.0
+	scatterOfLatencies = 6.0
 )
 
 func (f Figure) scatter() float64 {

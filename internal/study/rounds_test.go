@@ -446,3 +446,31 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 		}
 	}
 }
+
+// A row of several rounds says what limited most of them, as its claims do, and of a remark of
+// fewer in how many rounds it holds.
+func TestRowsSayWhatHoldsForMostRounds(t *testing.T) {
+	t.Parallel()
+	cpu := remark{kind: "cpu", words: "the CPU was the limit"}
+	own := remark{kind: "generator", words: "plimsoll itself was the limit", ofLoad: true}
+	behind := func(words string) remark { return remark{kind: "behind", words: words} }
+	for _, c := range []struct {
+		rounds []remark
+		words  string
+		ofLoad bool
+	}{
+		{[]remark{own, cpu, cpu}, "the CPU was the limit", false},
+		{[]remark{{}, own, own}, "plimsoll itself was the limit", true},
+		{[]remark{own, {}, {}}, "in 1 of 3 rounds: plimsoll itself was the limit", false},
+		{[]remark{cpu, own}, "in 1 of 2 rounds: the CPU was the limit", false},
+		{[]remark{behind("97% of it"), behind("95% of it")}, "97% of it", false},
+		{[]remark{{}, {}}, "", false},
+		{nil, "", false},
+	} {
+		got := usual(c.rounds)
+		if got.words != c.words || got.ofLoad != c.ofLoad {
+			t.Errorf("%v: %q, of the load: %t; want %q, %t", c.rounds, got.words, got.ofLoad, c.words,
+				c.ofLoad)
+		}
+	}
+}

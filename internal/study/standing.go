@@ -101,9 +101,9 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		}
 		v, known := f.Value(measured[i])
 		known = known && c.State == experiment.Done
-		remark, ofLoad := c.remark(measured[i], known)
+		said := c.remark(measured[i], known)
 		one := round{value: v, run: c.Run}
-		if s := measured[i].Search; s != nil && f.OfSearch() && !ofLoad {
+		if s := measured[i].Search; s != nil && f.OfSearch() && !said.ofLoad {
 			one.unstable = s.Bracket.UnstableRate * f.ofRate(s)
 		}
 		if known || one.unstable > 0 {
@@ -113,9 +113,9 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 			}
 		}
 		if why := measured[i].unrankable(f); why != "" && known {
-			out.Unranked, remark = true, "not ranked: a round was "+why
+			out.Unranked, said.words = true, "not ranked: a round "+why
 		}
-		if out.Remark = cmp.Or(out.Remark, remark); out.Run == "" {
+		if out.Remark = cmp.Or(out.Remark, said.words); out.Run == "" {
 			out.Run = c.Run
 		}
 	}

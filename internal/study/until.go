@@ -108,7 +108,7 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		for _, c := range p.Cells {
-			if c.Table != t.Name || c.Round != 1 || c.Absent ||
+			if c.Table != t.Name || c.Round != 1 || c.Absent || t.Once ||
 				p.last(&c).State != experiment.Done ||
 				!undecided[[2]string{c.Table, c.Place()}] &&
 					(c.Equal > 0 || !s.unknown(t, c.At, p, measured)) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
@@ -201,7 +200,7 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 		s := side{last: last}
 		for i, rate := range rates {
 			s.cells = append(s.cells, &Cell{Round: i + 1})
-			s.rounds = append(s.rounds, peaked(rate))
+			s.rounds = append(s.rounds, free(rate))
 		}
 		return s
 	}
@@ -209,7 +208,7 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	looked := func(planned int, of side) (low, high float64) {
 		q := &question{study: &Study{Rounds: planned, AtMost: time.Hour}, plan: &Plan{Scale: Small}}
 		var r Reply
-		q.ratio(&r, of, three, value)
+		q.ratio(&r, of, three, value, value)
 		if r.Ours <= 0 || r.Rounds != len(of.cells) {
 			t.Errorf("%+v", r)
 		}
@@ -263,8 +262,7 @@ func TestOtherCellsShowHowOneScatters(t *testing.T) {
 				c := Cell{At: at, Round: round}
 				c.State = state
 				p.Cells = append(p.Cells, c)
-				q.measured = append(q.measured, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
-					StableRate: rate * (1 + 0.05*float64(round%2))}}})
+				q.measured = append(q.measured, free(rate*(1+0.05*float64(round%2))))
 				s.cells = append(s.cells, &c)
 				s.rounds = append(s.rounds, q.measured[len(q.measured)-1])
 			}

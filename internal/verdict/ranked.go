@@ -43,7 +43,8 @@ func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
 		return Unranked, result.Warning{Code: state, Sentence: state}
 	}
 	v, is := Overloaded(r)
-	if word := unsteady(r); word != "" && !is {
+	_, compile := compiling(r) // which an overload does not explain, as it does latencies that rise
+	if word := unsteady(r); word != "" && (!is || compile) {
 		return Unranked, result.Warning{Code: Steady, Sentence: word}
 	}
 	why = result.Warning{Code: v.Name, Sentence: "the offered rate was not reached"}

@@ -204,12 +204,20 @@ func TestServersThatCompileAreCold(t *testing.T) {
 	}
 }
 
-// A run that was overloaded moves because its queues grow: its rates are ranked.
+// A run that was overloaded moves because its queues grow: its rates are ranked, unless its servers
+// spent the window on compiling their code.
 func TestOverloadIsNotCalledCold(t *testing.T) {
 	s := moving(1, 30, func(at float64) float64 { return 1 + 20*at })
 	s.Run.Summary.OfferedRate, s.Run.Summary.AchievedRate = 1000, 700
 	JudgeSaved(s)
 	if of, why := RankingOf(&s.Run); of != RatesRanked {
 		t.Errorf("%v, %+v", of, why)
+	}
+	ns := int64(12e9)
+	s.Run.Observation.WindowNs, s.Run.Observation.Servers = 30e9, []string{"n1"}
+	s.Run.Observation.Processes = []result.ProcessUse{{Name: "n1", CPUSeconds: 30, CompileNs: &ns}}
+	JudgeSaved(s)
+	if of, why := RankingOf(&s.Run); of != Unranked || why.Sentence != cold {
+		t.Errorf("compiling: %v, %+v", of, why)
 	}
 }

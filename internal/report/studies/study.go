@@ -292,7 +292,7 @@ func qualityTable(o study.Outcome) document.Block {
 	for _, q := range o.Qualities {
 		tried, answers := q.Probe, q.Answers
 		if tried == "" {
-			tried, answers = "nothing tries it", make([]string, len(o.Columns))
+			tried, answers = "no probe tries it", make([]string, len(o.Columns))
 		}
 		t.Add(q.Name, append([]string{tried}, answers...)...)
 	}

@@ -1,0 +1,167 @@
+package study
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
+)
+
+// The interval of a ratio is of the rounds that it is of.
+func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
+	f, err := FindFigure("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &question{study: &Study{}, figure: f, plan: &Plan{}}
+	found := func(rates ...float64) (s side) {
+		for i, rate := range rates {
+			s.cells = append(s.cells, &Cell{Round: i + 1})
+			s.rounds = append(s.rounds, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
+				StableRate: rate, UnstableRate: rate * 1.1}}})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		of, to    []float64
+		low, high float64
+	}{
+		{[]float64{1000}, []float64{500}, 1000. / 550, 1100. / 500},
+		{[]float64{1000, 100, 100}, []float64{500}, 0, 0},
+		{[]float64{1000}, []float64{500, 5000, 5000}, 0, 0},
+	} {
+		var r Reply
+		q.compare(&r, found(c.of...), found(c.to...))
+		if math.Abs(r.Low-c.low) > 1e-9 || math.Abs(r.High-c.high) > 1e-9 ||
+			r.Low > 0 && (r.Ours < r.Low || r.Ours > r.High) {
+			t.Errorf("%v to %v: %g (%g to %g)", c.of, c.to, r.Ours, r.Low, r.High)
+		}
+	}
+}
+
+// The bracket of a peak in bytes is that of its messages by their size.
+func TestBracketsOfUnlikeSizes(t *testing.T) {
+	f, err := FindFigure("peak_bytes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, large := free(50_000), free(20_000)
+	small.Search.Load.MessageBytes, large.Search.Load.MessageBytes = 100, 1000
+	low, high := f.interval(small, large)
+	if math.Abs(low-0.25/1.02) > 1e-9 || math.Abs(high-0.25*1.02) > 1e-9 {
+		t.Errorf("%g to %g, want 0.25 within 2%%", low, high)
+	}
+}
+
+// Rounds with unlike limits, or without observation, do not show that a side has no limit.
+func TestUnlimitedSidesAreObserved(t *testing.T) {
+	none, full := free(1000), searched(1000, 1020, disk)
+	unknown := searched(1000, 1020, verdict.NotKnown)
+	for _, c := range []struct {
+		rounds    []Measured
+		limit     string
+		unlimited bool
+	}{
+		{[]Measured{none, none, full}, "", true},
+		{[]Measured{searched(1000, 1020, shared), full, none}, several, false},
+		{[]Measured{unknown, unknown, none}, "", false},
+		{[]Measured{{}}, "", false},
+		{[]Measured{full, none}, "", false},
+		{[]Measured{full, full, none}, disk, false},
+	} {
+		s := side{rounds: c.rounds}
+		if s.limit() != c.limit || s.unlimited() != c.unlimited {
+			t.Errorf("limit %q, unlimited %t, want %q and %t", s.limit(), s.unlimited(), c.limit,
+				c.unlimited)
+		}
+	}
+}
+
+// More of a resource raises a rate and shortens a latency; of other figures nothing follows.
+func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
+	limited := side{at: "kafka", rounds: []Measured{searched(60_000, 61_000, shared)}}
+	other := side{at: "pulsar", rounds: []Measured{free(20_000)}}
+	for name, want := range map[string]string{figure.Peak: "greater", figure.PerCore: "",
+		"written": "", "publish.p99": ""} {
+		f, err := FindFigure(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &question{figure: f, claim: Claim{AtLeast: 1.5}}
+		if got := q.oneSided(3, limited, other); want == "" && got != "" ||
+			!strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A rate is related to a resource only in the rounds that it limited, and a peak never to that of a
+// run. An interval that reaches a thousand times as far as its ratio is none.
+func TestRatesPerUseAreOfLimitedRounds(t *testing.T) {
+	f, err := FindFigure("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &question{study: &Study{}, figure: f, plan: &Plan{}}
+	in := func(rounds ...Measured) (s side) {
+		for i := range rounds {
+			s.cells = append(s.cells, &Cell{Round: i + 1})
+		}
+		s.rounds = rounds
+		return s
+	}
+	core := searched(20_000, 20_400, shared, 30_000)
+	var r Reply
+	q.limited(&r, shared, in(core.times(2), core.times(2), searched(1, 2, disk, 1)),
+		in(core, core, core))
+	if r.Rounds != 2 || math.Abs(r.Ours-2) > 1e-9 {
+		t.Errorf("%+v", r)
+	}
+	run := &result.Saved{Run: *core.Trials[0]}
+	if per := f.perUse(Measured{Run: run}, shared); per != nil {
+		t.Errorf("a run has a peak per core: %v", per)
+	}
+	q.compare(&r, in(free(1000), free(100_000)), in(free(1000), free(1010)))
+	if r.Rounds != 2 || r.Low != 0 || r.High != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Cells show how others scatter if they are of runs of their own and measured alike.
+func TestScatterIsOfRunsMeasuredAlike(t *testing.T) {
+	f, err := FindFigure("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dof := func(tables, runs []string) float64 {
+		q := &question{study: &Study{Tables: []Table{{Name: "peaks", Measure: MeasurePeak},
+			{Name: "loads", Measure: MeasureRun}}}, figure: f, plan: &Plan{},
+			claim: Claim{Table: "peaks"}}
+		for i, table := range tables {
+			for round := range 2 {
+				c := Cell{Table: table, At: strconv.Itoa(i), Round: round + 1}
+				c.Set(experiment.Done, runs[i]+strconv.Itoa(round), "")
+				q.plan.Cells = append(q.plan.Cells, c)
+				q.measured = append(q.measured, free(1000+float64(100*round*(i+1))))
+			}
+		}
+		return q.scatter(func(m Measured) float64 { v, _ := f.Value(m); return v }).Dof
+	}
+	peaks, own := slices.Repeat([]string{"peaks"}, 5), []string{"a", "b", "c", "d", "e"}
+	if got := dof(peaks, own); got == 0 {
+		t.Error("five cells show nothing")
+	}
+	if got := dof(peaks, []string{"a", "b", "c", "d", "d"}); got != 0 {
+		t.Errorf("a run that two cells share counts twice: %g", got)
+	}
+	if got := dof([]string{"peaks", "peaks", "peaks", "peaks", "loads"}, own); got != 0 {
+		t.Errorf("a cell of another measurement counts: %g", got)
+	}
+}
