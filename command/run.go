@@ -92,7 +92,7 @@ func (c *runCommand) Run(con console) error {
 			con.say("interrupted before these targets were measured: " + strings.Join(left, ", "))
 		}
 		if len(runs) > 0 {
-			failed = cmp.Or(failed, c.show(con, runs))
+			failed = cmp.Or(failed, c.show(ctx, con, runs))
 		}
 		passed, err := passes(con, gates, jobs[0].Workload, runs, c.JSON)
 		if last := overview.Closing(runs); last != "" {
@@ -108,6 +108,9 @@ func (c *runCommand) Run(con console) error {
 		return end
 	})
 }
+
+// single reports whether each target is measured once.
+func (c *runCommand) single() bool { return c.Trials == 1 && c.Until == "" }
 
 // unmeasured returns the names of the targets without a run.
 func unmeasured(jobs []*bench.Job, runs []*result.Saved) (names []string) {
@@ -133,6 +136,9 @@ func (*runCommand) exit(ctx context.Context, runs []*result.Saved, failed error)
 
 // stoppedItself reports whether a run ended its load before its time.
 func stoppedItself(r *result.Saved) bool { return r.Run.State == result.Interrupted }
+
+// isComplete reports whether a run need not be repeated.
+func isComplete(r *result.Saved) bool { return r.Run.State == result.Complete }
 
 // isUnsound reports whether a run shows that the system broke a promise.
 func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
@@ -177,8 +183,12 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 	return trials.Runs, cmp.Or(err, out.end(len(jobs), trials.Runs))
 }
 
-// show prints the result and writes the report of all runs into the last run's directory.
-func (c *runCommand) show(con console, all []*result.Saved) error {
+// show prints the result and writes the report of all runs into the last run's directory. It says
+// how to continue a set of trials that was interrupted and has a complete run.
+func (c *runCommand) show(ctx context.Context, con console, all []*result.Saved) error {
+	if !c.single() && slices.ContainsFunc(all, isComplete) {
+		defer sayContinue(ctx, con, "")
+	}
 	if err := c.price(all); err != nil {
 		return err
 	}
@@ -186,7 +196,7 @@ func (c *runCommand) show(con console, all []*result.Saved) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON || c.Trials == 1 && c.Until == "" {
+	if c.JSON || c.single() {
 		return con.print(runs.Report(all), c.extent, c.JSON, path)
 	}
 	if err := showTrials(con, all, c.Primary, c.extent); err != nil {

@@ -24,12 +24,14 @@ func inDir(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// One interrupt ends a set of trials and keeps the runs so far.
+// One interrupt ends a set of trials, keeps the runs so far and says how to continue.
 func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t,
 		map[string]string{"w.yaml": "name: w\nload: {rate: 200/s}\nwarmup: 0s\nduration: 4s\n"})
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--trials", "50")
+	var said strings.Builder
+	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +44,9 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
+		said.String(), "to continue: plimsoll run -t sim -w w.yaml --trials 50 --resume\n") {
+		t.Errorf("exit code %d\n%s", code, said.String())
 	}
 	states := map[result.State]int{}
 	for _, path := range runs {

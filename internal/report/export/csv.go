@@ -55,12 +55,19 @@ func CSV(w io.Writer, runs []*result.Saved) error {
 	return out.WriteAll(rows)
 }
 
-// csvSeries are the series for which a run has a row: those of its load, and others where
-// they were measured.
+// csvSeries are the series for which a run has a row: those of its load and of its classes of
+// messages, and others where they were measured.
 func csvSeries(r *result.Run) []result.Latency {
 	var out []result.Latency
 	for _, series := range r.Load.Series() {
 		out = append(out, r.Summary.Series(series))
+	}
+	for _, c := range r.Classes {
+		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+			l := r.Latency(result.OfClass(series, c.Name))
+			l.Series = result.OfClass(series, c.Name)
+			out = append(out, l)
+		}
 	}
 	if l := r.Summary.Series(result.Copies); latency.Counted(l) {
 		out = append(out, l)
