@@ -27,13 +27,13 @@ type source interface {
 	statements() map[string]string
 	// take acknowledges the handled messages and takes the next ones into the batch, in one round
 	// trip. empty reports that there are no messages for this consumer now.
-	take(ctx context.Context) (empty bool, err error)
+	take() (empty bool, err error)
 	// secure makes sure that the taken messages are never redelivered: at most once.
-	secure(ctx context.Context) error
+	secure() error
 	// handled notes that the batch was handled.
 	handled()
 	// rest acknowledges the handled messages and releases everything.
-	rest(ctx context.Context) error
+	rest() error
 	// lost forgets the taken messages: the connection is lost.
 	lost()
 }
@@ -47,8 +47,8 @@ type consumer struct {
 	batch   *batch
 	closing driver.Closing
 
-	within context.Context // ends when the consumer has no more time
-	abort  context.CancelFunc
+	connecting context.Context // ends when the consumer has no time for another connection
+	abort      context.CancelFunc
 }
 
 // OpenConsumer creates the subscription, unless it exists, and takes messages.
@@ -84,7 +84,7 @@ func (c *cluster) OpenConsumer(ctx context.Context, o system.ConsumerOptions) (
 	if err := r.link.open(ctx); err != nil {
 		return nil, c.explain(err)
 	}
-	r.within, r.abort = context.WithCancel(context.Background())
+	r.connecting, r.abort = context.WithCancel(context.Background())
 	r.Begin(r.run)
 	return r, c.clients.Keep(ctx, r)
 }
@@ -124,29 +124,18 @@ func (r *consumer) run() {
 			clock.Sleep(r.Life, driver.RetryPause)
 		}
 	}
-	_ = r.timed(r.source.rest) // messages that can no longer be acknowledged go to others
-}
-
-// timed calls a function with a context of request_timeout.
-func (r *consumer) timed(do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(r.within, r.of.Duration(setRequest))
-	defer cancel()
-	return do(ctx)
+	_ = r.source.rest() // messages that can no longer be acknowledged go to others
 }
 
 // round takes messages once and handles them, or waits if there are none.
 func (r *consumer) round() error {
-	empty := false
-	err := r.timed(func(ctx context.Context) error {
-		err := r.link.open(ctx)
-		if err == nil {
-			empty, err = r.source.take(ctx)
-		}
-		if err == nil && len(r.batch.all) > 0 && r.Options.Delivery == workload.AtMostOnce {
-			err = r.source.secure(ctx)
-		}
-		return err
-	})
+	empty, err := false, r.link.ready(r.connecting)
+	if err == nil {
+		empty, err = r.source.take()
+	}
+	if err == nil && len(r.batch.all) > 0 && r.Options.Delivery == workload.AtMostOnce {
+		err = r.source.secure()
+	}
 	if err != nil {
 		return err
 	}
@@ -176,7 +165,7 @@ func (r *consumer) idle() error {
 	}
 	ctx, cancel := context.WithTimeout(r.Life, r.of.Duration(setPoll))
 	defer cancel()
-	err := r.link.conn.WaitForNotification(ctx)
+	err := r.link.awaitNotification(ctx)
 	r.link.woken = false
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -252,9 +241,7 @@ type exchange struct {
 // binaryRows asks for rows in binary form.
 var binaryRows = []int16{1}
 
-func (l *link) exchange(ctx context.Context) *exchange {
-	return &exchange{pipe: l.conn.StartPipeline(ctx)}
-}
+func (l *link) exchange() *exchange { return &exchange{pipe: l.begin()} }
 
 // add adds statements and a synchronization, so that the statements before BEGIN form a
 // transaction. read, which may be nil, is called with each row.

@@ -76,6 +76,31 @@ func (l *link) open(ctx context.Context) error {
 	return nil
 }
 
+// ready opens the link within request_timeout, unless it is open.
+func (l *link) ready(ctx context.Context) error {
+	if l.conn != nil && !l.conn.IsClosed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.of.Duration(setRequest))
+	defer cancel()
+	return l.open(ctx)
+}
+
+// begin begins a pipeline whose answers have to come within request_timeout; sever ends it early.
+// The socket's deadline bounds it, because the library watches a context with a goroutine, which
+// costs each message two switches of threads.
+func (l *link) begin() *pgconn.Pipeline {
+	// An error means that the socket is closed, which the pipeline finds out.
+	_ = l.conn.Conn().SetDeadline(time.Now().Add(l.of.Duration(setRequest)))
+	return l.conn.StartPipeline(context.Background())
+}
+
+// awaitNotification waits for a notification until ctx ends.
+func (l *link) awaitNotification(ctx context.Context) error {
+	_ = l.conn.Conn().SetDeadline(time.Time{}) // as in begin
+	return l.conn.WaitForNotification(ctx)
+}
+
 // keepalive makes a server end the session of an isolated client within half a minute. Until then
 // the session's transaction keeps its rows locked.
 var keepalive = map[string]string{"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5",

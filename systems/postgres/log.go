@@ -82,9 +82,9 @@ func (g *log) statements() map[string]string {
 // are two transactions, because the read must see the position that the lock's last holder wrote.
 // Both are sent together: a session setting tells the read whether the lock was obtained; if not,
 // the server reads no row.
-func (g *log) take(ctx context.Context) (empty bool, err error) {
+func (g *log) take() (empty bool, err error) {
 	g.batch.clear()
-	x := g.link.exchange(ctx)
+	x := g.link.exchange()
 	g.release(x)
 	part := strconv.AppendInt(nil, int64(g.next), 10)
 	g.next = (g.next + 1) % g.table.partitions
@@ -108,7 +108,7 @@ func (g *log) take(ctx context.Context) (empty bool, err error) {
 		return false, nil
 	}
 	g.idle = 0
-	return true, g.rest(ctx)
+	return true, g.rest()
 }
 
 // release adds the statements that write the position and release the partition.
@@ -122,19 +122,19 @@ func (g *log) release(x *exchange) {
 	g.pending, g.held = false, nil
 }
 
-func (g *log) secure(ctx context.Context) error {
-	x := g.link.exchange(ctx)
+func (g *log) secure() error {
+	x := g.link.exchange()
 	x.add(nil, stPosition, g.subscription, g.held, g.tx, g.id)
 	return x.do()
 }
 
 func (g *log) handled() { g.pending = true }
 
-func (g *log) rest(ctx context.Context) error {
+func (g *log) rest() error {
 	if g.held == nil {
 		return nil
 	}
-	x := g.link.exchange(ctx)
+	x := g.link.exchange()
 	g.release(x)
 	return x.do()
 }

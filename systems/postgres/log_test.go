@@ -39,7 +39,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 	systemtest.Acks(t, systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce))
 	take := func(g *log) int {
 		t.Helper()
-		if _, err := g.take(t.Context()); err != nil {
+		if _, err := g.take(); err != nil {
 			t.Fatal(err)
 		}
 		return len(g.batch.all)
@@ -67,7 +67,7 @@ func TestNoRowsOfAPartitionThatIsNotHeld(t *testing.T) {
 		t.Errorf("no rows were read for the first consumer: %s", plan)
 	}
 	// It gets them if they were not acknowledged and the partition is free.
-	if err := first.rest(t.Context()); err != nil {
+	if err := first.rest(); err != nil {
 		t.Fatal(err)
 	}
 	if n := take(second); n == 0 {

@@ -75,6 +75,10 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (
 		Answered:   o.Answered,
 		Partitions: o.Topic.Partitions, Deliver: p.deliver,
 		Create: func(*struct{}) {}, Fill: func(*driver.Batched[struct{}]) {},
+		Abort: func() error {
+			p.link.sever()
+			return nil
+		},
 	})
 	return p, c.clients.Keep(ctx, p)
 }
@@ -112,13 +116,11 @@ func (p *producer) insertKept(life context.Context, batch []*driver.Batched[stru
 // insert inserts once, waits for the commit and ends the messages. The notification follows in the
 // same round trip. The next batch waits for it, but no message's result does.
 func (p *producer) insert(life context.Context, batch []*driver.Batched[struct{}]) error {
-	ctx, cancel := context.WithTimeout(life, p.of.Duration(setRequest))
-	defer cancel()
-	if err := p.link.open(ctx); err != nil {
+	if err := p.link.ready(life); err != nil {
 		return err
 	}
 	p.link.warning = nil
-	pipe := p.link.conn.StartPipeline(ctx)
+	pipe := p.link.begin()
 	pipe.SendQueryPrepared(stInsert, p.rows.values(p.values), binaryFormat, nil)
 	pipe.SendPipelineSync()
 	if p.notify {

@@ -59,9 +59,9 @@ func (q *queue) statements() map[string]string {
 	SELECT part, key, payload FROM taken ORDER BY id`)}
 }
 
-func (q *queue) take(ctx context.Context) (empty bool, err error) {
+func (q *queue) take() (empty bool, err error) {
 	q.batch.clear()
-	x := q.link.exchange(ctx)
+	x := q.link.exchange()
 	if q.open {
 		x.add(nil, stCommit)
 	}
@@ -71,20 +71,20 @@ func (q *queue) take(ctx context.Context) (empty bool, err error) {
 	if err := x.do(); err != nil || len(q.batch.all) > 0 {
 		return false, err
 	}
-	return true, q.secure(ctx) // no transaction is open while there is nothing to do
+	return true, q.secure() // no transaction is open while there is nothing to do
 }
 
-func (q *queue) secure(ctx context.Context) error { return q.rest(ctx) }
+func (q *queue) secure() error { return q.rest() }
 
 // handled does nothing: the next COMMIT acknowledges.
 func (q *queue) handled() {}
 
-func (q *queue) rest(ctx context.Context) error {
+func (q *queue) rest() error {
 	if !q.open {
 		return nil
 	}
 	q.open = false
-	x := q.link.exchange(ctx)
+	x := q.link.exchange()
 	x.add(nil, stCommit)
 	return x.do()
 }
