@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
-	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -200,116 +199,15 @@ func (c *Comparison) effect(f figure.Figure) (Effect, bool) {
 	if !okA || !okB {
 		return Effect{}, false
 	}
-	e := Effect{Figure: f, A: centerOfSide(c.A, a), B: centerOfSide(c.B, b), P: math.NaN(),
-		High: math.Inf(1)}
-	e.OwnError = ownError(c.A.Runs, c.B.Runs, f)
-	exact := a.exact() && b.exact()
-	switch {
-	case c.Within:
-		e.within(c.A.Runs, c.B.Runs)
-	case c.Sequential:
-		e.sequentially(c, a, b)
-	case c.Pairing != "" && exact:
-		ordered, _ := of(c.pairs, f)
-		e.paired(a, ordered)
-	default:
-		e.ranked(a, b)
-		if exact {
-			e.scatter = scatter{sd: spread(a, b), a: len(a), b: len(b)}
-		}
+	r := c.ratio(f, a, b)
+	e := Effect{Figure: f, A: r.a, B: r.b, Times: r.times, Ratio: nearest(r.times),
+		High: math.Inf(1), P: r.p(), Paired: r.paired,
+		OwnError: ownError(c.A.Runs, c.B.Runs, f), scatter: r.scatter()}
+	if low, high, ok := r.interval((1 - confidence) / 2); ok {
+		e.Low, e.High = low.Least, high.Most
 	}
-	e.Ratio = nearest(e.Times)
 	return e, true
 }
 
 // nearest returns the value of a span of ratios that is nearest to 1.
 func nearest(s figure.Span) float64 { return min(max(s.Least, 1), s.Most) }
-
-// ranked compares by ranks.
-func (e *Effect) ranked(a, b spans) {
-	var low, high figure.Span
-	e.Times, low, high, _ = rankRatio(a, b, (1-confidence)/2)
-	e.Low, e.High = low.Least, high.Most
-	e.P = rankTest(a, b, e.Times)
-}
-
-// paired compares pair by pair.
-func (e *Effect) paired(a, b spans) {
-	ratio, w := pairedRatio(a, b)
-	e.Times, e.Paired = figure.Exactly(ratio), true
-	e.student(w)
-}
-
-// student sets the interval and the p of an exact ratio by Student's distribution.
-func (e *Effect) student(w Within) {
-	ratio := e.Times.Least
-	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
-	e.P = w.p(ratio)
-	e.scatter = scatter{se: w.se, dof: w.dof}
-}
-
-// within compares runs by their internal variation.
-func (e *Effect) within(a, b []*result.Saved) {
-	e.Times = e.B.Median.Times(e.A.Median)
-	if !e.Times.Exact() {
-		return
-	}
-	ofA, okA := together(a, e.Figure)
-	ofB, okB := together(b, e.Figure)
-	if !okA || !okB {
-		return
-	}
-	for _, side := range []struct {
-		center *Center
-		within Within
-	}{{&e.A, ofA}, {&e.B, ofB}} {
-		side.center.Low, side.center.High = side.within.Interval(side.center.Median.Least,
-			(1-confidence)/2)
-		side.center.Confidence = confidence
-	}
-	e.student(join(ofA, ofB))
-	// An unbounded latency is never shown to be the shorter one.
-	if e.Times.Least < 1 {
-		e.P = min(1, max(e.P, 2*ofB.open))
-	} else {
-		e.P = min(1, max(e.P, 2*ofA.open))
-	}
-	if ofA.open > (1-confidence)/2 {
-		e.Low = 0
-	}
-	if ofB.open > (1-confidence)/2 {
-		e.High = math.Inf(1)
-	}
-}
-
-// together returns the uncertainty of the median of a side's runs, from the variation within
-// them.
-func together(runs []*result.Saved, f figure.Figure) (Within, bool) {
-	if len(runs) == 1 {
-		return Of(runs[0], f)
-	}
-	out := Within{least: math.Inf(1)}
-	variance := 0.0
-	for _, s := range runs {
-		w, ok := Of(s, f)
-		if !ok {
-			return out, false
-		}
-		variance += w.se * w.se
-		out.dof += w.dof
-		out.least, out.greatest = min(out.least, w.least), max(out.greatest, w.greatest)
-		out.open = max(out.open, w.open)
-	}
-	n := float64(len(runs))
-	out.se = math.Sqrt(variance) / n
-	if n > 2 {
-		out.se *= math.Sqrt(math.Pi / 2) // of a median, relative to that of a mean
-	}
-	return out, true
-}
-
-// join returns the uncertainty of the ratio of two figures.
-func join(a, b Within) Within {
-	se, dof := stats.Welch(a.se, a.dof, b.se, b.dof)
-	return Within{se: se, dof: dof, greatest: math.Inf(1)}
-}

@@ -243,11 +243,8 @@ func TestARunWithoutABoundIsNotShownToBeFaster(t *testing.T) {
 		return Side{Name: name, Runs: []*result.Saved{fates{slow: 400}.run(name, 2)}}
 	}
 	compared := func(a, b Side) Effect {
-		e := Effect{Figure: mustFind(t, "publish.p99")}
-		ofA, _ := of(a.Runs, e.Figure)
-		ofB, _ := of(b.Runs, e.Figure)
-		e.A, e.B = center(ofA), center(ofB)
-		e.within(a.Runs, b.Runs)
+		c := Comparison{A: a, B: b, Within: true}
+		e, _ := c.effect(mustFind(t, "publish.p99"))
 		return e
 	}
 	if e := compared(slow("A"), open("B")); !math.IsInf(e.High, 1) || e.Low == 0 || e.P < 0.05 {

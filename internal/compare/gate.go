@@ -177,14 +177,8 @@ func (c *Comparison) blurs(g Gate) bool {
 	if !g.Relative {
 		return false
 	}
-	a, okA := of(c.A.Runs, g.Figure)
-	b, okB := of(c.B.Runs, g.Figure)
-	if !okA || !okB {
-		return false
-	}
-	e := Effect{A: centerOfSide(c.A, a), B: centerOfSide(c.B, b)}
-	e.OwnError = ownError(c.A.Runs, c.B.Runs, g.Figure)
-	return e.blurred()
+	e, ok := c.effect(g.Figure)
+	return ok && e.blurred()
 }
 
 // found states the figure and its interval.
@@ -255,47 +249,64 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 		}
 		return estimate{}, fmt.Errorf("some runs lack this figure (%s): %s", g.Figure.Title, advice)
 	}
-	exact := b.exact() && (!g.Relative || a.exact())
-	single := len(c.B.Runs) == 1 || (g.Relative && c.Within)
-	switch {
-	case single && exact:
-		return c.estimateWithin(g, a, b, tail)
-	case single:
-		return unsure(g, a, b), nil
-	case sequential(c.B.Runs) || g.Relative && c.Sequential:
-		return c.estimateRounds(g, a, b, tail)
-	case g.Relative && c.Pairing != "" && exact:
-		ordered, _ := of(c.pairs, g.Figure)
-		ratio, w := pairedRatio(a, ordered)
-		low, high := w.Interval(ratio, tail)
-		return estimate{figure.Exactly(ratio), figure.Exactly(low), figure.Exactly(high)}, nil
-	case g.Relative:
-		value, low, high, sure := rankRatio(a, b, tail)
-		if sure {
-			return estimate{value, low, high}, nil
-		}
-		if !exact {
-			return unsure(g, a, b), nil
-		}
-		return estimate{}, fmt.Errorf("%d runs against %d are too few for this gate: it needs %d "+
-			"on each side (plimsoll run --trials %[3]d)", len(a), len(b), stats.Evenly(2*tail))
+	var e estimate
+	if g.Relative {
+		r := c.ratio(g.Figure, a, b)
+		e.value = r.times
+		e.low, e.high, ok = r.interval(tail)
+	} else {
+		e, ok = c.B.estimate(g.Figure, b, tail)
 	}
-	return estimateMedian(g, b, tail)
-}
-
-// estimateMedian returns the median of B and its interval.
-func estimateMedian(g Gate, b spans, tail float64) (estimate, error) {
-	lowLeast, highLeast, ok := stats.MedianBound(b.least(), tail)
-	lowMost, highMost, _ := stats.MedianBound(b.most(), tail)
 	switch {
 	case ok:
-		return estimate{center(b).Median, between(lowLeast, lowMost),
-			between(highLeast, highMost)}, nil
-	case !b.exact():
-		return unsure(g, nil, b), nil
+		return e, nil
+	case !b.exact() || (g.Relative && !a.exact()):
+		return unsure(g, a, b), nil
 	}
-	return estimate{}, fmt.Errorf("%d runs are too few for this gate: it needs %d "+
-		"(plimsoll run --trials %[2]d)", len(b), stats.FewestForMedian(tail))
+	return estimate{}, c.tooFewFor(g, tail)
+}
+
+// estimate returns a figure of a side and its interval; ok is false if the runs are too few for it.
+func (s Side) estimate(f figure.Figure, values spans, tail float64) (e estimate, ok bool) {
+	switch {
+	case len(s.Runs) == 1:
+		w, known := Of(s.Runs[0], f)
+		return exactly(values[0].Least, w, tail), known
+	case sequential(s.Runs) && !values.exact():
+		return e, false
+	case sequential(s.Runs):
+		mean, w := sure(logarithms(values.least()), true)
+		return exactly(mean, w, tail), !math.IsInf(w.reach(tail), 1)
+	}
+	lowLeast, highLeast, ok := stats.MedianBound(values.least(), tail)
+	lowMost, highMost, _ := stats.MedianBound(values.most(), tail)
+	return estimate{center(values).Median, between(lowLeast, lowMost),
+		between(highLeast, highMost)}, ok
+}
+
+// exactly returns the estimate of an exact value.
+func exactly(value float64, w Within, tail float64) estimate {
+	low, high := w.Interval(value, tail)
+	return estimate{figure.Exactly(value), figure.Exactly(low), figure.Exactly(high)}
+}
+
+// tooFewFor says what a gate lacks whose figure has no interval.
+func (c *Comparison) tooFewFor(g Gate, tail float64) error {
+	a, b := len(c.A.Runs), len(c.B.Runs)
+	switch {
+	case b == 1 || (g.Relative && c.Within):
+		return fmt.Errorf(
+			"the variation of %s within one run is not known: measure for %d seconds or more, or "+
+				"take several runs (plimsoll run --trials 5)",
+			g.Figure.Name, fewestIntervals)
+	case sequential(c.B.Runs) || (g.Relative && c.Sequential):
+		return fmt.Errorf("%d rounds are too few for this gate", b)
+	case g.Relative:
+		return fmt.Errorf("%d runs against %d are too few for this gate: it needs %d "+
+			"on each side (plimsoll run --trials %[3]d)", a, b, stats.Evenly(2*tail))
+	}
+	return fmt.Errorf("%d runs are too few for this gate: it needs %d "+
+		"(plimsoll run --trials %[2]d)", b, stats.FewestForMedian(tail))
 }
 
 // unsure returns an estimate for runs that are too few for an interval, and partly only bounded.
@@ -313,29 +324,4 @@ func unsure(g Gate, a, b spans) estimate {
 		e.high.Most = 0
 	}
 	return e
-}
-
-// estimateWithin is estimate for a side with a single run.
-func (c *Comparison) estimateWithin(g Gate, a, b spans, tail float64) (estimate, error) {
-	w, ok := together(c.B.Runs, g.Figure)
-	value := center(b).Median.Least
-	var open float64 // that A's may have any length
-	if g.Relative {
-		ofA, okA := together(c.A.Runs, g.Figure)
-		value, ok, open = value/center(a).Median.Least, ok && okA, ofA.open
-		ofB := w
-		w = join(ofA, ofB)
-		w.open = ofB.open
-	}
-	if !ok {
-		return estimate{}, fmt.Errorf(
-			"the variation of %s within one run is not known: measure for %d seconds or more, or "+
-				"take several runs (plimsoll run --trials 5)",
-			g.Figure.Name, fewestIntervals)
-	}
-	low, high := w.Interval(value, tail)
-	if open > tail {
-		low = 0
-	}
-	return estimate{figure.Exactly(value), figure.Exactly(low), figure.Exactly(high)}, nil
 }

@@ -346,6 +346,38 @@ func TestAGatesFigureIsDistinctFromItsBound(t *testing.T) {
 	}
 }
 
+// A gate of a multiple has the ratio and the interval of the comparison, whatever the way of
+// comparing.
+func TestGatesHaveTheRatioOfTheComparison(t *testing.T) {
+	side := func(name string, runs int, until float64, set string) Side {
+		s := simulated{random: seeded(uint64(name[0])), between: 0.2, within: 0.05,
+			seconds: 20, messages: 100}
+		out := s.side(name, runs, 1)
+		for i, r := range out.Runs {
+			if set != "" {
+				r.Run.Trial = &result.Trial{Set: set, Round: i + 1, Until: until}
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct{ a, b Side }{
+		"single runs":               {side("A", 1, 0, ""), side("B", 1, 0, "")},
+		"a single run and several":  {side("A", 1, 0, ""), side("B", 6, 0, "")},
+		"a single run and an until": {side("A", 1, 0, ""), side("B", 6, 0.1, "u")},
+		"ranks":                     {side("A", 5, 0, ""), side("B", 6, 0, "")},
+		"pairs":                     {side("A", 6, 0, "u"), side("B", 6, 0, "u")},
+		"pairs of an until":         {side("A", 9, 0.1, "u"), side("B", 9, 0.1, "u")},
+		"two untils":                {side("A", 9, 0.1, "u"), side("B", 9, 0.1, "other")},
+	} {
+		com := mustCompare(t, c.a, c.b)
+		e := figureOf(t, com, "publish.p99")
+		got, err := com.estimate(Gate{Figure: e.Figure, Relative: true}, (1-confidence)/2)
+		if err != nil || got.value != e.Times || got.low.Least != e.Low || got.high.Most != e.High {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, e)
+		}
+	}
+}
+
 // Runs by themselves pass a gate only if the system was measured: not under overload, not where
 // plimsoll was the limit, and not after a loss.
 func TestRunsByThemselvesPassOrFail(t *testing.T) {

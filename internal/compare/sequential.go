@@ -96,8 +96,17 @@ func (w Within) reach(tail float64) float64 {
 	return w.se * stats.Student(w.dof, tail)
 }
 
-// p returns the p of a ratio.
+// p returns the p of a ratio. A latency that nothing bounds is never shown to be the shorter one.
 func (w Within) p(ratio float64) float64 {
+	open := w.openBelow
+	if ratio < 1 {
+		open = w.open
+	}
+	return min(1, max(w.closed(ratio), 2*open))
+}
+
+// closed returns the p of a ratio whose sides are bounded.
+func (w Within) closed(ratio float64) float64 {
 	off := math.Abs(math.Log(ratio))
 	switch {
 	case w.sides != nil:
@@ -142,47 +151,4 @@ func centerOfSide(s Side, values spans) Center {
 		return sequentialCenter(values)
 	}
 	return center(values)
-}
-
-// sequentially compares two sets, at least one of them sequential: pair by pair if all runs have a
-// partner. Otherwise the intervals of both sides, each with half of the error, add up.
-func (e *Effect) sequentially(c *Comparison, a, b spans) {
-	if !a.exact() || !b.exact() {
-		e.Times = e.B.Median.Times(e.A.Median)
-		return
-	}
-	ratio, w := c.ratioOfRounds(e.Figure, a, b)
-	e.Times, e.Paired = figure.Exactly(ratio), w.sides == nil
-	e.Low, e.High = w.Interval(ratio, (1-confidence)/2)
-	e.P = w.p(ratio)
-}
-
-// ratioOfRounds returns the ratio of a figure that all rounds of both sides have, and its
-// uncertainty.
-func (c *Comparison) ratioOfRounds(f figure.Figure, a, b spans) (ratio float64, w Within) {
-	if c.Pairing != "" {
-		ordered, _ := of(c.pairs, f)
-		ratio, w = pairedRatio(a, ordered)
-		w.sequential = true
-		return ratio, w
-	}
-	meanA, ofA := sure(logarithms(a.least()), sequential(c.A.Runs))
-	meanB, ofB := sure(logarithms(b.least()), sequential(c.B.Runs))
-	return meanB / meanA, Within{sides: &[2]Within{ofA, ofB}, greatest: math.Inf(1)}
-}
-
-// estimateRounds returns the value of a gate's figure in sequential sets, and its interval.
-func (c *Comparison) estimateRounds(g Gate, a, b spans, tail float64) (estimate, error) {
-	if !b.exact() || g.Relative && !a.exact() {
-		return unsure(g, a, b), nil
-	}
-	value, w := sure(logarithms(b.least()), true)
-	if g.Relative {
-		value, w = c.ratioOfRounds(g.Figure, a, b)
-	}
-	low, high := w.Interval(value, tail)
-	if math.IsInf(high, 1) {
-		return estimate{}, fmt.Errorf("%d rounds are too few for this gate", len(b))
-	}
-	return estimate{figure.Exactly(value), figure.Exactly(low), figure.Exactly(high)}, nil
 }

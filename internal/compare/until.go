@@ -246,14 +246,14 @@ func (k *Known) more(n int, w Within, enough func(reach func(tail float64) float
 // pair compares two targets; relate says what follows.
 func (k *Known) pair(a, b Rounds) KnownPair {
 	p := KnownPair{A: a.Target, B: b.Target, Figure: a.Figure, Ratio: 1}
-	ratios := map[int]float64{}
-	for round, v := range b.Values {
-		if u, is := a.Values[round]; is {
-			ratios[round] = v / u
+	var ofA, ofB []float64
+	for _, round := range slices.Sorted(maps.Keys(b.Values)) {
+		if v, is := a.Values[round]; is {
+			ofA, ofB = append(ofA, v), append(ofB, b.Values[round])
 		}
 	}
-	if p.Rounds = len(ratios); p.Rounds > 0 {
-		p.Ratio, p.within = sure(logarithms(InOrder(ratios)), true)
+	if p.Rounds = len(ofA); p.Rounds > 0 {
+		p.Ratio, p.within = pairedRatio(ofA, ofB, true)
 		e := Effect{A: a.center(), B: b.center(), OwnError: ownError(a.runs, b.runs, a.Figure)}
 		p.hidden = math.Abs(p.Ratio-1) < resolution || e.blurred()
 	}

@@ -34,9 +34,9 @@ type Within struct {
 	// The least and the greatest figure of an interval: the figure of the whole run lies between
 	// them. 0 and infinite for a ratio.
 	least, greatest float64
-	// open is the probability that messages without a latency leave the percentile
-	// without an upper bound.
-	open float64
+	// open is the probability that messages without a latency leave the percentile, or the ratio
+	// of two, without an upper bound; openBelow, that they leave a ratio without a lower one.
+	open, openBelow float64
 	// ranks is set for a percentile: its interval is not symmetric.
 	ranks *ranks
 	// sequential is set for values that were looked at after each new one.
@@ -46,21 +46,22 @@ type Within struct {
 }
 
 // Interval returns the interval around a value above 0, with the probability tail at each end. Its
-// high end is infinite if nothing bounds it.
+// high end is infinite if nothing bounds it, and its low end 0.
 func (w Within) Interval(value, tail float64) (low, high float64) {
 	if w.ranks != nil {
 		low, high = w.ranks.interval(value, tail)
-		if w.open > tail {
-			high = math.Inf(1)
-		}
-		return low, high
+	} else {
+		r := w.reach(tail)
+		low = max(value*math.Exp(-r), min(w.least, value))
+		high = min(value*math.Exp(r), max(w.greatest, value))
 	}
-	r := w.reach(tail)
 	if w.open > tail {
-		return max(value*math.Exp(-r), min(w.least, value)), math.Inf(1)
+		high = math.Inf(1)
 	}
-	return max(value*math.Exp(-r), min(w.least, value)), min(value*math.Exp(r),
-		max(w.greatest, value))
+	if w.openBelow > tail {
+		low = 0
+	}
+	return low, high
 }
 
 // Of estimates the uncertainty of a run's figure by a circular block bootstrap over the run's
