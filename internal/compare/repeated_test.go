@@ -42,3 +42,28 @@ func TestTruthNoisyPairOfAQuietStudy(t *testing.T) {
 		}
 	}
 }
+
+// Of two equal cells whose scatter a few others show, at most 5 in 100 are called different.
+func TestTruthScatterOfFewOthers(t *testing.T) {
+	simulates(t)
+	const studies = 6000
+	for _, cells := range []int{5, 6, 10} {
+		random, missed := seeded(uint64(cells)), 0
+		for range studies {
+			samples := make([][]float64, cells)
+			for i := range samples {
+				for range 2 {
+					samples[i] = append(samples[i], math.Exp(0.1*random.NormFloat64()))
+				}
+			}
+			_, low, high := Repeated(samples[0], samples[1], 0, ScatterOf(samples))
+			if low > 1 || high < 1 {
+				missed++
+			}
+		}
+		t.Logf("%d cells: wrong in %d of %d", cells, missed, studies)
+		if float64(missed) > 0.05*studies {
+			t.Errorf("%d cells: wrong in %d of %d", cells, missed, studies)
+		}
+	}
+}
