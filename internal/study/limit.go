@@ -212,7 +212,7 @@ func (q *question) oneSided(ratio float64, of, to side) (why string) {
 func (q *question) limited(r *Reply, limit string, of, to side) {
 	r.About = "with " + nameOf(limit) + " near its limit on both sides"
 	use := func(m Measured) float64 {
-		if is := m.limit(); is != limit && !(cores(is) && cores(limit)) {
+		if is := m.limit(); is != limit && (!cores(is) || !cores(limit)) {
 			return 0
 		}
 		return mean(q.figure.perUse(m, limit))
