@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -171,7 +172,7 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 		}
 	}
 	if err == nil {
-		err = o.follow(d.Progress)
+		err = o.follow(dir, d.Progress)
 	}
 	var state State
 	if err == nil {
@@ -190,7 +191,7 @@ func (o *child) await(ctx context.Context, dir string, d Detached) (State, error
 }
 
 // follow reads the owner's answers until it is ready.
-func (o *child) follow(progress func(string)) error {
+func (o *child) follow(dir string, progress func(string)) error {
 	lines := bufio.NewScanner(o.answers)
 	for lines.Scan() {
 		var a answer
@@ -206,9 +207,29 @@ func (o *child) follow(progress func(string)) error {
 			progress(a.Progress)
 		}
 	}
-	return errors.New("the process that owns the testbed ended before it was up: " +
-		"start it again, and see the servers' logs if it ends again")
+	return fmt.Errorf("the process that owns the testbed ended before it was up%s: start it again",
+		lastWords(dir))
 }
+
+// lastWords returns how the log of an owner that ended without an answer begins, in parentheses: a
+// crash begins with its reason. It is empty without such a log.
+func lastWords(dir string) string {
+	log, err := os.Open(filepath.Join(dir, ownerLog))
+	if err != nil {
+		return ""
+	}
+	defer log.Close()
+	lines := bufio.NewScanner(io.LimitReader(log, mostWords))
+	for lines.Scan() {
+		if words := strings.TrimSpace(lines.Text()); words != "" {
+			return " (" + words + ")"
+		}
+	}
+	return ""
+}
+
+// mostWords bounds what is read of an owner's log.
+const mostWords = 4096
 
 // end ends an owner that was not released. Closing its input asks it to end.
 func (o *child) end() error {

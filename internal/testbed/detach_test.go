@@ -312,6 +312,8 @@ func TestDetachLeavesNothingWhenItFails(t *testing.T) {
 	nowhere.Command = []string{filepath.Join(base, "no-such-program")}
 	dies := detached(base, wish{})
 	dies.Command = []string{"true"}
+	crashes := detached(base, wish{})
+	crashes.Command = []string{"sh", "-c", "echo >&2; echo panic: no memory >&2; exit 2"}
 	for _, c := range []struct {
 		d    Detached
 		want string
@@ -320,7 +322,8 @@ func TestDetachLeavesNothingWhenItFails(t *testing.T) {
 		{detached(base, wish{Locked: "nowhere"}), "gives no file with its authority's certificate"},
 		{detached(base, wish{Warm: "fails"}), "warm the servers up: node n1 ended by itself"},
 		{nowhere, "no-such-program"},
-		{dies, "ended before it was up"},
+		{dies, "ended before it was up: start it again"},
+		{crashes, "ended before it was up (panic: no memory): start it again"},
 	} {
 		_, err := Detach(within(t), c.d)
 		if !isSentence(err, c.want) {
