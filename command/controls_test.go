@@ -300,7 +300,8 @@ func (u *user) try(t *testing.T, c control, i int, byKeys bool) bool {
 	err := u.once(t, rules[c.Rule], i, byKeys)
 	for again := 1; err != nil && again < mostUses && !u.gone(t, i); again++ {
 		t.Logf("again: %s: %v", u.doing, err)
-		u.tap(t, kb.Escape) // a popup that was left open takes all that the mouse does
+		u.tap(t, kb.Escape)                           // a popup that was left open takes all that the mouse does
+		is[bool](t, u.browser, "user.unfold(), true") // a click that went astray may have folded it
 		err = u.once(t, rules[c.Rule], i, byKeys)
 	}
 	if err != nil && !u.gone(t, i) {
