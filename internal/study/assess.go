@@ -239,14 +239,15 @@ func (c *Cell) waits() bool {
 	return !c.Absent && c.State != experiment.Failed && c.State != experiment.Done
 }
 
-// remark is what to know about a round of a cell. Remarks of one kind may have other figures.
+// remark is what a reader should know about a round of a cell. Remarks of the same kind may differ
+// in their figures.
 type remark struct {
 	kind, words string // empty: nothing
 	ofLoad      bool   // the load may have limited the cell's figure
 }
 
-// usual returns the remark of most rounds, as a claim takes the limit of most. A remark of fewer
-// says of how many.
+// usual returns the remark of most rounds, as a claim takes the limit of most rounds. A remark of
+// fewer rounds says in how many it holds.
 func usual(rounds []remark) (most remark) {
 	times := map[string]int{}
 	for _, r := range rounds {

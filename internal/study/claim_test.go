@@ -281,7 +281,7 @@ var withoutAnswer = map[string]planted{
 	"a round without a stable rate": {kafka: free(60_000), pulsar: free(20_000), equal: free(9),
 		without: 2, answers: [2]Answer{NotDecided, Differs},
 		say: []string{"is 0/s (in 1 of 3 rounds); to decide it: a load that it carries in each round",
-			"is 0/s (in 1 of 3 rounds), which could only confirm it"}},
+			"is 0/s (in 1 of 3 rounds), with which the ratio could only be smaller"}},
 	"the generator": {kafka: searched(40_000, 41_000, shared, 1, 1),
 		pulsar: searched(20_000, 21_000, verdict.SideGenerator), equal: free(9),
 		answers: [2]Answer{NotDecided, NotDecided},

@@ -184,27 +184,36 @@ func unlike(of, to side) *Doubt {
 		to.at), "a machine on which one resource limits both"}
 }
 
-// oneSided says what it could do to the ratio if a resource that limited one side alone were more:
-// a rate of that side would rise, and a latency fall. It is empty unless one side has a limit, the
-// other was seen to have none, and the answer would stay the same.
+// oneSided says how the ratio would move with more of a resource that limited one side alone. It is
+// empty unless one side has one limit, the other was seen to have none, and the answer would stay
+// the same.
 func (q *question) oneSided(ratio float64, of, to side) (why string) {
 	limited, other := &of, &to
 	if of.limit() == "" {
 		limited, other = other, limited
 	}
-	limit, rate := limited.limit(), q.figure.isRate() && q.figure.Name != figure.PerCore
-	if limit == "" || ofLoad(limit) || !other.unlimited() || !rate && !q.figure.IsLatency() {
-		return ""
-	}
-	grows, word := (limited == &of) == rate, "smaller"
-	if grows {
-		word = "greater"
-	}
-	if !q.claim.settled(ratio, grows) {
+	limit := limited.limit()
+	word := q.moves(ratio, limited == &of, true)
+	if limit == "" || limit == several || ofLoad(limit) || !other.unlimited() || word == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s was the limit in %s alone, and with more of it the ratio could only "+
 		"be %s", nameOf(limit), limited.at, word)
+}
+
+// moves says whether the ratio would be greater or smaller if the system of one side did better: if
+// its rate were higher, or its latency shorter; not better: worse. It is empty if the answer might
+// change, and for other figures.
+func (q *question) moves(ratio float64, of, better bool) string {
+	rate := q.figure.isRate() && q.figure.Name != figure.PerCore
+	grows := of == (rate == better)
+	switch {
+	case !rate && !q.figure.IsLatency() || !q.claim.settled(ratio, grows):
+		return ""
+	case grows:
+		return "greater"
+	}
+	return "smaller"
 }
 
 // limited relates the ratio to the resource that limited both sides: a rate is divided by the

@@ -95,6 +95,11 @@ func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := &question{figure: f, claim: Claim{AtLeast: 1.5}}
+		several := side{at: "kafka", rounds: []Measured{searched(60_000, 61_000, shared),
+			searched(60_000, 61_000, disk)}}
+		if got := q.oneSided(3, several, other); got != "" {
+			t.Errorf("%s: rounds of unlike limits: %q", name, got)
+		}
 		if got := q.oneSided(3, limited, other); want == "" && got != "" ||
 			!strings.HasSuffix(got, want) {
 			t.Errorf("%s: %q", name, got)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
@@ -147,8 +146,8 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		if s.failed == nil {
 			continue
 		}
-		if q.worse(r.Ours, s == &of) {
-			figures = append(figures, s.failed.Why+", which could only confirm it")
+		if word := q.moves(r.Ours, s == &of, false); word != "" {
+			figures = append(figures, s.failed.Why+", with which the ratio could only be "+word)
 		} else {
 			r.Doubts = append(r.Doubts, *s.failed)
 		}
@@ -156,13 +155,6 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 	q.decide(&r)
 	r.say(figures)
 	return r
-}
-
-// worse reports whether the answer stays the same if one side's system does worse: a lower rate, or
-// a longer latency.
-func (q *question) worse(ratio float64, of bool) bool {
-	rate := q.figure.isRate() && q.figure.Name != figure.PerCore
-	return (rate || q.figure.IsLatency()) && q.claim.settled(ratio, of != rate)
 }
 
 // keep leaves out the rounds of a side that do not have the figure, and those that must not be

@@ -103,8 +103,8 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		known = known && c.State == experiment.Done
 		said := c.remark(measured[i], known)
 		one := round{value: v, run: c.Run}
-		if s := measured[i].Search; s != nil && f.OfSearch() && !said.ofLoad {
-			one.unstable = s.Bracket.UnstableRate * f.ofRate(s)
+		if f.OfSearch() && !said.ofLoad {
+			one.unstable = f.unstable(measured[i])
 		}
 		if known || one.unstable > 0 {
 			all = append(all, one)
