@@ -52,6 +52,8 @@ type Batches[T any] struct {
 
 // NewBatches begins to deliver. Close ends it.
 func NewBatches[T any](o Batching[T]) *Batches[T] {
+	// A batch of all that may be in flight waits for nothing that could come.
+	o.Most = min(o.Most, max(o.InFlight, 1))
 	b := &Batches[T]{Batching: o, wake: NewSignal(), ended: make(chan struct{})}
 	b.slots = NewSlots(o.InFlight, func(int) *Batched[T] {
 		one := &Batched[T]{}

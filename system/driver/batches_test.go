@@ -109,6 +109,23 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// When everything that may be in flight is in the queue, nothing more can come.
+func TestBatchesWaitForNothingThatCannotCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r recorded
+		b := r.batches(time.Now(), 1000, time.Hour, 0)
+		_, messages := posts(100)
+		b.SendBatch(messages)
+		synctest.Wait()
+		if len(r.sizes) != 1 || r.sizes[0] != 100 || r.at[0] != 0 {
+			t.Errorf("batches of %v at %v", r.sizes, r.at)
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A producer that closes without time ends queued messages and messages being sent, with different
 // errors, and refuses later messages.
 func TestBatchesCloseWithoutTime(t *testing.T) {

@@ -5,12 +5,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// atOnce says why no aim of the clients sets anything.
-var atOnce = system.Aim{How: "each message is published by itself and at once, and a pull " +
-	"request is open before it comes; JetStream has no batches to fill, so there is nothing to set"}
+const atOnce = "each message is published by itself and at once, and a pull request is open " +
+	"before it comes"
 
 // aims are the settings for each aim of the clients.
 var aims = map[workload.Clients]system.Aim{
-	workload.ClientsDefault: atOnce, workload.ClientsLatency: atOnce,
-	workload.ClientsThroughput: atOnce,
+	workload.ClientsDefault: {How: atOnce},
+	workload.ClientsLatency: {Sets: system.MustSet(setLinger + "=0s"), How: atOnce},
+	workload.ClientsThroughput: {
+		Sets: system.MustSet(setLinger + "=20ms"),
+		How: "an atomic batch fills for 20ms, or until it has 1,000 messages; the servers store " +
+			"and acknowledge it as one",
+	},
 }

@@ -64,8 +64,11 @@ func TestUnsynced(t *testing.T) {
 		"one dead endpoint":          oneDeadEndpointOfFour,
 		"deleted subscription":       failedHearsOfADeletedSubscription,
 		"deleted between requests":   deletedBetweenRequests,
-		"full store":                 fullStoreRefuses,
-		"too large":                  tooLarge,
+		"full store":                 func(t *testing.T, e *embedded) { fullStoreRefuses(t, e) },
+		"full store, batches":        func(t *testing.T, e *embedded) { fullStoreRefuses(t, e, gathering) },
+		"a stream without batches":   batchesMustBeAllowed,
+		"too large":                  func(t *testing.T, e *embedded) { tooLarge(t, e) },
+		"too large, batches":         func(t *testing.T, e *embedded) { tooLarge(t, e, gathering) },
 		"a crowd shares connections": crowdSharesConnections,
 		"a second answer":            secondAnswerFindsNobody,
 		"topics share streams":       topicsShareStreams,
@@ -241,11 +244,17 @@ func (o *outcome) Complete(err error) {
 	}
 }
 
-// TestNodeKilledWhileSending ends the stream's leader while messages are sent. Every message ends
-// once, the stream continues with another leader, and no acknowledged message is lost.
+// TestNodeKilledWhileSending ends the stream's leader while messages are sent, each by itself and in
+// batches. Every message ends once, the stream continues with another leader, and no acknowledged
+// message is lost.
 func TestNodeKilledWhileSending(t *testing.T) {
+	t.Run("each", func(t *testing.T) { killedWhileSending(t) })
+	t.Run("batches", func(t *testing.T) { killedWhileSending(t, gathering) })
+}
+
+func killedWhileSending(t *testing.T, given ...target.Setting) {
 	const total, inFlight = 4000, 200
-	s := settings(t, target.Setting{Name: setAckTimeout, Value: "1s"})
+	s := settings(t, append(given, target.Setting{Name: setAckTimeout, Value: "1s"})...)
 	e := provision(t, workload.SyncAsync, s)
 	c := connect(t, optionsOf(e, workload.SyncAsync, s)).(*cluster)
 	ctx := within(t, 40*time.Second)
@@ -315,8 +324,13 @@ func (e *embedded) node(name string) *node {
 
 // TestConnectionLost ends all servers with messages in flight.
 func TestConnectionLost(t *testing.T) {
-	s := settings(t, target.Setting{Name: setAckTimeout, Value: "500ms"},
-		target.Setting{Name: setReconnectBuffer, Value: "0"})
+	t.Run("each", func(t *testing.T) { connectionLost(t) })
+	t.Run("batches", func(t *testing.T) { connectionLost(t, gathering) })
+}
+
+func connectionLost(t *testing.T, given ...target.Setting) {
+	s := settings(t, append(given, target.Setting{Name: setAckTimeout, Value: "500ms"},
+		target.Setting{Name: setReconnectBuffer, Value: "0"})...)
 	e := provision(t, workload.SyncAsync, s)
 	c := connect(t, optionsOf(e, workload.SyncAsync, s))
 	ctx := within(t, 30*time.Second)
@@ -355,12 +369,12 @@ func TestConnectionLost(t *testing.T) {
 
 // fullStoreRefuses fills a stream up to its limit: further messages are refused, and no
 // acknowledged message is dropped.
-func fullStoreRefuses(t *testing.T, e *embedded) {
+func fullStoreRefuses(t *testing.T, e *embedded, given ...target.Setting) {
 	const total = 300
-	s := settings(t, target.Setting{Name: setMaxBytes, Value: "1MB"})
+	s := settings(t, append(given, target.Setting{Name: setMaxBytes, Value: "1MB"})...)
 	c := connect(t, optionsOf(e, workload.SyncAsync, s)).(*cluster)
 	ctx := within(t, 30*time.Second)
-	topic := system.Topic{Name: "full", Partitions: 1}
+	topic := system.Topic{Name: fmt.Sprintf("full-%d", len(given)), Partitions: 1}
 	if err := c.CreateTopic(ctx, topic); err != nil {
 		t.Fatal(err)
 	}
@@ -376,6 +390,9 @@ func fullStoreRefuses(t *testing.T, e *embedded) {
 		all[i].message.Payload = make([]byte, 10<<10)
 		all[i].message.Bind(all[i])
 		p.Send(&all[i].message)
+		if i%30 == 29 {
+			time.Sleep(2 * lingering) // the next is in another batch
+		}
 	}
 	if err := p.Close(ctx); err != nil {
 		t.Fatal(err)
@@ -416,10 +433,10 @@ func TestClustersSideBySide(t *testing.T) {
 
 // tooLarge sends a message that is too large for the servers: it is refused once, and the producer
 // goes on.
-func tooLarge(t *testing.T, e *embedded) {
-	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t)))
+func tooLarge(t *testing.T, e *embedded, given ...target.Setting) {
+	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t, given...)))
 	ctx := within(t, 30*time.Second)
-	topic := system.Topic{Name: "large", Partitions: 1}
+	topic := system.Topic{Name: fmt.Sprintf("large-%d", len(given)), Partitions: 1}
 	if err := c.CreateTopic(ctx, topic); err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,11 @@
 // acknowledges stored messages that it had not yet applied, whether its predecessor had
 // acknowledged them or not.
 //
+// With linger, producers publish atomic batches (nats-server 2.12 and later): the servers keep the
+// messages of a batch aside until its last one, store all of them or none, and answer once. A
+// producer has one batch under way. A batch whose answer was lost is not sent again, and all its
+// messages count as unanswered.
+//
 // # Consuming
 //
 // The consumer sends its own pull requests too. The library's Drain and Stop end the subscription

@@ -48,6 +48,7 @@ func (natsSystem) Describe() system.Description {
 		Delivery:      []workload.Delivery{workload.AtLeastOnce, workload.AtMostOnce},
 		Settings:      declared,
 		Clients:       aims,
+		Waits:         []system.Wait{system.Lingers(setLinger)},
 		Copies:        []string{setReplicas},
 		Redelivery:    redelivery,
 		RefuseReturns: system.Always(""), // with a negative acknowledgement
@@ -149,16 +150,25 @@ func (c *cluster) OpenProducer(ctx context.Context, o system.ProducerOptions) (s
 	if err != nil {
 		return nil, err
 	}
-	if most := k.conn.MaxPayload(); int64(o.MessageMax) > most {
+	most := k.conn.MaxPayload()
+	if c.Duration(setLinger) > 0 {
+		most -= batchHeaders
+	}
+	if int64(o.MessageMax) > most {
 		k.leave(nil)
 		return nil, fmt.Errorf(
-			"messages of %d bytes are more than the servers take (%s is %d): make the messages "+
-				"smaller or raise it on the servers", o.MessageMax, setMaxPayload, most)
+			"messages of %d bytes are more than the servers take (%s leaves room for %d): make "+
+				"the messages smaller or raise it on the servers", o.MessageMax, setMaxPayload,
+			most)
 	}
 	at := homeOf(c.Settings, o.Topic.Name)
 	subjects := make([]string, max(o.Topic.Partitions, 1))
 	for i := range subjects {
 		subjects[i] = at.subject(i)
+	}
+	if c.Duration(setLinger) > 0 {
+		b := newBatching(k, c, subjects, o)
+		return b, c.clients.Keep(ctx, b)
 	}
 	p, err := newProducer(k, &c.clients, subjects, o.InFlight)
 	if err != nil {

@@ -121,6 +121,11 @@ func (c *cluster) readTopic(ctx context.Context, r *reading, name string) error 
 	if err != nil {
 		return err
 	}
+	if c.Duration(setLinger) > 0 && !info.Config.AllowAtomicPublish {
+		return fmt.Errorf("stream %s takes no atomic batches, for which %s asks, as clients: "+
+			"throughput does: allow them (allow_atomic, from nats-server 2.12), or set %s: 0s",
+			name, setLinger, setLinger)
+	}
 	if r.Level.Majority() {
 		r.Copies(info.Config.Replicas)
 		if have, least := info.Config.Replicas, driver.LeastCopies(r.Level); have < least {

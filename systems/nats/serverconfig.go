@@ -76,6 +76,8 @@ jetstream {
   max_buffered_msgs: %d
   max_buffered_size: %d
   sync_interval: %s
+  # Of producers with batches there may be as many as there are connections.
+  limits: { batch: { max_inflight_per_stream: 65536, max_inflight_total: 65536 } }
 }%s
 accounts {
   %s { jetstream: enabled, users: [{user: %q, password: %q}] }

@@ -15,6 +15,7 @@ import (
 
 // Names of the settings, in JetStream's own words.
 const (
+	setLinger           = "linger"
 	setAckTimeout       = "ack_timeout"
 	setReconnectBuffer  = "reconnect_buf_size"
 	setPullMaxMessages  = "pull_max_messages"
@@ -60,6 +61,9 @@ var declared = slices.Concat(clientSettings, serverSettings)
 
 // clientSettings are the settings of clients, subscriptions and streams.
 var clientSettings = system.MustSettings(`
+linger duration 0s 0s..1m
+    how long a producer waits for an atomic batch to fill, of up to 1,000 messages that the
+    servers store and acknowledge as one; 0: each message is published by itself
 ack_timeout duration 5s
     longest wait for the acknowledgement of a publish; after it the message counts as
     unanswered
@@ -166,6 +170,8 @@ func streamConfig(s system.Settings) jetstream.StreamConfig {
 		MaxBytes:    -1,
 		MaxMsgs:     -1,
 		PersistMode: jetstream.DefaultPersistMode,
+
+		AllowAtomicPublish: s.Duration(setLinger) > 0,
 	}
 	if s.Text(setStorage) == valueMemory {
 		c.Storage = jetstream.MemoryStorage

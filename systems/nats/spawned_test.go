@@ -23,14 +23,18 @@ import (
 // processes are the settings of servers that are processes.
 var processes = []string{setServers, valueProcesses}
 
-func TestConformanceOfProcesses(t *testing.T) {
-	t.Parallel() // with TestConformance: both wait most of the time
+// These run beside TestConformance: all wait most of the time.
+func TestConformanceOfProcesses(t *testing.T)        { t.Parallel(); conformsAsProcesses(t) }
+func TestConformanceOfProcessesBatches(t *testing.T) { t.Parallel(); conformsAsProcesses(t, gathering) }
+
+func conformsAsProcesses(t *testing.T, given ...target.Setting) {
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
 		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {
 			c := systemtest.Provision[*spawned](t, New(), level, processes...)
 			o := systemtest.OptionsOf(t, New(), c, level)
-			o.Settings = settings(t, target.Setting{Name: setServers, Value: valueProcesses})
+			o.Settings = settings(t,
+				append(given, target.Setting{Name: setServers, Value: valueProcesses})...)
 			return o, c.Nodes()
 		},
 	})

@@ -119,6 +119,7 @@ func (c *cluster) plan(ctx context.Context, at home) ([]jetstream.StreamConfig, 
 	for n := 1; n < copies; n++ {
 		mirror := origin
 		mirror.Name, mirror.Subjects = mirrorOf(name, n), nil
+		mirror.AllowAtomicPublish = false // which is its origin's affair
 		mirror.Mirror = &jetstream.StreamSource{Name: name}
 		mirror.Placement = &jetstream.Placement{Tags: []string{tags[(first+n)%len(tags)]}}
 		plan = append(plan, mirror)

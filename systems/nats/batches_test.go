@@ -1,0 +1,112 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
+)
+
+// lingering is how long the producers of these tests gather messages.
+const lingering = 5 * time.Millisecond
+
+var gathering = target.Setting{Name: setLinger, Value: lingering.String()}
+
+// An answer without the batch's name is that of a server that took the last message alone.
+func TestReadBatchAck(t *testing.T) {
+	for _, c := range []struct {
+		name, data string
+		unknown    bool
+		words      []string // of the error; nil: the batch was taken
+	}{
+		{"taken", `{"stream":"s","seq":7,"batch":"b1","count":3}`, false, nil},
+		{"refused", `{"stream":"s","seq":0,"error":{"code":400,"err_code":10176,` +
+			`"description":"batch publish is incomplete"}}`, false,
+			[]string{"refused", "incomplete", "10176"}},
+		{"an old server", `{"stream":"s","seq":7}`, true, []string{"2.12", "set linger: 0s"}},
+		{"another batch", `{"stream":"s","seq":7,"batch":"b2","count":3}`, true, []string{"2.12"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := readBatchAck(&nats.Msg{Data: []byte(c.data)}, "b1")
+			if c.words == nil {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			mustSay(t, err, c.words...)
+			if errors.Is(err, system.ErrUnknown) != c.unknown {
+				t.Errorf("unknown: %t", !c.unknown)
+			}
+		})
+	}
+}
+
+// What producers gather is one batch: the servers acknowledge it once, at every level.
+func TestBatchesAreOne(t *testing.T) {
+	for _, level := range []workload.Level{workload.SyncAsync, workload.AsyncAsync} {
+		e := provision(t, level, settings(t))
+		s := settings(t, target.Setting{Name: setLinger, Value: "50ms"})
+		c := connect(t, optionsOf(e, level, s)).(*cluster)
+		topic := systemtest.Topic(t, c, "one", 2)
+		k, err := c.producing.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := 0
+		at := homeOf(s, topic.Name)
+		p := newBatching(k, c, []string{at.subject(0), at.subject(1)}, system.ProducerOptions{
+			InFlight: 100, Answered: func(time.Duration) { answers++ }})
+		var all []*ended
+		for i := range 20 {
+			e := &ended{done: make(chan error, 1)}
+			e.Partition, e.Payload = int32(i%2), []byte("x")
+			e.Bind(e)
+			all = append(all, e)
+			p.Send(&e.Message)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i, one := range all {
+			if err := <-one.done; err != nil {
+				t.Errorf("message %d: %v", i, err)
+			}
+		}
+		info, err := c.streamInfo(t.Context(), topic.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answers != 1 || info.State.Msgs != 20 {
+			t.Errorf("level %d: %d answers, %d messages stored", level, answers, info.State.Msgs)
+		}
+		if _, err := c.ReadDurability(t.Context(), []system.Topic{topic}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// batchesMustBeAllowed gathers for a stream that exists and takes no batches.
+func batchesMustBeAllowed(t *testing.T, e *embedded) {
+	c := connect(t, optionsOf(e, workload.SyncAsync, settings(t, gathering))).(*cluster)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := c.js.CreateStream(ctx, jetstream.StreamConfig{Name: "plain-stream", Replicas: 3,
+		Subjects: []string{"plain-stream.*"}}); err != nil {
+		t.Fatal(err)
+	}
+	topic := system.Topic{Name: "plain-stream", Partitions: 1}
+	_, err := c.ReadDurability(ctx, []system.Topic{topic})
+	mustSay(t, err, "plain-stream", "allow_atomic", "set linger: 0s")
+	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
+	err = <-sent(p, 0).done
+	mustSay(t, err, "refused", "publish is disabled")
+}
