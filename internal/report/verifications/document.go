@@ -2,6 +2,7 @@ package verifications
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,13 +18,10 @@ import (
 )
 
 // matrixOf is the table of verifications: a row for each system, level and delivery, a column
-// for each fault.
+// for each fault. Its note says how many rounds most cells have; the others say it themselves.
 func matrixOf(all []*verify.Saved) document.Table {
 	t := document.Table{ID: "matrix", Title: "Systems, levels and faults", Words: true,
-		Corner: "system and level",
-		Note: "Held: none of the acknowledged messages was lost, and the other promised " +
-			"guarantees held too. In brackets: the greatest share of rounds that may fail, given " +
-			"that number of rounds without a failure (95% confidence)."}
+		Corner: "system and level"}
 	matching := map[string][]*verify.Saved{}
 	var names, faults []string
 	for _, s := range all {
@@ -42,14 +40,46 @@ func matrixOf(all []*verify.Saved) document.Table {
 	slices.Sort(names)
 	slices.SortStableFunc(faults, func(a, b string) int { return placeOf(a) - placeOf(b) })
 	t.Head = document.Heads(faults...)
+	usual := usualRounds(matching)
 	for _, name := range names {
 		r := document.Row{Name: name}
 		for _, fault := range faults {
-			r.Values = append(r.Values, matrixCell(matching[name+"\n"+fault]))
+			var c document.Cell
+			if cell := matching[name+"\n"+fault]; len(cell) == 0 {
+				c.Words = document.None
+			} else if c = outcome(cell); roundsOf(cell) != usual {
+				c.Words += " (" + phrase.Plural(roundsOf(cell), "round", "rounds") + ")"
+			}
+			r.Values = append(r.Values, c)
 		}
 		t.Rows = append(t.Rows, r)
 	}
+	t.Note = fmt.Sprintf("Held: none of so many acknowledged messages was lost, and what else is "+
+		"promised held too. Where nothing else is said, in %s: if none failed, at most %s of all "+
+		"such rounds would (95%% confidence).", phrase.Plural(usual, "round", "rounds"),
+		verify.MostFailing(usual))
 	return t
+}
+
+func roundsOf(cell []*verify.Saved) (n int) {
+	for _, s := range cell {
+		n += len(s.Rounds)
+	}
+	return n
+}
+
+// usualRounds is the number of rounds that most cells have, of several such numbers the least.
+func usualRounds(cells map[string][]*verify.Saved) (usual int) {
+	having := map[int]int{}
+	for _, cell := range cells {
+		having[roundsOf(cell)]++
+	}
+	for _, rounds := range slices.Sorted(maps.Keys(having)) {
+		if having[rounds] > having[usual] {
+			usual = rounds
+		}
+	}
+	return usual
 }
 
 // matrixFacts has the cells of the matrix, a line each: few terminals are wide enough for its
@@ -91,16 +121,12 @@ func placeOf(column string) int {
 	return slices.Index(workload.FaultKinds(), workload.FaultKind(kind))
 }
 
-// matrixCell is the outcome of the verifications of one kind.
-func matrixCell(all []*verify.Saved) document.Cell {
-	if len(all) == 0 {
-		return document.Cell{Words: document.None}
-	}
+// outcome is what the verifications of one kind found, without their number of rounds.
+func outcome(all []*verify.Saved) document.Cell {
 	var lost, of int64
-	rounds, promised, unknown := 0, true, false
+	promised, unknown := true, false
 	var more []string
 	for _, s := range all {
-		rounds += len(s.Rounds)
 		g := s.Guarantee(verify.NoLoss)
 		lost, of, promised = lost+g.Count, of+g.Of, promised && g.Promised
 		if g.Outcome == result.Unknown || s.State != result.Complete {
@@ -118,34 +144,23 @@ func matrixCell(all []*verify.Saved) document.Cell {
 			}
 		}
 	}
-	out := fmt.Sprintf("lost %s of %s", quantity.Count(lost), quantity.Count(of))
-	held := !unknown && lost == 0 && len(more) == 0
+	c := document.Cell{Words: fmt.Sprintf("lost %s of %s", quantity.Count(lost),
+		quantity.Count(of)), Tone: document.Bad}
 	switch {
 	case unknown:
 		// Missing messages may still be stored on servers that are not back.
-		out = fmt.Sprintf("unknown%s: %s of %s did not arrive", unknownOf(all),
-			quantity.Count(lost), quantity.Count(of))
-	case held:
-		out = fmt.Sprintf("held: %s", out)
+		c = document.Cell{Tone: document.Unsure, Words: fmt.Sprintf("unknown%s: %s of %s did not "+
+			"arrive", unknownOf(all), quantity.Count(lost), quantity.Count(of))}
+	case lost == 0 && len(more) == 0:
+		c = document.Cell{Tone: document.Good, Words: "held: 0 of " + quantity.Count(of)}
+	case !promised:
+		c.Tone = ""
 	}
 	if !promised {
-		out += " (not promised)"
+		c.Words += " (not promised)"
 	}
-	out = strings.Join(append([]string{out}, more...), ", ") + ", " +
-		phrase.Plural(rounds, "round", "rounds")
-	if held {
-		out += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
-	}
-	tone := document.Bad
-	switch {
-	case unknown:
-		tone = document.Unsure
-	case held:
-		tone = document.Good
-	case !promised:
-		tone = ""
-	}
-	return document.Cell{Words: out, Tone: tone}
+	c.Words = strings.Join(append([]string{c.Words}, more...), ", ")
+	return c
 }
 
 // unknownOf counts the unknown rounds; empty where none or all are unknown.
@@ -187,7 +202,13 @@ func verifyDocument(all []*verify.Saved) document.Document {
 			part.Table(m)))
 	}
 	for i, s := range all {
-		d.Blocks = append(d.Blocks, verification(i, s))
+		one := verification(i, s)
+		if len(all) > 1 { // a terminal folds nothing
+			folded := document.Details{Summary: verifyAnswer(s), Blocks: []document.Block{one}}
+			d.Blocks = append(d.Blocks, document.Block{For: document.AtLength, Details: &folded})
+			one.For = document.OnTerminal
+		}
+		d.Blocks = append(d.Blocks, one)
 	}
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks,
@@ -249,7 +270,13 @@ func verifyAnswer(s *verify.Saved) string {
 	if len(s.Rounds) == 0 {
 		return ""
 	}
-	return rowOf(s) + ", " + columnOf(s) + ": " + matrixCell([]*verify.Saved{s}).Words + "."
+	found, rounds := outcome([]*verify.Saved{s}), len(s.Rounds)
+	words := fmt.Sprintf("%s, %s: %s in %s", rowOf(s), columnOf(s), found.Words,
+		phrase.Plural(rounds, "round", "rounds"))
+	if found.Tone == document.Good {
+		words += fmt.Sprintf(" (at most %s fail)", verify.MostFailing(rounds))
+	}
+	return words + "."
 }
 
 // faultTimeline has a row for each fault of each round.

@@ -88,15 +88,18 @@ func TestMatrixTellsUnknownRounds(t *testing.T) {
 	s := &verify.Saved{Record: experiment.Record{State: result.Complete},
 		Guarantees: []verify.Guarantee{
 			{Name: verify.NoLoss, Outcome: result.Unknown, Promised: true, Of: 3_000}}}
-	for want, rounds := range map[string][]verify.Round{
-		"unknown in 1 round: 0 of 3,000 did not arrive, 3 rounds": {round(result.Holds),
-			round(result.Unknown), round(result.Holds)},
-		"unknown: 0 of 3,000 did not arrive, 2 rounds": {round(result.Unknown),
-			round(result.Unknown)},
-		"unknown: 0 of 3,000 did not arrive, 1 round": {round(result.Holds)},
+	for _, c := range []struct {
+		in     string
+		rounds []verify.Round
+	}{
+		{" in 1 round", []verify.Round{round(result.Holds), round(result.Unknown),
+			round(result.Holds)}},
+		{"", []verify.Round{round(result.Unknown), round(result.Unknown)}},
+		{"", []verify.Round{round(result.Holds)}},
 	} {
-		s.Rounds = rounds
-		if got := matrixCell([]*verify.Saved{s}).Words; got != want {
+		s.Rounds = c.rounds
+		want := "unknown" + c.in + ": 0 of 3,000 did not arrive"
+		if got := outcome([]*verify.Saved{s}).Words; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
