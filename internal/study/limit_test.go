@@ -170,3 +170,30 @@ func TestScatterIsOfRunsMeasuredAlike(t *testing.T) {
 		t.Errorf("a cell of another measurement counts: %g", got)
 	}
 }
+
+// One odd round of several does not speak for all, in a ranking as in a table.
+func TestStandTakesTheRemarkOfMostRounds(t *testing.T) {
+	s, p := roundedPlan(t, Smoke)
+	measured := make([]Measured, len(p.Cells))
+	for i := range p.Cells {
+		p.Cells[i].State = experiment.Done
+		r := result.Run{State: result.Complete, Summary: result.Summary{WindowNs: 1e9,
+			OfferedRate: 1000, AchievedRate: 1000, Latency: []result.Latency{{
+				Series: result.EndToEnd, Count: 1000,
+				Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: 1000}}}}}}
+		if p.Cells[i].Round == 1 {
+			r.Summary.AchievedRate = 900
+		}
+		measured[i].Run = &result.Saved{Run: r}
+	}
+	f, err := FindFigure("e2e.p50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "measured, without this figure"
+	one := s.Table("knee").standing(f, p, measured).Rows[0].Places[0]
+	row := s.Table("knee").outcome(f, 0, p, measured).Rows[0]
+	if one.Remark != want || row.Remark != want {
+		t.Errorf("ranked: %q, in a table: %q", one.Remark, row.Remark)
+	}
+}

@@ -89,7 +89,9 @@ type round struct {
 func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 	out := Stand{At: at, Known: f.precision(t, at, p, measured)}
 	var all []round
+	var said []remark
 	var changing []string
+	var unranked, waiting string
 	for i, c := range p.Cells {
 		if c.Table != t.Name || c.At != at {
 			continue
@@ -101,9 +103,14 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 		}
 		v, known := f.Value(measured[i])
 		known = known && c.State == experiment.Done
-		said := c.remark(measured[i], known)
+		about := c.remark(measured[i], known)
+		if c.waits() {
+			waiting = about.words
+		} else {
+			said = append(said, about)
+		}
 		one := round{value: v, run: c.Run}
-		if f.OfSearch() && !said.ofLoad {
+		if f.OfSearch() && !about.ofLoad {
 			one.unstable = f.unstable(measured[i])
 		}
 		if known || one.unstable > 0 {
@@ -113,13 +120,12 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 			}
 		}
 		if why := measured[i].unrankable(f); why != "" && known {
-			out.Unranked, said.words = true, "not ranked: a round "+why
+			unranked = cmp.Or(unranked, "not ranked: a round "+why)
 		}
-		if out.Remark = cmp.Or(out.Remark, said.words); out.Run == "" {
-			out.Run = c.Run
-		}
+		out.Run = cmp.Or(out.Run, c.Run)
 	}
-	out.LeftOut, out.Remark = len(changing), withLeftOut(out.Remark, changing)
+	out.Unranked, out.LeftOut = unranked != "", len(changing)
+	out.Remark = withLeftOut(cmp.Or(unranked, usual(said).words, waiting), changing)
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
 	}
