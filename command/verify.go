@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/internal/report/verifications"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -24,7 +25,7 @@ type verifyCommand struct {
 	uiFlags
 	fleetFlags
 	Rounds int        `default:"3" placeholder:"N" help:"The number of rounds with each fault, each with another seed and new topics."`
-	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition and pause leader."`
+	Matrix bool       `help:"Inject the faults that tell durability levels apart: kill leader and all, power-cut one and all, partition (of several nodes) and pause leader."`
 	Quiet  string     `default:"45s" placeholder:"LENGTH" help:"How long nothing must arrive after the last heal before the audit has read everything; must exceed the system's redelivery time."`
 	Runs   string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the verification's folder."`
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the verification in DIR, or the newest ones of this command; whole rounds are not repeated."`
@@ -122,7 +123,12 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 		for _, w := range loads {
 			round := *job
 			round.Workload = w
-			if err := round.Check(); err != nil {
+			err := round.Check()
+			if c.Matrix && errors.Is(err, fault.ErrAlone) {
+				fmt.Fprintf(con.err, "target %s: left out: %v\n", job.Target.Name, err)
+				continue
+			}
+			if err != nil {
 				return nil, fmt.Errorf("target %s: %w", job.Target.Name, err)
 			}
 			all = append(all, verify.Options{Job: &round, Rounds: c.Rounds, Quiet: quiet})

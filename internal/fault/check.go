@@ -74,13 +74,16 @@ func Check(ctx context.Context, faults []workload.Fault, c Cluster) error {
 	return checkMachine(ctx, faults, c.Base)
 }
 
+// ErrAlone says that a partition needs a second node.
+var ErrAlone = errors.New("one node has no other node to be cut off from: start more, as " +
+	"testbed: {nodes: 3} does")
+
 func checkTarget(f workload.Fault, names []string, nodes int) error {
 	if !known(f.Do) {
 		return unknownKind(f.Do)
 	}
 	if f.Do == workload.FaultPartition && nodes < 2 {
-		return errors.New("one node has no other node to be cut off from: " +
-			"start more, as testbed: {nodes: 3} does")
+		return ErrAlone
 	}
 	switch f.Target {
 	case workload.TargetOne, workload.TargetLeader,

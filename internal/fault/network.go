@@ -2,7 +2,6 @@ package fault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -34,7 +33,7 @@ func (i *Injector) sides(chosen []system.Node) ([][]firewall.Member, error) {
 		sides = machines(nodes)
 	}
 	if len(sides) < 2 {
-		return nil, errors.New("one node has no other node to be cut off from: start more nodes")
+		return nil, ErrAlone
 	}
 	var members [][]firewall.Member
 	for _, side := range sides {
