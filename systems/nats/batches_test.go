@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -109,4 +110,84 @@ func batchesMustBeAllowed(t *testing.T, e *embedded) {
 	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
 	err = <-sent(p, 0).done
 	mustSay(t, err, "refused", "publish is disabled")
+}
+
+// batchesByHand answers batches in place of a stream.
+func batchesByHand(t *testing.T, e *embedded) {
+	const refusal = `{"error":{"code":503,"err_code":10023,"description":"no room"},"stream":"by-hand"}`
+	for _, c := range []struct {
+		name    string
+		partly  bool // the stream has one replica, which may have stored a part of what it refused
+		answer  func(b *batching, end *nats.Msg) error
+		unknown bool
+		word    string
+	}{
+		{"refused as a whole", false, respond(refusal), false, "no room"},
+		{"refused, perhaps in part", true, respond(refusal), true, "no room"},
+		{"the connection is lost", false, func(b *batching, _ *nats.Msg) error {
+			b.disconnected()
+			return nil
+		}, true, "connection was lost"},
+		{"no answer", false, func(*batching, *nats.Msg) error { return nil }, true, "within ack_timeout"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := settings(t, gathering, target.Setting{Name: setAckTimeout, Value: "500ms"})
+			cl := connect(t, optionsOf(e, workload.SyncAsync, s)).(*cluster)
+			ctx := within(t, 20*time.Second)
+			k, err := cl.producing.take(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// On the producer's own connection: other servers learn of a subscription late.
+			asked, err := k.conn.SubscribeSync("batches.by.hand")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBatching(k, cl, []string{"batches.by.hand"}, system.ProducerOptions{InFlight: 2})
+			t.Cleanup(func() { _ = b.Close(ctx) })
+			b.partly = c.partly
+			if err := unended(b); !errors.Is(err, errUnended) || errors.Is(err, system.ErrUnknown) {
+				t.Errorf("without its end: %v", err)
+			}
+			_, _ = asked.NextMsgWithContext(ctx) // the first of that batch
+			both := []*ended{sent(b, 0), sent(b, 0)}
+			first, err1 := asked.NextMsgWithContext(ctx)
+			end, err2 := asked.NextMsgWithContext(ctx)
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			if first.Reply != "" || first.Header.Get(headerCommit) != "" ||
+				end.Header.Get(headerCommit) != "1" || end.Header.Get(headerSequence) != "2" ||
+				end.Header.Get(headerBatch) != first.Header.Get(headerBatch) {
+				t.Errorf("a batch of two: %v, then %v", first.Header, end.Header)
+			}
+			if err := c.answer(b, end); err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range both {
+				err := <-one.done
+				mustSay(t, err, c.word)
+				if errors.Is(err, system.ErrUnknown) != c.unknown {
+					t.Errorf("unknown is %t", !c.unknown)
+				}
+			}
+		})
+	}
+}
+
+// unended publishes a batch of two whose producer is gone before its end.
+func unended(b *batching) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var batch []*driver.Batched[nats.Msg]
+	for range 2 {
+		m := nats.NewMsg("batches.by.hand")
+		m.Header = nats.Header{headerBatch: {""}, headerSequence: {""}}
+		batch = append(batch, &driver.Batched[nats.Msg]{Own: *m})
+	}
+	return b.publish(ctx, batch)
+}
+
+func respond(data string) func(*batching, *nats.Msg) error {
+	return func(_ *batching, end *nats.Msg) error { return end.Respond([]byte(data)) }
 }

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -67,6 +68,7 @@ func TestUnsynced(t *testing.T) {
 		"full store":                 func(t *testing.T, e *embedded) { fullStoreRefuses(t, e) },
 		"full store, batches":        func(t *testing.T, e *embedded) { fullStoreRefuses(t, e, gathering) },
 		"a stream without batches":   batchesMustBeAllowed,
+		"batches by hand":            batchesByHand,
 		"too large":                  func(t *testing.T, e *embedded) { tooLarge(t, e) },
 		"too large, batches":         func(t *testing.T, e *embedded) { tooLarge(t, e, gathering) },
 		"a crowd shares connections": crowdSharesConnections,
@@ -234,12 +236,14 @@ type outcome struct {
 	message system.Message
 	ends    atomic.Int32
 	acked   atomic.Bool
+	unknown atomic.Bool
 	room    chan struct{}
 }
 
 func (o *outcome) Complete(err error) {
 	if o.ends.Add(1) == 1 {
 		o.acked.Store(err == nil)
+		o.unknown.Store(errors.Is(err, system.ErrUnknown))
 		<-o.room
 	}
 }
@@ -460,8 +464,10 @@ func tooLarge(t *testing.T, e *embedded, given ...target.Setting) {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, false, true} {
-		if n, acked := all[i].ends.Load(), all[i].acked.Load(); n != 1 || acked != want {
-			t.Errorf("message %d ended %d times, acknowledged %v", i, n, acked)
+		one := &all[i]
+		if n, acked := one.ends.Load(), one.acked.Load(); n != 1 || acked != want ||
+			one.unknown.Load() {
+			t.Errorf("message %d ended %d times, acknowledged %v, or its end is unknown", i, n, acked)
 		}
 	}
 }
