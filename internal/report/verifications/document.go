@@ -1,6 +1,7 @@
 package verifications
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -163,6 +164,10 @@ func outcome(all []*verify.Saved) document.Cell {
 	return c
 }
 
+func held(s *verify.Saved) bool {
+	return outcome([]*verify.Saved{s}).Tone == document.Good
+}
+
 // unknownOf counts the unknown rounds; empty where none or all are unknown.
 func unknownOf(all []*verify.Saved) string {
 	unknown, rounds := 0, 0
@@ -200,12 +205,23 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks, part.To(document.AtLength, part.Heading(1, "Together"),
 			part.Table(m)))
+		if slices.ContainsFunc(all, func(s *verify.Saved) bool { return !held(s) }) {
+			d.Blocks = append(d.Blocks, part.Only(document.InMarkdown, part.Paragraph(document.Lead,
+				"What follows are the verifications that lost something or left it unknown.")))
+		}
 	}
+	all = slices.SortedStableFunc(slices.Values(all), func(a, b *verify.Saved) int {
+		return cmp.Or(cmp.Compare(rowOf(a), rowOf(b)), placeOf(columnOf(a))-placeOf(columnOf(b)))
+	})
 	for i, s := range all {
 		one := verification(i, s)
 		if len(all) > 1 { // a terminal folds nothing
+			to := document.AtLength
+			if held(s) {
+				to = document.OnPage // the table says all of it
+			}
 			folded := document.Details{Summary: verifyAnswer(s), Blocks: []document.Block{one}}
-			d.Blocks = append(d.Blocks, document.Block{For: document.AtLength, Details: &folded})
+			d.Blocks = append(d.Blocks, document.Block{For: to, Details: &folded})
 			one.For = document.OnTerminal
 		}
 		d.Blocks = append(d.Blocks, one)
