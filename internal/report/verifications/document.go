@@ -98,6 +98,42 @@ func matrixFacts(m document.Table) []document.Fact {
 	return out
 }
 
+// together says in one sentence how the cells of the matrix stand.
+func together(m document.Table) string {
+	tried, held, unpromised, unknown := 0, 0, 0, 0
+	var broken []string
+	for _, r := range m.Rows {
+		for i, v := range r.Values {
+			switch {
+			case v.Words == document.None:
+				continue
+			case v.Tone == document.Good:
+				held++
+			case v.Tone == document.Unsure:
+				unknown++
+			case v.Tone == document.Bad:
+				broken = append(broken, r.Name+", "+m.Head[i].Name)
+			default:
+				unpromised++
+			}
+			tried++
+		}
+	}
+	out := fmt.Sprintf("No acknowledged message was lost, and other promises held, in %d of %s", held,
+		phrase.Plural(tried, "case", "cases"))
+	if len(broken) > 0 {
+		out += fmt.Sprintf("; a promise was broken in %d: %s", len(broken),
+			strings.Join(broken, "; "))
+	}
+	if unpromised > 0 {
+		out += fmt.Sprintf("; messages that nothing promised to keep were lost in %d", unpromised)
+	}
+	if unknown > 0 {
+		out += fmt.Sprintf("; %d left it unknown", unknown)
+	}
+	return out + "."
+}
+
 func rowOf(s *verify.Saved) string {
 	out := fmt.Sprintf("%s, level %d", s.Name, s.Durability.Asked) + phrase.SingleCopy(s.Durability)
 	if d := s.Load.Delivery; d != string(workload.AtLeastOnce) {
@@ -203,8 +239,10 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	d.Brief = []document.Block{part.Heading(1, title), {Facts: matrixFacts(m)},
 		{Facts: part.BriefWarnings(warned)}}
 	if len(all) > 1 {
-		d.Blocks = append(d.Blocks, part.To(document.AtLength, part.Heading(1, "Together"),
-			part.Table(m)))
+		answer := part.Paragraph(document.Answer, together(m))
+		d.Brief = slices.Insert(d.Brief, 1, answer)
+		d.Blocks = append(d.Blocks, part.Only(document.OnPage, part.Heading(1, title)),
+			part.To(document.AtLength, answer, part.Table(m)))
 		if slices.ContainsFunc(all, func(s *verify.Saved) bool { return !held(s) }) {
 			d.Blocks = append(d.Blocks, part.Only(document.InMarkdown, part.Paragraph(document.Lead,
 				"What follows are the verifications that lost something or left it unknown.")))
@@ -229,7 +267,7 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks,
 			part.To(document.OnTerminal, part.Heading(1, "together"),
-				document.Block{Facts: matrixFacts(m)}))
+				part.Paragraph(document.Answer, together(m)), document.Block{Facts: matrixFacts(m)}))
 	}
 	d.Blocks = append(d.Blocks, part.Misleading(
 		[2]string{"Each round", "offers a load, breaks servers while it is offered, heals them, " +
