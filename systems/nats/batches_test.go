@@ -134,17 +134,7 @@ func batchesByHand(t *testing.T, e *embedded) {
 			s := settings(t, gathering, target.Setting{Name: setAckTimeout, Value: "500ms"})
 			cl := connect(t, optionsOf(e, workload.SyncAsync, s)).(*cluster)
 			ctx := within(t, 20*time.Second)
-			k, err := cl.producing.take(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// On the producer's own connection: other servers learn of a subscription late.
-			asked, err := k.conn.SubscribeSync("batches.by.hand")
-			if err != nil {
-				t.Fatal(err)
-			}
-			b := newBatching(k, cl, []string{"batches.by.hand"}, system.ProducerOptions{InFlight: 2})
-			t.Cleanup(func() { _ = b.Close(ctx) })
+			b, asked := batchesTo(t, ctx, cl, "batches.by.hand")
 			b.partly = c.partly
 			if err := unended(b); !errors.Is(err, errUnended) || errors.Is(err, system.ErrUnknown) {
 				t.Errorf("without its end: %v", err)
@@ -173,6 +163,24 @@ func batchesByHand(t *testing.T, e *embedded) {
 			}
 		})
 	}
+}
+
+// batchesTo returns a producer of batches of two, and who hears them in place of a stream: on the
+// producer's own connection, because other servers learn of a subscription late.
+func batchesTo(t *testing.T, ctx context.Context, c *cluster, subject string) (*batching,
+	*nats.Subscription) {
+	t.Helper()
+	k, err := c.producing.take(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := k.conn.SubscribeSync(subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBatching(k, c, []string{subject}, system.ProducerOptions{InFlight: 2})
+	t.Cleanup(func() { _ = b.Close(ctx) })
+	return b, asked
 }
 
 // unended publishes a batch of two whose producer is gone before its end.

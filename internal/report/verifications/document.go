@@ -119,8 +119,8 @@ func together(m document.Table) string {
 			tried++
 		}
 	}
-	out := fmt.Sprintf("No acknowledged message was lost, and other promises held, in %d of %s", held,
-		phrase.Plural(tried, "case", "cases"))
+	out := fmt.Sprintf("No acknowledged message was lost, and other promises held, in %d of %s",
+		held, phrase.Plural(tried, "case", "cases"))
 	if len(broken) > 0 {
 		out += fmt.Sprintf("; a promise was broken in %d: %s", len(broken),
 			strings.Join(broken, "; "))
@@ -267,7 +267,8 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks,
 			part.To(document.OnTerminal, part.Heading(1, "together"),
-				part.Paragraph(document.Answer, together(m)), document.Block{Facts: matrixFacts(m)}))
+				part.Paragraph(document.Answer, together(m)),
+				document.Block{Facts: matrixFacts(m)}))
 	}
 	d.Blocks = append(d.Blocks, part.Misleading(
 		[2]string{"Each round", "offers a load, breaks servers while it is offered, heals them, " +
