@@ -98,7 +98,7 @@ func matrixFacts(m document.Table) []document.Fact {
 	return out
 }
 
-// together says in one sentence how the cells of the matrix stand.
+// together says in one sentence how the cells of the matrix stand; empty: there are not several.
 func together(m document.Table) string {
 	tried, held, unpromised, unknown := 0, 0, 0, 0
 	var broken []string
@@ -118,6 +118,9 @@ func together(m document.Table) string {
 			}
 			tried++
 		}
+	}
+	if tried < 2 {
+		return "" // its cell is the answer
 	}
 	out := fmt.Sprintf("No acknowledged message was lost, and other promises held, in %d of %s",
 		held, phrase.Plural(tried, "case", "cases"))
@@ -236,11 +239,10 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	for _, s := range all {
 		warned = append(warned, verifyWarnings(s)...)
 	}
-	d.Brief = []document.Block{part.Heading(1, title), {Facts: matrixFacts(m)},
+	answer := part.Paragraph(document.Answer, together(m))
+	d.Brief = []document.Block{part.Heading(1, title), answer, {Facts: matrixFacts(m)},
 		{Facts: part.BriefWarnings(warned)}}
 	if len(all) > 1 {
-		answer := part.Paragraph(document.Answer, together(m))
-		d.Brief = slices.Insert(d.Brief, 1, answer)
 		d.Blocks = append(d.Blocks, part.Only(document.OnPage, part.Heading(1, title)),
 			part.To(document.AtLength, answer, part.Table(m)))
 		if slices.ContainsFunc(all, func(s *verify.Saved) bool { return !held(s) }) {
@@ -267,8 +269,7 @@ func verifyDocument(all []*verify.Saved) document.Document {
 	if len(all) > 1 {
 		d.Blocks = append(d.Blocks,
 			part.To(document.OnTerminal, part.Heading(1, "together"),
-				part.Paragraph(document.Answer, together(m)),
-				document.Block{Facts: matrixFacts(m)}))
+				answer, document.Block{Facts: matrixFacts(m)}))
 	}
 	d.Blocks = append(d.Blocks, part.Misleading(
 		[2]string{"Each round", "offers a load, breaks servers while it is offered, heals them, " +
