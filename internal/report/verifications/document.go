@@ -321,10 +321,10 @@ func verification(i int, s *verify.Saved) document.Block {
 	return document.Block{Section: append(out, part.Repetition(s.Asked, s.Resolved, s.Plimsoll)...)}
 }
 
-// verifyAnswer is what a verification found, in one sentence; empty while it has no round.
+// verifyAnswer is what a verification found, in one sentence.
 func verifyAnswer(s *verify.Saved) string {
 	if len(s.Rounds) == 0 {
-		return ""
+		return rowOf(s) + ", " + columnOf(s) + ": no round is over yet."
 	}
 	found, rounds := outcome([]*verify.Saved{s}), len(s.Rounds)
 	words := fmt.Sprintf("%s, %s: %s in %s", rowOf(s), columnOf(s), found.Words,

@@ -64,6 +64,9 @@ func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
 			strings.Contains(b.String(), "<img") {
 			t.Errorf("%s holds what it was given", format)
 		}
+		if strings.Contains(b.String(), "<summary></summary>") {
+			t.Errorf("%s folds a verification without a round under no words", format)
+		}
 	}
 }
 
