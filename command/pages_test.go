@@ -41,7 +41,7 @@ var (
 			"--confirm", "0", "--tolerance", "50%", "--max-time", "3s"},
 		{"sweep", "-t", "sim", "-w", "cells.yaml", "--vary", "partitions=1,2"},
 		{"verify", "-t", "sim", "-w", "cells.yaml", "--rounds", "1", "--quiet", "100ms",
-			"--fault", "kill leader at 300ms for 200ms"},
+			"--fault", "kill leader at 300ms for 200ms", "--fault", "pause one at 300ms for 200ms"},
 		{"study", "run", "own.yaml", "--scale", "smoke"},
 	}
 	underWay = [][]string{

@@ -14,7 +14,7 @@ var aims = map[workload.Clients]system.Aim{
 	workload.ClientsLatency: {Sets: system.MustSet(setLinger + "=0s"), How: atOnce},
 	workload.ClientsThroughput: {
 		Sets: system.MustSet(setLinger + "=20ms"),
-		How: "an atomic batch fills for 20ms, or until it has 1,000 messages; the servers store " +
-			"and acknowledge it as one",
+		How: "an atomic batch fills for 20ms, or until it is full; the servers store and " +
+			"acknowledge it as one",
 	},
 }

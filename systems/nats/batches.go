@@ -32,9 +32,9 @@ const (
 	batchHeaders = 256
 )
 
-// errUnended: the server drops a batch without an end.
-var errUnended = errors.New("the connection was lost, or the producer was closed, before the " +
-	"batch had its end: nothing of it is stored")
+// errUnended is the error of a batch whose last message was not sent: servers drop such a batch.
+var errUnended = errors.New(
+	"the batch was given up before its last message was sent, so nothing of it is stored")
 
 // batching publishes to one stream in atomic batches, one after another: the servers store all
 // messages of a batch or none, and answer once.
@@ -47,8 +47,8 @@ type batching struct {
 	mu   sync.Mutex
 	fail context.CancelCauseFunc // of the batch that is being published
 
-	// partly: a stream with one replica stores message by message, so a refused batch may be there
-	// in part.
+	// partly is set for streams with one replica, which store a batch message by message: a part of
+	// a refused batch may be stored.
 	partly bool
 }
 

@@ -60,7 +60,8 @@
 // With linger, producers publish atomic batches (nats-server 2.12 and later): the servers keep the
 // messages of a batch aside until its last one, store all of them or none, and answer once. A
 // producer has one batch under way. A batch whose answer was lost is not sent again, and all its
-// messages count as unanswered.
+// messages count as unanswered. A server takes 50 open batches of a stream by default; the servers
+// that plimsoll starts take more, so that no producer's batch is refused because of others'.
 //
 // # Consuming
 //

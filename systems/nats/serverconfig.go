@@ -76,7 +76,7 @@ jetstream {
   max_buffered_msgs: %d
   max_buffered_size: %d
   sync_interval: %s
-  # Of producers with batches there may be as many as there are connections.
+  # By default a server takes 50 open batches of a stream, and each producer may have one.
   limits: { batch: { max_inflight_per_stream: 65536, max_inflight_total: 65536 } }
 }%s
 accounts {

@@ -62,8 +62,8 @@ var declared = slices.Concat(clientSettings, serverSettings)
 // clientSettings are the settings of clients, subscriptions and streams.
 var clientSettings = system.MustSettings(`
 linger duration 0s 0s..1m
-    how long a producer waits for an atomic batch to fill, of up to 1,000 messages that the
-    servers store and acknowledge as one; 0: each message is published by itself
+    how long a producer waits for an atomic batch to fill, of at most 1,000 messages and 8MB,
+    which the servers store and acknowledge as one; 0: each message is published by itself
 ack_timeout duration 5s
     longest wait for the acknowledgement of a publish; after it the message counts as
     unanswered

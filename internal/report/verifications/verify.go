@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/table"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -72,6 +73,10 @@ func verifyWarnings(s *verify.Saved) []string {
 			s.State, s.StateReason, len(s.Rounds), s.Wanted))
 	}
 	for _, r := range s.Rounds {
+		if ended := verdict.EndedServers(&result.Run{Ended: r.Ended}); ended != "" {
+			out = append(out, fmt.Sprintf(
+				"round %d: %s ended without a fault: see the servers' logs", r.Number, ended))
+		}
 		for _, f := range r.Faults {
 			if f.Error != "" {
 				out = append(out, fmt.Sprintf("round %d: %s", r.Number, f.Error))

@@ -80,6 +80,16 @@ func TestVerifyRefusesOtherFormats(t *testing.T) {
 	}
 }
 
+// A server that ended by itself makes the command fail, so the report names it.
+func TestWarningsNameServersThatEnded(t *testing.T) {
+	s := fixture.VerifiedAt("nats", 1, "kill leader", 0, true)
+	s.Rounds[1].Ended = []result.ServerEnd{{Node: "n3"}}
+	const want = "round 2: n3 ended without a fault: see the servers' logs"
+	if got := verifyWarnings(s); s.Kept() || len(got) != 1 || got[0] != want {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestMatrixTellsUnknownRounds: unknown rounds are counted apart from those that hold.
 func TestMatrixTellsUnknownRounds(t *testing.T) {
 	round := func(outcome string) verify.Round {
