@@ -15,7 +15,7 @@ import (
 
 type reportCommand struct {
 	RunDirs []string `arg:"" name:"run" type:"path" help:"Run directories, such as runs/latest, or folders of plimsoll peak or plimsoll verify; several are laid side by side. Or the folder of a sweep, or of studies."`
-	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"${report_formats}; on standard output. To share: card (SVG), card.png and post."`
+	Format  string   `short:"f" default:"table" placeholder:"FORMAT" help:"${report_formats}; on standard output. To share: card (SVG), card.png and post; of a study also charts (SVG)."`
 	priced
 }
 

@@ -59,6 +59,24 @@ func alone(width, height float64, label, content string) string {
 	return b.String()
 }
 
+// The places of charts in a picture of several.
+const (
+	drawnWidth  = 600.0 // two stand side by side
+	drawnHeight = 360.0
+)
+
+// Drawn is a picture of charts, two side by side.
+func Drawn(title string, all []*Chart) string {
+	p := &pen{}
+	for i, c := range all {
+		left, top := drawnWidth*float64(i%2), drawnHeight*float64(i/2)
+		p.words("key", left+20, top+24, shorten(c.Title, drawnWidth-40))
+		c.picture(p, left, top+34, drawnWidth, drawnHeight-44)
+	}
+	rows := (len(all) + 1) / 2
+	return alone(drawnWidth*float64(min(len(all), 2)), drawnHeight*float64(rows), title, p.String())
+}
+
 // picture draws legend and plot into a rectangle, and returns the height that it took. A height
 // of 0 asks for that of the chart.
 func (c *Chart) picture(p *pen, left, top, width, height float64) float64 {

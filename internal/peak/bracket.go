@@ -98,11 +98,22 @@ func (s *Search) needed() int {
 	return n
 }
 
-// doubted reports whether the unstable end has not yet failed often enough.
+// doubted reports whether the unstable end has not yet failed often enough. While it is far away,
+// one trial in which the system was overwhelmed is enough: a trial in between tells more.
 func (s *Search) doubted() bool {
 	end := s.unstableEnd()
+	overwhelmed := func(l limit) bool {
+		return l.rate == end && !l.doubtful && l.achieved < overwhelmedShare*l.rate
+	}
+	if s.far(end) && slices.ContainsFunc(s.above, overwhelmed) {
+		return false
+	}
 	return end > s.most() && s.missed[end] < s.enough()
 }
+
+// overwhelmedShare is the share of the offered rate below which a trial leaves no doubt that its
+// rate was too high.
+const overwhelmedShare = 0.75
 
 // enough returns how many trials at the unstable end must be unstable. It is tried again as often
 // as the stable end, and at least once.

@@ -360,3 +360,24 @@ func TestSearchTriesBothEndsAgain(t *testing.T) {
 		}
 	}
 }
+
+// The last trial of a short search is not spent on an end far above, where the system was
+// overwhelmed: between the ends it tells more. An end that a passing disturbance may have made
+// unstable is tried again.
+func TestSearchNarrowsRatherThanRechecksAFarEnd(t *testing.T) {
+	p := planOf(25_000, 0.1, 0)
+	p.MaxTrials = 5 // 25k, 50k and 200k, then below what that one achieved
+	b, _, steps := answer(p, carries(80_000))
+	if last := steps[len(steps)-1]; len(steps) != 5 || last.Kind == Recheck || b.Width() > 0.2 {
+		t.Errorf("%+v: %+v", b, steps)
+	}
+	doubtful := carries(80_000)
+	doubtful.doubtful = true
+	if _, _, steps := answer(p, doubtful); steps[len(steps)-1].Kind != Recheck {
+		t.Errorf("%+v", steps)
+	}
+	p.MaxTrials = MostTrials
+	if b, end, _ := answer(p, carries(80_000)); end != Found || b.UnstableRuns < 2 {
+		t.Errorf("%v: %+v", end, b)
+	}
+}

@@ -304,15 +304,15 @@ func (q *question) measure(table string) Measure {
 // equal-footing, on two cores, the greatest of five rounds was up to 2.1 times the least for peaks,
 // and up to 5.3 times for a p99 (docs/results/EQUAL-FOOTING.md, 2026-11-26).
 const (
-	scatterOfRates     = 3.0
-	scatterOfLatencies = 6.0
+	ScatterOfRates     = 3.0
+	ScatterOfLatencies = 6.0
 )
 
 func (f Figure) scatter() float64 {
 	if f.IsLatency() {
-		return scatterOfLatencies
+		return ScatterOfLatencies
 	}
-	return scatterOfRates
+	return ScatterOfRates
 }
 
 // decide answers by the claim's bounds, if there is no doubt.

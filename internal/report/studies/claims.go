@@ -32,22 +32,27 @@ func claimTable(all []study.Judgement) document.Table {
 		{Name: "theirs"}, {Name: "as published", Words: true},
 		{Name: "at equal levels", Words: true}, {Name: "to decide it", Words: true}}}
 	for _, j := range all {
-		theirs, equal := document.None, document.Cell{Words: document.None}
-		if j.Theirs > 0 {
-			theirs = study.Times(j.Theirs)
-		}
-		switch {
-		case j.Equal != nil:
+		equal := document.Cell{Words: equalWords(j)}
+		if j.Equal != nil {
 			equal = answerCell(*j.Equal)
-		case j.NoEqual == "":
-			equal.Words = "the same"
 		}
 		decides := strings.Join(j.Published.Decides(), "; ")
 		out.Rows = append(out.Rows, document.Row{Name: bounded(j),
-			Values: []document.Cell{{Words: theirs}, answerCell(j.Published), equal,
+			Values: []document.Cell{{Words: study.Times(j.Theirs)}, answerCell(j.Published), equal,
 				{Words: cmp.Or(decides, document.None)}}})
 	}
 	return out
+}
+
+// equalWords are the answer at equal levels, in a word or two.
+func equalWords(j study.Judgement) string {
+	switch {
+	case j.Equal != nil:
+		return string(j.Equal.Answer)
+	case j.NoEqual == "":
+		return "the same"
+	}
+	return document.None
 }
 
 // answerCell is an answer with its ratio.

@@ -1,12 +1,15 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
@@ -156,6 +159,70 @@ func hostWords(r Result) string {
 		quantity.Bytes(e.MemoryBytes)
 }
 
-// hasPoster reports whether studies can be shared as a picture: only a single study with tables of
-// its own can.
-func hasPoster(all []Result) bool { return len(all) == 1 && all[0].Study.Ranks() }
+// claimsPoster is the poster of a published study: its claims with our answers, the decided ones
+// first.
+func claimsPoster(r Result) *document.Poster {
+	claims := slices.Clone(r.Outcome.Claims)
+	slices.SortStableFunc(claims, func(a, b study.Judgement) int {
+		return cmp.Compare(undecided(a), undecided(b))
+	})
+	p := &document.Poster{Question: r.Study.Title, Grid: true,
+		Systems: []string{"theirs", "ours", "as published", "at equal levels"},
+		Command: poster.Command([][]string{r.Plan.Asked.Command}),
+		Source:  poster.Source(r.Plan.Plimsoll, phrase.Moment(r.Plan.StartedAt)),
+		Limits:  poster.Gravest(studyLimits(r, nil))}
+	counts := map[study.Answer]int{}
+	for _, j := range claims {
+		counts[j.Answer]++
+	}
+	p.Circumstances = "of " + phrase.Plural(len(claims), "ratio", "ratios") + ": " +
+		answers(counts) + "; scale " + r.Plan.Scale + hostWords(r) +
+		"; * per unit of the resource that limited both sides"
+	shown := claims
+	if len(claims) > document.GriddedAtMost {
+		shown = claims[:document.GriddedAtMost-1]
+	}
+	for _, j := range shown {
+		ours := study.Times(j.Published.Ours)
+		if strings.HasPrefix(j.Published.About, "per ") {
+			ours += "*"
+		}
+		p.Figures = append(p.Figures, document.Figure{Name: numbered(j.ID, j.Says), Values: []string{
+			study.Times(j.Theirs), ours, string(j.Answer), equalWords(j)}})
+	}
+	if left := len(claims) - len(shown); left > 0 {
+		p.Figures = append(p.Figures, document.Figure{Name: fmt.Sprintf("and %d more", left)})
+	}
+	return p
+}
+
+// undecided is how many of a claim's answers, as published and at equal levels, are not decided.
+func undecided(j study.Judgement) int {
+	n := 0
+	if j.Published.Answer == study.NotDecided {
+		n += 2
+	}
+	if j.Equal != nil && j.Equal.Answer == study.NotDecided {
+		n++
+	}
+	return n
+}
+
+// forms are the forms in which a single study can be shared: a picture of its answers, and of its
+// charts.
+func forms(r Result) []form.Form {
+	if r.Study.Ranks() {
+		return form.Poster(func() *document.Poster { return studyPoster(r) })
+	}
+	var out []form.Form
+	if len(r.Outcome.Claims) > 0 {
+		out = form.Poster(func() *document.Poster { return claimsPoster(r) })
+	}
+	if all := charts(r); len(all) > 0 {
+		out = append(out, form.Form{Name: "charts", Write: func(w io.Writer) error {
+			_, err := io.WriteString(w, document.Drawn(r.Study.Title, all))
+			return err
+		}})
+	}
+	return out
+}

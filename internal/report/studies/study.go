@@ -73,14 +73,13 @@ func Report(all []Result) form.Report {
 	if len(json) == 1 {
 		machines = form.JSON(json[0])
 	}
-	forms := []form.Form{machines}
-	if hasPoster(all) {
-		forms = append(forms,
-			form.Poster(func() *document.Poster { return studyPoster(all[0]) })...)
+	ways := []form.Form{machines}
+	if len(all) == 1 {
+		ways = append(ways, forms(all[0])...)
 	}
 	return form.Report{
 		Document: func() document.Document { return studyDocument(all) },
-		Kind:     "a study", Parts: "each of its cells", OfParts: export.Formats(), Forms: forms,
+		Kind:     "a study", Parts: "each of its cells", OfParts: export.Formats(), Forms: ways,
 	}
 }
 
@@ -120,7 +119,8 @@ func studyDocument(all []Result) document.Document {
 	if len(all) == 0 {
 		return part.Nothing(d.Title, "studies")
 	}
-	published := false
+	published, changes := false, again(all)
+	d.Brief, d.Blocks = changes, slices.Clone(changes)
 	for _, r := range all {
 		d.Brief = append(d.Brief, studyBrief(r)...)
 		if r.Study.Ranks() {
@@ -140,7 +140,8 @@ func studyDocument(all []Result) document.Document {
 			"both have. An error of that cell is in every ratio of its column."},
 		[2]string{"A claim agrees or differs", "when the ratio of our figures lies on one side " +
 			"of the claim's bound with all of its scatter. It holds for this machine at this " +
-			"scale. One round must pass the bound by a factor of 2.5, or of 5 for a latency."},
+			fmt.Sprintf("scale. One round must pass the bound by a factor of %g, or of %g for "+
+				"a latency.", study.ScatterOfRates, study.ScatterOfLatencies)},
 		[2]string{"A claim is not decided", "when its cells had another share of their peaks " +
 			"than the published ones, or another range; when one fell behind, plimsoll limited " +
 			"it, or their limits differ; or when the scatter contains the bound."},
@@ -187,6 +188,12 @@ func studySection(r Result) document.Block {
 	if len(r.Outcome.Claims) > 0 {
 		out = append(out, part.Heading(2, "Their claims, and whether our figures agree"))
 		out = append(out, claimBlocks(r.Outcome)...)
+	}
+	if all := charts(r); len(all) > 0 {
+		out = append(out, document.Block{For: document.OnPage, Row: part.Charts(all...)},
+			part.Only(document.OnPage, part.Paragraph(document.Note, "Figures as multiples of "+
+				"those of one cell; ours with the range of their rounds, theirs dashed. A hollow "+
+				"point is a figure that the load limited, and not the system.")))
 	}
 	for _, t := range r.Outcome.Tables {
 		out = append(out, part.Table(studyTable(t)),
