@@ -185,8 +185,8 @@ var runFields = []Field{
 		Role:    Offered, at: func(f *file) any { return (*quantity.Span)(&f.Duration) },
 		printed: func(f *file) bool { return f.Backlog == nil }},
 	{Path: "drain", Name: "drain",
-		Means: "The wait, after the window, for messages that are still under way. Messages that " +
-			"do not arrive any more, and that nothing shows to be lost, are waited for longer.",
+		Means: "The wait, after the window, for messages that are still under way. The run waits " +
+			"longer when messages have stopped arriving and nothing shows that they are lost.",
 		Default: "30s", at: func(f *file) any { return (*quantity.Span)(&f.Drain) }},
 	{Path: "delivery", Name: "delivery",
 		Means:   "The delivery guarantee: at_most_once, at_least_once or exactly_once.",

@@ -107,8 +107,8 @@ func (m *missing) tell(nowNs, stillNs, back int64) {
 	if m.open == 0 {
 		what = quantity.Count(back) + " messages that consumers gave back"
 	}
-	sentence := fmt.Sprintf("waiting for %s: nothing came for %s, the run ends after %s", what,
-		quantity.Duration(stillNs), quantity.Duration(int64(m.run.job.patience())))
+	sentence := fmt.Sprintf("waiting for %s: none came for %s; the run ends when none comes for %s",
+		what, quantity.Duration(stillNs), quantity.Duration(int64(m.run.job.patience())))
 	m.run.watch.Phase(result.PhaseDrain, sentence)
 	if m.toldNs == 0 {
 		m.run.note(sentence)

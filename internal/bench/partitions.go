@@ -147,7 +147,7 @@ func (b *faults) awaitFound(ctx context.Context, fault workload.Fault, untilNs i
 	said := fmt.Sprintf("every subscription has received from the new partitions, %s after "+
 		"messages went to them", quantity.Duration(f.FoundNs-f.UsedNs))
 	if unused := b.run.plan.Added() - latest/subscriptions; unused > 0 {
-		said += fmt.Sprintf(", but from %d of them, to which none went", unused)
+		said += fmt.Sprintf(", except from %d, to which no message went", unused)
 	}
 	f.Sentence = joined(f.Sentence, said)
 	b.say("fault", said)

@@ -187,7 +187,7 @@ func TestAddedPartitionsWithoutMessages(t *testing.T) {
 	s, _ := onSim(t, w, nil)
 	verdict.JudgeSaved(s)
 	if v := verdictOf(&s.Run, verdict.Discovered); s.Run.State != result.Complete ||
-		v.Outcome != result.Holds || !strings.Contains(v.Sentence, "to which none went") {
+		v.Outcome != result.Holds || !strings.Contains(v.Sentence, "to which no message went") {
 		t.Errorf("%s, %+v", s.Run.State, v)
 	}
 }

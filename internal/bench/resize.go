@@ -42,8 +42,8 @@ func (b *faults) resize(ctx context.Context, fault workload.Fault) bool {
 	resizer, able := b.run.injector.(system.Resizer)
 	scaler, scales := b.run.cluster.(system.Scaler)
 	if !able || !scales {
-		return b.giveUp(fmt.Errorf("%s: the number of servers of %s stays", fault.Do,
-			b.run.run.System.Name))
+		return b.giveUp(fmt.Errorf("%s: the number of servers of %s cannot change",
+			fault.Do, b.run.run.System.Name))
 	}
 	nodes, err := resizer.Next(fault.Do)
 	if err != nil {

@@ -115,7 +115,7 @@ func (b *faults) untilSync(ctx, limit context.Context) (sinceNs int64, missing e
 		default:
 		}
 		if missing == nil {
-			missing = fmt.Errorf("they were in sync, and not yet for %s", syncHolds)
+			missing = fmt.Errorf("they were in sync, but not yet for %s", syncHolds)
 		}
 		return 0, missing
 	}

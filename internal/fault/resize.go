@@ -14,7 +14,7 @@ import (
 func (i *Injector) Next(do workload.FaultKind) ([]system.Node, error) {
 	cluster, able := i.bed.Cluster().(system.Resizable)
 	if !able {
-		return nil, errors.New("the servers run in one process, and their number stays")
+		return nil, errors.New("the servers run in one process, and their number cannot change")
 	}
 	next := cluster.Joining()
 	if do == workload.FaultScaleIn {

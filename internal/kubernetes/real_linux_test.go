@@ -303,7 +303,7 @@ func (f *experiments) throttled(t *testing.T) {
 	run, _ := f.fetch(t, "tight")
 	at := slices.IndexFunc(run.Verdicts, func(v result.Verdict) bool { return v.Name == "generator" })
 	if at < 0 || run.Verdicts[at].Outcome != result.Broken ||
-		!strings.Contains(run.Verdicts[at].Sentence, "the limit of 0.2 cores of CPU held threads") {
+		!strings.Contains(run.Verdicts[at].Sentence, "of 0.2 cores of CPU delayed threads") {
 		t.Errorf("the verdicts are %+v", run.Verdicts)
 	}
 	f.end(t, "tight", manifest)

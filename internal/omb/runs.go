@@ -284,8 +284,8 @@ func (r *Result) notes(dialects Dialects, toldBytes bool) []string {
 		notes = append(notes, "how long messages that were due had to wait is not in the file")
 	} else {
 		notes = append(notes,
-			"how long messages that were due had to wait is shown as schedule lag, be it the "+
-				"system's fault or the generator's")
+			"schedule lag is how long due messages had to wait, whether for the system or for the "+
+				"generator")
 	}
 	if p99, both := r.Schedule.top(); both && r.Delay.recorded() {
 		notes = append(notes, fmt.Sprintf("scheduleLatency, how late the generator itself was "+

@@ -173,7 +173,7 @@ func (s *session) run(ctx context.Context, r row) Finding {
 // stated is the finding of a row that nothing is tried for.
 func (s *session) stated(name string) Finding {
 	one, is := s.statement(name)
-	f := unknown("plimsoll's driver of %s states nothing of it", s.described.Name)
+	f := unknown("plimsoll's driver of %s states nothing about it", s.described.Name)
 	if is {
 		f = findingOf(one)
 	}

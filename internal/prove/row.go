@@ -89,8 +89,9 @@ func (r Row) judged(limited string) Row {
 	switch {
 	case r.within && r.vague():
 		r.Verdict = Unknown
-		r.Why = fmt.Sprintf("the run is too inexact for a proof: it allows an error of %s, and a "+
-			"proof at most %s", r.signed(max(r.Below, r.Above), ""), r.signed(r.most, ""))
+		r.Why = fmt.Sprintf("the run is too inexact for a proof: it allows an error of %s, more "+
+			"than the %s that a proof allows", r.signed(max(r.Below, r.Above), ""),
+			r.signed(r.most, ""))
 	case r.within:
 		r.Verdict = Holds
 	case limited != "" && !r.exact:

@@ -48,7 +48,7 @@ func Comparable(runs []*result.Run) []result.Warning {
 	if words := distinct(own, aimed); len(words) > 1 {
 		warn("clients_differ",
 			"these runs are not comparable: the settings of their clients have different aims "+
-				"(%s), and one that waits for more messages trades latency for cost",
+				"(%s), and a client that waits for more messages trades latency for cost",
 			strings.Join(words, ", "))
 	}
 	if models := distinct(runs,

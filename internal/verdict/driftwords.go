@@ -50,7 +50,7 @@ func drift(t *result.Trends, windowNs int64) result.Verdict {
 	over := fmt.Sprintf("over %s in %d blocks of %s", quantity.Duration(windowNs), t.Blocks,
 		quantity.Duration(t.BlockNs))
 	if t.LeftOutNs > 0 {
-		over += fmt.Sprintf(", %s left out in which the machine slept or plimsoll stood still",
+		over += fmt.Sprintf(", without the %s in which the machine slept or plimsoll stood still",
 			quantity.Duration(t.LeftOutNs))
 	}
 	switch {

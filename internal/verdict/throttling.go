@@ -24,7 +24,7 @@ func throttling(r *result.Run) (sentence string, ns int64) {
 	if ns == 0 {
 		return "", 0
 	}
-	return fmt.Sprintf("the limit of %.3g cores of CPU held threads of %s up for %s in a window "+
+	return fmt.Sprintf("the limit of %.3g cores of CPU delayed threads of %s for %s in a window "+
 		"of %s", cores, whose, quantity.Duration(ns), quantity.Duration(r.Summary.WindowNs)), ns
 }
 

@@ -23,12 +23,13 @@ func TestThrottlingIsTheGeneratorsLimit(t *testing.T) {
 		words   string
 	}{
 		{"not throttled", 0, nil, result.Holds, "kept up"},
-		{"a little", window / 100, nil, result.Holds, "of plimsoll up for"},
-		{"one process", window/100 + 1, nil, result.Broken, "0.5 cores of CPU held threads of plimsoll"},
+		{"a little", window / 100, nil, result.Holds, "of plimsoll for"},
+		{"one process", window/100 + 1, nil, result.Broken,
+			"0.5 cores of CPU delayed threads of plimsoll"},
 		{"a worker, a little", 0, workers(window / 100), result.Holds, "worker w1 on b"},
 		{"a worker", 0, workers(window / 2), result.Broken,
-			"was the limit: the limit of 0.2 cores of CPU held threads of worker w1 on b up for"},
-		{"many workers, each a little", window / 10, workers(2), result.Holds, "w1 on b up for 2ns"},
+			"was the limit: the limit of 0.2 cores of CPU delayed threads of worker w1 on b for"},
+		{"many workers, each a little", window / 10, workers(2), result.Holds, "w1 on b for 2ns"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := good()

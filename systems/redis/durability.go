@@ -39,7 +39,7 @@ func levels() map[workload.Level]system.Guarantee {
 		wait   = ", and WAIT for a majority of the copies after each pipeline"
 		moved  = "; WAIT is not consensus: only Sentinel or an operator moves the primary, " +
 			"and a replica that takes its place may lack acknowledged messages"
-		cut     = "; writes that the primary loses with its power, its replicas drop too"
+		cut     = "; the replicas also drop the writes that the primary loses with its power"
 		without = ", without WAIT; a failover may lose acknowledged messages"
 	)
 	return map[workload.Level]system.Guarantee{
