@@ -13,8 +13,8 @@ import (
 func TestFiguresAreListed(t *testing.T) {
 	const path = "docs/FIGURES.md"
 	var b strings.Builder
-	b.WriteString("# Which figures are there?\n\nThe names are those of gates (`--fail-if`), " +
-		"`--primary`, histories and studies. The unit is that of CSV and JSON. This page is made " +
+	b.WriteString("# Which figures are there?\n\nGates (`--fail-if`), `--primary`, histories and " +
+		"studies take these names. The units are those of\nCSV and JSON. This page is made " +
 		"from the code.\n\n| name | what it is | unit | better |\n|---|---|---|---|\n")
 	for _, f := range figure.All() {
 		if f.IsLatency() && f.Percentile > 0 && f.Percentile != 99 {
