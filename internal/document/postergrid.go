@@ -13,7 +13,7 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 	row := min(highest, (bottom-top)/float64(len(rows)+1))
 	name := gridName
 	for _, f := range rows {
-		name = min(max(name, textWidth(f.Name)*16/fontSize+12), posterWidth/2)
+		name = min(max(name, textWidth(f.Name)*16/fontSize+12), gridNameMost)
 	}
 	wide := (posterWidth - 2*posterRim - name) / float64(max(len(p.Systems), 1))
 	right := func(column int) float64 { return posterRim + name + wide*float64(column+1) }
@@ -34,5 +34,8 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 	}
 }
 
-// gridName is the least width of the names of rows.
-const gridName = 210.0
+// The least and the greatest width of the names of rows.
+const (
+	gridName     = 210.0
+	gridNameMost = 460.0
+)

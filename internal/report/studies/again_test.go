@@ -16,11 +16,12 @@ func TestAnswersThatChanged(t *testing.T) {
 	first, second := studied(t), studied(t)
 	second.Plan.StartedAt = first.Plan.StartedAt.AddDate(0, 0, 3)
 	turned := &second.Outcome.Claims[0]
-	if turned.Published.Answer != study.Agrees || turned.Equal.Answer != study.NotDecided {
+	if turned.Published.Answer != study.Agrees || turned.Equal.Answer != study.Differs {
 		t.Fatalf("the fixture's first claim: %+v", turned)
 	}
 	turned.Published.Answer, turned.Published.Ours = study.Differs, 0.4
-	turned.Equal.Answer = study.Agrees
+	turned.Equal.Answer = study.NotDecided
+	turned.Equal.Doubts = []study.Doubt{{Why: "the interval contains the bound"}}
 	reworded := &second.Outcome.Claims[1]
 	reworded.Says = "in other words"
 	second.Outcome.Claims[3].Bound = "at least 7x" // another claim, which is not compared

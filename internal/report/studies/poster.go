@@ -177,7 +177,7 @@ func claimsPoster(r Result) *document.Poster {
 	}
 	p.Circumstances = "of " + phrase.Plural(len(claims), "ratio", "ratios") + ": " +
 		answers(counts) + "; scale " + r.Plan.Scale + hostWords(r) +
-		"; * per unit of the resource that limited both sides"
+		"; * per core or byte"
 	shown := claims
 	if len(claims) > document.GriddedAtMost {
 		shown = claims[:document.GriddedAtMost-1]
@@ -196,16 +196,21 @@ func claimsPoster(r Result) *document.Poster {
 	return p
 }
 
-// undecided is how many of a claim's answers, as published and at equal levels, are not decided.
+// undecided sorts claims: 0 for those whose answers are all decided, 1 for those of which one is, 2
+// for the others.
 func undecided(j study.Judgement) int {
-	n := 0
-	if j.Published.Answer == study.NotDecided {
-		n += 2
+	published := j.Published.Answer != study.NotDecided
+	equal := published
+	if j.Equal != nil {
+		equal = j.Equal.Answer != study.NotDecided
 	}
-	if j.Equal != nil && j.Equal.Answer == study.NotDecided {
-		n++
+	switch {
+	case published && equal:
+		return 0
+	case published || equal:
+		return 1
 	}
-	return n
+	return 2
 }
 
 // forms are the forms in which a single study can be shared: a picture of its answers, and of its
