@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -28,26 +29,20 @@ func ofClass(name string) (f Figure, ok bool) {
 					c.Name != "" && r.Accounted() && (c.Unread == 0 || c.Lost > 0)
 			}}
 	default:
-		if f, ok = latencyOf(rest, class); !ok {
+		all := latencies()
+		at := slices.IndexFunc(all, func(one Figure) bool {
+			return one.Name == rest && one.Series != result.Send
+		})
+		if at < 0 {
 			return f, false
 		}
+		f = all[at]
+		f.Series = result.OfClass(f.Series, class)
+		f.of = latencySpan(f.Series, f.Percentile)
 	}
 	f.Name, f.Class, f.Title = name, class, f.Title+" of "+class
 	f.Means = "of the messages of a class"
 	return f, true
-}
-
-// latencyOf returns a publish or an end-to-end latency of a class.
-func latencyOf(name, class string) (f Figure, ok bool) {
-	for _, one := range latencies() {
-		if one.Name == name && one.Series != result.Send {
-			f = one
-			f.Series = result.OfClass(one.Series, class)
-			f.of = latencySpan(f.Series, f.Percentile)
-			return f, true
-		}
-	}
-	return f, false
 }
 
 // latencySpan returns a percentile of a series, or its greatest value.

@@ -111,30 +111,28 @@ func minutes() []Figure {
 		known(Figure{Name: "e2e.p95_minutes", Title: "end-to-end p95 of one-minute windows",
 			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop",
 			Series: result.EndToEnd},
-			func(r *result.Run) (float64, bool) {
-				return medianMinute(r, func(m result.Minute) int64 { return m.EndToEndP95Ns })
-			}),
+			medianMinute(func(m result.Minute) int64 { return m.EndToEndP95Ns })),
 		known(Figure{Name: "send.p95_minutes", Title: "p95 of a send, of one-minute windows",
 			Unit: Nanoseconds, Means: "the median of the p95 of each minute of a closed loop",
 			Series: result.SendCall},
-			func(r *result.Run) (float64, bool) {
-				return medianMinute(r, func(m result.Minute) int64 { return m.SendCallP95Ns })
-			}),
+			medianMinute(func(m result.Minute) int64 { return m.SendCallP95Ns })),
 	}
 }
 
-// medianMinute returns the median over a closed loop's minutes.
-func medianMinute(r *result.Run, of func(result.Minute) int64) (float64, bool) {
-	var all []float64
-	for _, m := range r.Summary.Minutes {
-		if ns := of(m); ns > 0 {
-			all = append(all, float64(ns))
+// medianMinute takes the median over a closed loop's minutes.
+func medianMinute(of func(result.Minute) int64) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
+		var all []float64
+		for _, m := range r.Summary.Minutes {
+			if ns := of(m); ns > 0 {
+				all = append(all, float64(ns))
+			}
 		}
+		if len(all) == 0 {
+			return 0, false
+		}
+		return stats.Median(all), true
 	}
-	if len(all) == 0 {
-		return 0, false
-	}
-	return stats.Median(all), true
 }
 
 // searches are figures of a search, which no run has.
