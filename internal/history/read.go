@@ -1,6 +1,8 @@
 package history
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -49,6 +51,22 @@ type Point struct {
 	Servers  string    `json:"servers"`  // versions
 	// By the name of a figure, in its unit.
 	Values map[string]float64 `json:"values"`
+}
+
+// FindFigures returns the figures of a list of names with commas between: of runs, or the peak of
+// searches, the confirmed stable end of their brackets.
+func FindFigures(names string) ([]figure.Figure, error) {
+	out, err := figure.List(names)
+	for _, f := range out {
+		switch {
+		case f.OfSearch() && f.Name != figure.Peak:
+			return nil, fmt.Errorf("%s has no history: name %s", f.Name, figure.Peak)
+		case f.OfSearch() && len(out) > 1:
+			return nil, errors.New("peak is a figure of searches and the others are of runs: " +
+				"name the one or the others")
+		}
+	}
+	return out, err
 }
 
 // mostFolders bounds the folders that are looked at.
@@ -155,22 +173,21 @@ func (r *reader) run(dir string) {
 		}
 		p.Values[f.Name] = v
 	}
-	s := r.seriesOf(run)
-	s.Points = append(s.Points, p)
+	r.add(p, Series{Target: run.Name, System: run.System.Name, Workload: run.Load.Workload,
+		Level: run.Durability.Level, first: run}, func(s *Series) bool {
+		return s.Target == run.Name && s.System == run.System.Name &&
+			len(verdict.Comparable([]*result.Run{s.first, run})) == 0
+	})
 }
 
-// seriesOf returns the series whose runs may be compared with a run.
-func (r *reader) seriesOf(run *result.Run) *Series {
-	for _, s := range r.Series {
-		if s.first != nil && s.Target == run.Name && s.System == run.System.Name &&
-			len(verdict.Comparable([]*result.Run{s.first, run})) == 0 {
-			return s
-		}
+// add adds a point to the series that it is of, or to a fresh one.
+func (r *reader) add(p Point, fresh Series, is func(*Series) bool) {
+	at := slices.IndexFunc(r.Series, is)
+	if at < 0 {
+		fresh.Name = fmt.Sprintf("%s, %s, level %d", fresh.Target, fresh.Workload, fresh.Level)
+		at, r.Series = len(r.Series), append(r.Series, &fresh)
 	}
-	s := newSeries(run.Name, run.System.Name, run.Load.Workload, run.Durability.Level)
-	s.first = run
-	r.Series = append(r.Series, s)
-	return s
+	r.Series[at].Points = append(r.Series[at].Points, p)
 }
 
 // search adds a search for a peak.
@@ -190,37 +207,20 @@ func (r *reader) search(dir string) {
 		r.left["no confirmed stable rate"]++
 		return
 	}
-	asked := found.Resolved
-	if asked.Workload == "" {
-		asked = result.Resolved{Workload: found.Asked.Workload, Target: found.Asked.Target}
-	}
 	level := found.Durability.Level
-	key := fmt.Sprintf("%s\x00%s\x00%d", asked.Workload, found.Name, level)
-	at := slices.IndexFunc(r.Series, func(s *Series) bool { return s.key == key })
-	if at < 0 {
-		s := newSeries(found.Name, found.System.Name, found.Load.Workload, level)
-		s.key = key
-		at, r.Series = len(r.Series), append(r.Series, s)
-	}
-	s := r.Series[at]
-	s.Points = append(s.Points, Point{ID: found.ID, Dir: dir, At: found.StartedAt,
-		Plimsoll: build(found.Plimsoll), Servers: strings.Join(found.System.Servers, ", "),
-		Values: map[string]float64{r.Figures[0].Name: found.Bracket.StableRate}})
-}
-
-func newSeries(target, system, workload string, level int) *Series {
-	s := &Series{Target: target, System: system, Workload: workload, Level: level}
-	s.Name = strings.Join([]string{target, workload, fmt.Sprintf("level %d", level)}, ", ")
-	return s
+	key := fmt.Sprintf("%s\x00%s\x00%d",
+		cmp.Or(found.Resolved.Workload, found.Asked.Workload), found.Name, level)
+	r.add(Point{ID: found.ID, Dir: dir, At: found.StartedAt, Plimsoll: build(found.Plimsoll),
+		Servers: strings.Join(found.System.Servers, ", "),
+		Values:  map[string]float64{r.Figures[0].Name: found.Bracket.StableRate}},
+		Series{Target: found.Name, System: found.System.Name, Workload: found.Load.Workload,
+			Level: level, key: key},
+		func(s *Series) bool { return s.key == key })
 }
 
 // build returns the version of a plimsoll, with its commit.
 func build(b result.Build) string {
-	commit := b.Commit
-	if len(commit) > 8 {
-		commit = commit[:8]
-	}
-	return strings.TrimSpace(b.Version + " " + commit)
+	return strings.TrimSpace(b.Version + " " + b.Commit[:min(len(b.Commit), 8)])
 }
 
 // finish orders the series, and makes equal names distinct.
@@ -229,10 +229,7 @@ func (r *reader) finish() {
 		slices.SortStableFunc(s.Points, func(a, b Point) int { return a.At.Compare(b.At) })
 	}
 	slices.SortStableFunc(r.Series, func(a, b *Series) int {
-		if names := strings.Compare(a.Name, b.Name); names != 0 {
-			return names
-		}
-		return a.Points[0].At.Compare(b.Points[0].At)
+		return cmp.Or(strings.Compare(a.Name, b.Name), a.Points[0].At.Compare(b.Points[0].At))
 	})
 	seen := map[string]int{}
 	for _, s := range r.Series {
