@@ -18,46 +18,48 @@ import (
 // Dmitrienko, "Superchain Procedures in Clinical Trials with Multiple Objectives", 2013).
 func (c *Comparison) decide() {
 	primary, others := c.families()
-	ofPrimary, ofOthers := shareOf(primary, others)
-	for _, family := range []struct {
-		effects []*Effect
-		alpha   float64
-	}{{primary, ofPrimary}, {others, ofOthers}} {
-		for _, e := range family.effects {
-			e.alpha = family.alpha / float64(len(family.effects))
+	for _, f := range []family{primary, others} {
+		for _, e := range f.effects {
+			e.alpha = f.first()
 		}
 	}
-	if holm(primary, ofPrimary, (*Effect).show) {
-		holm(others, level, (*Effect).show)
-	} else if holm(others, ofOthers, (*Effect).show) {
-		holm(primary, level, (*Effect).show)
+	if primary.holm(primary.alpha, (*Effect).show) {
+		others.holm(level, (*Effect).show)
+	} else if others.holm(others.alpha, (*Effect).show) {
+		primary.holm(level, (*Effect).show)
 	}
 }
 
-// families returns the tested figures: the primary ones and the others.
-func (c *Comparison) families() (primary, others []*Effect) {
+// family is figures that share a level.
+type family struct {
+	effects []*Effect
+	alpha   float64 // the level while the other family has shown nothing
+}
+
+// first is the level at which the first of the figures must show a difference.
+func (f family) first() float64 { return f.alpha / float64(max(1, len(f.effects))) }
+
+// families returns the tested figures: the primary ones and the others. A family without figures
+// leaves its share of the level to the other.
+func (c *Comparison) families() (primary, others family) {
 	for i := range c.Figures {
 		switch e := &c.Figures[i]; {
 		case !e.Tested():
 		case c.primary(e.Figure):
-			primary = append(primary, e)
+			primary.effects = append(primary.effects, e)
 		default:
-			others = append(others, e)
+			others.effects = append(others.effects, e)
 		}
 	}
-	return primary, others
-}
-
-// shareOf returns the level of each family while the other has shown nothing. A family without
-// figures leaves its share to the other.
-func shareOf(primary, others []*Effect) (ofPrimary, ofOthers float64) {
 	switch {
-	case len(primary) == 0:
-		return 0, level
-	case len(others) == 0:
-		return level, 0
+	case len(primary.effects) == 0:
+		others.alpha = level
+	case len(others.effects) == 0:
+		primary.alpha = level
+	default:
+		primary.alpha, others.alpha = level*primaryShare, level*(1-primaryShare)
 	}
-	return level * primaryShare, level * (1 - primaryShare)
+	return primary, others
 }
 
 // show marks a difference as shown if it is larger than the figures' resolution and than
@@ -70,15 +72,15 @@ func (e *Effect) show() {
 	e.Shown = !e.Blurred
 }
 
-// holm finds the significant ones of several differences at a joint level alpha, and reports
-// whether all are.
-func holm(effects []*Effect, alpha float64, found func(*Effect)) bool {
-	ps := make([]float64, len(effects))
-	for i, e := range effects {
+// holm finds the significant differences of a family at a joint level alpha, and reports whether
+// all are.
+func (f family) holm(alpha float64, found func(*Effect)) bool {
+	ps := make([]float64, len(f.effects))
+	for i, e := range f.effects {
 		ps[i] = e.P
 	}
 	rejected := stats.Holm(ps, alpha)
-	for i, e := range effects {
+	for i, e := range f.effects {
 		if rejected[i] {
 			found(e)
 		}
@@ -114,12 +116,8 @@ func (c *Comparison) hint() {
 func (c *Comparison) tooFew() []string {
 	a, b := len(c.A.Runs), len(c.B.Runs)
 	primary, others := c.families()
-	ofPrimary, ofOthers := shareOf(primary, others)
-	least := stats.LeastP(a, b)
-	first := ofOthers / float64(max(1, len(others)))
-	if len(primary) > 0 {
-		first = max(first, ofPrimary/float64(len(primary)))
-	}
+	least, first := stats.LeastP(a, b), max(primary.first(), others.first())
+	n := float64(len(others.effects))
 	names := strings.Join(c.Primary, " and ")
 	switch {
 	case least > first:
@@ -131,24 +129,21 @@ func (c *Comparison) tooFew() []string {
 			fmt.Sprintf("%d runs against %d are too few to show any difference: their least "+
 				"possible p is %.2g, and %.2g is needed: take at least %d of each",
 				a, b, least, first, enough)}
-	case len(others) == 0 || len(primary) == 0:
+	case n == 0 || len(primary.effects) == 0:
 		return nil
-	case least > level/float64(len(others)):
+	case least > level/n:
 		return []string{fmt.Sprintf("%d runs against %d are too few to show a difference of "+
-			"other figures than %s: take at least %d of each", a, b, names, stats.Evenly(
-			level/float64(len(others))))}
-	case least > ofOthers/float64(len(others)) && !rejected(primary, ofPrimary):
+			"other figures than %s: take at least %d of each", a, b, names, stats.Evenly(level/n))}
+	case least > others.first() && !primary.rejected():
 		return []string{
 			fmt.Sprintf("%d runs against %d can show differences of other figures only if %s "+
 				"differ%s: take at least %d of each to show them by themselves",
-				a, b, names, map[bool]string{true: "s"}[len(primary) == 1],
-				stats.Evenly(ofOthers/float64(len(others))))}
+				a, b, names, map[bool]string{true: "s"}[len(primary.effects) == 1],
+				stats.Evenly(others.first()))}
 	}
 	return nil
 }
 
 // rejected reports whether all of a family's tests reject the hypothesis that there is no
 // difference. The difference may still be too small to be shown.
-func rejected(effects []*Effect, alpha float64) bool {
-	return holm(effects, alpha, func(*Effect) {})
-}
+func (f family) rejected() bool { return f.holm(f.alpha, func(*Effect) {}) }
