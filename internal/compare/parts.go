@@ -28,35 +28,24 @@ type tied struct {
 // have none: those lie above every latency, or above the time for which they were waited. Events
 // after the window count to its last interval.
 func partsOf(s *result.Saved, series result.Series) *parts {
+	all := slices.DeleteFunc(slices.Clone(s.Latency), func(l result.IntervalLatency) bool {
+		return l.Series != series || l.Warmup
+	})
 	var starts []int64
-	end := endOfWindow(&s.Run)
-	of := func(each func(l result.IntervalLatency, fresh bool)) {
-		last, some := int64(0), false
-		for _, l := range s.Latency {
-			if l.Series != series || l.Warmup {
-				continue
-			}
-			fresh := !some || (l.StartNs != last && l.StartNs < end)
-			if fresh {
-				last, some = l.StartNs, true
-			}
-			each(l, fresh)
-		}
-	}
-	of(func(l result.IntervalLatency, fresh bool) {
-		if fresh {
+	of, end := make([]int, len(all)), endOfWindow(&s.Run) // the interval of each
+	for i, l := range all {
+		last := len(starts) - 1
+		if last < 0 || l.StartNs != starts[last] && l.StartNs < end {
 			starts = append(starts, l.StartNs)
 		}
-	})
-	g, at := newGroups(len(starts)), -1
-	of(func(l result.IntervalLatency, fresh bool) {
-		if fresh {
-			at++
-		}
+		of[i] = len(starts) - 1
+	}
+	g := newGroups(len(starts))
+	for i, l := range all {
 		for value, count := range l.Histogram.ForEachBucket {
-			g.add(at, value, count)
+			g.add(of[i], value, count)
 		}
-	})
+	}
 	bound := addMissing(s, series, g, starts)
 	return newParts(g.all, bound)
 }
@@ -227,29 +216,22 @@ func addMissing(
 			above = max(above, v+1)
 		}
 	}
-	weights := func(count func(result.Interval) int64) []int64 {
-		out := make([]int64, len(starts))
+	deal := func(all int64, weight func(result.Interval) int64) {
+		weights := make([]int64, len(starts))
 		for _, i := range s.Intervals {
 			if i.Phase == result.PhaseMeasure {
-				out[placeOf(starts, i.StartNs)] += max(0, count(i))
+				weights[placeOf(starts, i.StartNs)] += max(0, weight(i))
 			}
 		}
-		return out
-	}
-	for _, kind := range []struct {
-		n       int64
-		weights []int64
-	}{
-		{missing.Refused, weights(func(i result.Interval) int64 { return i.Failed })},
-		{missing.Unsent, weights(func(i result.Interval) int64 { return i.Scheduled - i.Sent })},
-		{endless, make([]int64, len(starts))},
-	} {
-		for at, n := range dealt(kind.n, kind.weights) {
+		for at, n := range dealt(all, weights) {
 			if n > 0 {
 				g.add(at, above, n)
 			}
 		}
 	}
+	deal(missing.Refused, func(i result.Interval) int64 { return i.Failed })
+	deal(missing.Unsent, func(i result.Interval) int64 { return i.Scheduled - i.Sent })
+	deal(endless, func(result.Interval) int64 { return 0 })
 	return min(bound, above)
 }
 

@@ -80,9 +80,9 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 	if !known || value <= 0 {
 		return Within{}, false
 	}
-	var draw func(weights []int32) float64
 	var each []float64
 	var rank *ranks
+	draw := func(weights []int32) float64 { return weighted(each, weights) }
 	p := &parts{}
 	switch {
 	case f.Percentile > 0:
@@ -92,15 +92,12 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 		}
 		p = p.between(each)
 		draw = func(w []int32) float64 { return p.percentile(w, f.Percentile) }
-	case f.Name == "rate":
-		each = ratesOf(s, func(i result.Interval) int64 { return i.Acked })
-		draw = func(w []int32) float64 { return weighted(each, w) }
-	case f.Name == "received":
+	case f.Name == figure.Rate:
+		each = ratesOf(s, acked)
+	case f.Name == figure.Received:
 		each = ratesOf(s, func(i result.Interval) int64 { return i.Received })
-		draw = func(w []int32) float64 { return weighted(each, w) }
 	case f.Name == figure.PerCore:
 		each = perCore(s)
-		draw = func(w []int32) float64 { return weighted(each, w) }
 	}
 	n := len(each)
 	if n < fewestIntervals {
@@ -140,8 +137,7 @@ const blocks = 5
 // ratesOf returns the rate, in messages per second, of each whole interval of the measured window;
 // count returns the messages of an interval. With several subscriptions it is the sum of theirs:
 // the relative variation is the same.
-func ratesOf(s *result.Saved, count func(result.Interval) int64) []float64 {
-	var out []float64
+func ratesOf(s *result.Saved, count func(result.Interval) int64) (out []float64) {
 	for _, i := range s.Intervals {
 		if length := i.EndNs - i.StartNs; i.Phase == result.PhaseMeasure && length >= 5e8 {
 			out = append(out, float64(count(i))*1e9/float64(length))
@@ -150,10 +146,12 @@ func ratesOf(s *result.Saved, count func(result.Interval) int64) []float64 {
 	return out
 }
 
+func acked(i result.Interval) int64 { return i.Acked }
+
 // perCore returns the acknowledged messages per second of the servers' CPU time, of each interval
 // of the measured window. Resources are read right after an interval's end.
 func perCore(s *result.Saved) []float64 {
-	rates := ratesOf(s, func(i result.Interval) int64 { return i.Acked })
+	rates := ratesOf(s, acked)
 	var cores []float64
 	for _, r := range s.Resources {
 		used := 0.0
