@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
@@ -79,18 +80,16 @@ func (c *Comparison) instrumentHints() (out []string) {
 					instrumentTimes, figure.Nanoseconds.Print(e.OwnError)))
 		}
 	}
-	lacking, all := 0, len(c.A.Runs)+len(c.B.Runs)
-	for _, side := range []Side{c.A, c.B} {
-		for _, s := range side.Runs {
-			if s.Run.Summary.Instrument == nil {
-				lacking++
-			}
+	lacking, all := 0, slices.Concat(c.A.Runs, c.B.Runs)
+	for _, s := range all {
+		if s.Run.Summary.Instrument == nil {
+			lacking++
 		}
 	}
 	if lacking > 0 {
 		out = append(out,
 			fmt.Sprintf("plimsoll's own error is not known of %d of these %d runs (no twin was "+
-				"measured): a shown difference may be as small as that error", lacking, all))
+				"measured): a shown difference may be as small as that error", lacking, len(all)))
 	}
 	return out
 }

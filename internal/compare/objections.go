@@ -38,11 +38,7 @@ func Objects(a, b Side) (out Objections) {
 			unsteady, words = unsteady+1, cmp.Or(words, why.Sentence)
 		}
 	}
-	object := func(sentences ...string) {
-		for _, s := range sentences {
-			out = append(out, Objection{Sentence: s})
-		}
-	}
+	object := func(sentence string) { out = append(out, Objection{Sentence: sentence}) }
 	for _, w := range verdict.Comparable(runs) {
 		object(w.Sentence)
 	}

@@ -10,19 +10,15 @@ import (
 )
 
 // random reports whether the load is drawn by its seed: when messages are due,
-// which keys and sizes they have, how many a send contains, or how consumers handle them.
+// which keys and sizes they have, how many a send contains, or how consumers handle them: in
+// different times, or failing some of them.
 func random(r *result.Run) bool {
-	l := r.Load
+	l, h := r.Load, r.Load.Handling
 	return l.Arrivals == string(workload.ArrivalsPoisson) ||
 		l.Keys == string(workload.KeysRandom) || l.Keys == string(workload.KeysZipf) ||
 		l.Keys == string(workload.KeysShares) || l.MessageSizes != "" ||
-		drawnHandling(l.Handling) || l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
-}
-
-// drawnHandling reports whether consumers take different times for different messages, or fail
-// some of them.
-func drawnHandling(h *result.Handling) bool {
-	return h != nil && (h.Fails > 0 || strings.Contains(h.Time, " "))
+		h != nil && (h.Fails > 0 || strings.Contains(h.Time, " ")) ||
+		l.Closed != nil && l.Closed.BatchLeast != l.Closed.BatchMost
 }
 
 // seedsDiffer says that two sets of runs had different seeds, and whether that is a reason not to
@@ -61,13 +57,12 @@ const mostListed = 10
 
 // listed returns seeds in words.
 func listed(seeds []uint64) string {
-	words := make([]string, 0, mostListed)
-	for i, s := range seeds {
-		if i == mostListed {
-			words = append(words, "...")
-			break
-		}
+	var words []string
+	for _, s := range seeds[:min(len(seeds), mostListed)] {
 		words = append(words, fmt.Sprint(s))
+	}
+	if len(seeds) > mostListed {
+		words = append(words, "...")
 	}
 	return strings.Join(words, ", ")
 }
