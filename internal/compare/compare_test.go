@@ -243,10 +243,7 @@ func TestMessagesPerCoreWithinARun(t *testing.T) {
 				{Name: "n1", CPUSeconds: 0.3}, {Name: "n2", CPUSeconds: 0.2},
 				{Name: result.Self, CPUSeconds: 0.4}}})
 	}
-	f, err := figure.Find(figure.PerCore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := figure.Named(figure.PerCore)
 	w, ok := Of(s, f)
 	low, high := w.Interval(1_040, (1-confidence)/2)
 	if !ok || low < 1_000 || low >= 1_040 || high <= 1_040 || high > 1_080 {
@@ -274,7 +271,7 @@ func TestOverloadedRunsAreComparedByTheirRatesOnly(t *testing.T) {
 	a, b := overload(sideOf("A", 100, 101, 102, 103, 104)), overload(sideOf("B", 118, 119, 120,
 		121, 122))
 	objections := Objects(a, b)
-	latency, rate := mustFind(t, "publish.p99"), mustFind(t, "rate")
+	latency, rate := figure.Named("publish.p99"), figure.Named("rate")
 	if got := objections.To([]figure.Figure{latency, rate}).String(); !strings.Contains(got,
 		"of these 10 runs 10 were overloaded (2.7k/s was offered and 2.3k/s acknowledged") {
 		t.Errorf("latencies: %q", got)
@@ -294,13 +291,4 @@ func TestOverloadedRunsAreComparedByTheirRatesOnly(t *testing.T) {
 			t.Errorf("%s is compared", e.Figure.Name)
 		}
 	}
-}
-
-func mustFind(t *testing.T, name string) figure.Figure {
-	t.Helper()
-	f, err := figure.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
 }

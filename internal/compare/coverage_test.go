@@ -111,10 +111,7 @@ func TestTruthIntervalsWithinARunHoldTheTruth(t *testing.T) {
 // The figure of a run has the interval of its ranks.
 func TestPercentilesHaveTheIntervalOfTheirRanks(t *testing.T) {
 	s := queued(1000, 0.9).run(1, 30)
-	f, err := figure.Find("publish.p99")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := figure.Named("publish.p99")
 	value, _ := f.Value(&s.Run)
 	wantLow, wantHigh := ranksOf(partsOf(s, result.Publish), 99).interval(value, 0.025)
 	w, ok := Of(s, f)

@@ -95,18 +95,13 @@ func TestEachRateHasItsOwnScatter(t *testing.T) {
 		result.Interval{StartNs: 20e9, EndNs: 20.4e9, Phase: result.PhaseMeasure, Acked: 1},
 		result.Interval{StartNs: 21e9, EndNs: 22e9, Phase: result.PhaseDrain, Acked: 1})
 	for name, steady := range map[string]bool{"rate": true, "received": false} {
-		f, err := figure.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, ok := Of(s, f)
+		w, ok := Of(s, figure.Named(name))
 		if low, high := w.Interval(1000, 0.025); !ok || (high-low < 50) != steady {
 			t.Errorf("%s: from %v to %v, known %v", name, low, high, ok)
 		}
 	}
 	s.Intervals = s.Intervals[:fewestIntervals-1]
-	f, _ := figure.Find("rate")
-	if _, ok := Of(s, f); ok {
+	if _, ok := Of(s, figure.Named("rate")); ok {
 		t.Errorf("%d intervals tell a run's scatter", len(s.Intervals))
 	}
 }
@@ -126,7 +121,7 @@ func TestSingleRunsAddTheirScatter(t *testing.T) {
 		return Side{Name: name, Runs: []*result.Saved{s}}
 	}
 	width := func(a, b Side) float64 {
-		c, err := New(a, b, mustFind(t, "rate"))
+		c, err := New(a, b, figure.Named("rate"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,11 +129,11 @@ func TestSingleRunsAddTheirScatter(t *testing.T) {
 		return math.Log(e.High / e.Low)
 	}
 	calm, wild := run("A", 5), run("B", 100)
-	c, err := New(calm, wild, mustFind(t, "rate"))
+	c, err := New(calm, wild, figure.Named("rate"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, rate := figureOf(t, c, "rate"), mustFind(t, "rate")
+	e, rate := figureOf(t, c, "rate"), figure.Named("rate")
 	ofA, _ := Of(calm.Runs[0], rate)
 	ofB, _ := Of(wild.Runs[0], rate)
 	low, high := join(ofA, ofB).Interval(e.Ratio, 0.025)
@@ -202,7 +197,7 @@ func TestFiguresHaveTheirShareOfTheLevel(t *testing.T) {
 // A median of several runs is surer than one run, by Welch's method as a mean times the square root
 // of half pi.
 func TestSeveralRunsOfOneSideAreSurer(t *testing.T) {
-	rate := mustFind(t, "rate")
+	rate := figure.Named("rate")
 	var runs []*result.Saved
 	for range 4 {
 		s := &result.Saved{Run: result.Run{Summary: result.Summary{WindowNs: 20e9,
@@ -244,7 +239,7 @@ func TestARunWithoutABoundIsNotShownToBeFaster(t *testing.T) {
 	}
 	compared := func(a, b Side) Effect {
 		c := Comparison{A: a, B: b, Within: true}
-		e, _ := c.effect(mustFind(t, "publish.p99"))
+		e, _ := c.effect(figure.Named("publish.p99"))
 		return e
 	}
 	if e := compared(slow("A"), open("B")); !math.IsInf(e.High, 1) || e.Low == 0 || e.P < 0.05 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -305,7 +306,7 @@ func TestUnrankedRoundsGiveNoValue(t *testing.T) {
 	// Overload leaves rates.
 	p = drawSet(1, 0.01, 1000)
 	p.hour = 0
-	p.goal.Primary = append(p.goal.Primary, mustFind(t, "rate"))
+	p.goal.Primary = append(p.goal.Primary, figure.Named("rate"))
 	for range 6 {
 		p.add()
 	}
