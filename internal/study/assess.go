@@ -137,10 +137,8 @@ func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) Tabl
 	for _, i := range at {
 		c := &p.Cells[i]
 		ref := t.reference(c.Place(), column)
-		row := Row{At: c.Place(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run}
-		if ref.Known {
-			row.Theirs, row.About, row.Published = ref.Value, ref.About, ref.String()
-		}
+		row := Row{At: c.Place(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run,
+			Theirs: ref.Value, About: ref.About, Published: ref.String()}
 		row.of(rounds[row.At])
 		row.Remark = withLeftOut(row.Remark, changing[row.At])
 		row.awaits(waiting[row.At], c)

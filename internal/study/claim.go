@@ -141,7 +141,7 @@ func (c Claim) published(t *Table) (of, to Reference) {
 
 // theirs returns the ratio of the published figures; 0: a figure is missing.
 func (c Claim) theirs(t *Table) float64 {
-	if of, to := c.published(t); of.Known && to.Known && to.Value > 0 {
+	if of, to := c.published(t); to.Value > 0 {
 		return of.Value / to.Value
 	}
 	return 0

@@ -156,7 +156,7 @@ func (s *Study) publishedShare(r *Rate, at string) float64 {
 	for i, name := range t.Figures {
 		f, err := FindFigure(name)
 		ref := t.reference(at, i)
-		if err != nil || !ref.Known || ref.Value <= 0 {
+		if err != nil || ref.Value <= 0 {
 			continue
 		}
 		switch f.Unit {

@@ -47,19 +47,11 @@ func own(name, file, capacity string) Own {
 // ownPlan is the plan of the study with clusters of the user's.
 func ownPlan(t *testing.T, all ...Own) (*Study, *Plan) {
 	t.Helper()
-	s, err := Parse("ownable.yaml", []byte(ownable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, ownable)
 	if err := s.Replace(all); err != nil {
 		t.Fatal(err)
 	}
-	scale, _ := FindScale(Smoke)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, p
+	return s, planOf(t, s, Smoke)
 }
 
 // unchecked makes jobs of the simulated system, also for targets with endpoints.
@@ -143,11 +135,7 @@ func TestWrongReplacementsAreRefused(t *testing.T) {
 			own("one", "g.yaml", "1/s")},
 		"target one of the study is of sim, and k.yaml is of kafka: name a cluster of sim": {kafka},
 	} {
-		s, err := Parse("ownable.yaml", []byte(ownable))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Replace(all); err == nil || !strings.Contains(err.Error(), want) {
+		if err := parsed(t, ownable).Replace(all); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

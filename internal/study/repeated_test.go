@@ -9,21 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 )
 
-// planAt is the plan of a built-in study at a scale.
-func planAt(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
-	t.Helper()
-	s, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, _ := s.Scale(scale)
-	p, err := NewPlan(s, of, only)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, p
-}
-
 // planned is planAt, with the cells at equal levels.
 func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,14 +15,15 @@ import (
 
 // roundsOf returns the rounds of a table's cells at a scale: 0 if the study measures them once.
 func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
-	rounds := cmp.Or(int(scale.Rounds), s.Rounds)
+	rounds := int(scale.Rounds)
 	if rounds == 0 || rounds == 1 && !s.Ranks() {
 		return []int{0}
 	}
-	for round := 1; round <= rounds; round++ {
-		if out = append(out, round); t.Once {
-			break
-		}
+	if t.Once {
+		return []int{1}
+	}
+	for round := range rounds {
+		out = append(out, round+1)
 	}
 	return out
 }
@@ -47,9 +47,13 @@ func (s *Study) peaksOf(cells []Cell, c *Cell) []string {
 		}
 		return r.At
 	}
-	axes := len(s.Table(r.Table).Axes)
-	names := strings.Split(c.At, ", ")
-	return []string{strings.Join(names[:min(axes, len(names))], ", ")}
+	return []string{s.Table(r.Table).placeWithin(c.At)}
+}
+
+// placeWithin returns the table's place with the first names of a longer one.
+func (t *Table) placeWithin(at string) string {
+	names := strings.Split(at, ", ")
+	return strings.Join(names[:min(len(t.Axes), len(names))], ", ")
 }
 
 // stage is the part of a round in which a cell is measured.
@@ -169,59 +173,4 @@ func onward(rate float64, earlier *peak.Saved) float64 {
 		least = min(least, t.TargetRate)
 	}
 	return least / 2
-}
-
-// repetition checks the keys of a study with rounds.
-func (c *checker) repetition() {
-	s := c.study
-	if s.Rounds < 0 || s.Rounds > maxRounds {
-		c.doc.Reject("rounds", fmt.Sprintf("must be 1 to %d", maxRounds))
-	}
-	for name, own := range s.Scales {
-		c.known("scales."+name, "scale", name, Scales())
-		if own.Rounds > maxRounds || own.Rounds > 0 && s.Rounds == 0 {
-			c.doc.Reject("scales."+name+".rounds", fmt.Sprintf(
-				"must be 1 to %d, and of a study with rounds of its own", maxRounds))
-		}
-	}
-	for i, t := range s.Tables {
-		path := fmt.Sprintf("tables[%d]", i)
-		if t.Once && s.Rounds == 0 {
-			c.doc.Reject(path+".once",
-				"is of a study with rounds: write rounds: 3, or leave it out")
-		}
-	}
-	for i, r := range s.Rates {
-		if s.Ranks() && (!r.Own || r.Published > 0) {
-			c.doc.Reject(fmt.Sprintf("rates[%d]", i), "must be a share of the cell's own peak "+
-				"in a study without published figures: write own: true and a share")
-		}
-	}
-}
-
-// ownRate checks that every cell with the rate has a peak at its place.
-func (c *checker) ownRate(path string, r Rate, peaks *Table) {
-	if peaks.Once {
-		c.doc.Reject(path, "needs a peak in each round: leave once out of table "+peaks.Name)
-	}
-	switch {
-	case len(r.At) > 0:
-		return
-	case r.Published > 0:
-		c.doc.Reject(path, "needs the peaks of its systems and levels: write at: [...]")
-	}
-	for i := range c.study.Tables {
-		t := &c.study.Tables[i]
-		for _, at := range t.places() {
-			if c.study.rateOf(t, at) != r.Name {
-				continue
-			}
-			cell := Cell{At: at.name(), Rate: r.Name}
-			if of := c.study.peaksOf(nil, &cell)[0]; peaks.place(of) == nil {
-				c.doc.Reject(path, fmt.Sprintf("has no peak for %s at %s: table %s has no cell %q",
-					t.Name, cell.At, peaks.Name, of))
-				return
-			}
-		}
-	}
 }

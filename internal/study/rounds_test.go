@@ -69,7 +69,7 @@ func roundedPlan(t *testing.T, scale string) (*Study, *Plan) {
 func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
 	s, _ := roundedPlan(t, Smoke)
 	scale, err := s.Scale(Smoke)
-	plain, _ := FindScale(Smoke)
+	plain, _ := (&Study{}).Scale(Smoke)
 	if err != nil || scale.Search != 7*second || scale.Window != 2*second ||
 		scale.Drain != plain.Drain {
 		t.Errorf("%+v, %v", scale, err)
@@ -110,7 +110,7 @@ func TestKnownRatesComeBeforeSearches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scale, _ := FindScale(Small)
+	scale, _ := s.Scale(Small)
 	p, err := NewPlan(s, scale, nil)
 	if err != nil {
 		t.Fatal(err)

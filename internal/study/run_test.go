@@ -69,15 +69,9 @@ tables:
 // begun returns a study of four cells, three of them different, in a folder.
 func begun(t *testing.T) (*Study, *Folder) {
 	t.Helper()
-	s, err := Parse("two.yaml", []byte(twoTables))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale, _ := FindScale(Smoke)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, twoTables)
+	p := planOf(t, s, Smoke)
+	scale, _ := s.Scale(Smoke)
 	e, err := Prepare(s, p, onSim, t.TempDir())
 	if err != nil || e.Cells != 4 || e.Same != 1 || e.Absent != 0 || e.Clusters != 0 ||
 		e.Length < time.Duration(3*(scale.Warmup+scale.Window)) {
@@ -219,7 +213,7 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 // A part that is asked for later is added to the folder, beside what the folder has.
 func TestPartsOfAStudyShareAFolder(t *testing.T) {
 	s, f := begun(t)
-	scale, _ := FindScale(Smoke)
+	scale, _ := s.Scale(Smoke)
 	part := func(only ...string) *Plan {
 		p, err := NewPlan(s, scale, only)
 		if err != nil {

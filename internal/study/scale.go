@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -12,7 +13,6 @@ import (
 
 // Scale is the size at which a study is measured.
 type Scale struct {
-	Name string
 	Lengths
 	// Published is set when loads have the published size. Otherwise rates are shares of peaks
 	// measured here, and the layers of the scale replace values.
@@ -29,6 +29,7 @@ type Scale struct {
 
 // Lengths are the times of a scale.
 type Lengths struct {
+	Name   string        `yaml:"name"`   // of the scale
 	Warmup quantity.Span `yaml:"warmup"` // this and the next two: of a run
 	Window quantity.Span `yaml:"window"`
 	Drain  quantity.Span `yaml:"drain"`
@@ -57,19 +58,19 @@ const (
 // scales lists the scales from the smallest to the published size. The published studies do not
 // state their durations; the durations of full are those that the figures need.
 var scales = []Scale{
-	{Name: Smoke, Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{
+	{Tolerance: 0.15, BacklogBytes: 32 << 20, Lengths: Lengths{Name: Smoke,
 		Warmup: 2 * second, Window: 6 * second,
 		Drain: 10 * second, Trial: 3 * second, Search: minute,
 		Limit: 20 * second, After: 2 * second}},
-	{Name: Brief, CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
-		Lengths: Lengths{Warmup: second, Window: 10 * second,
+	{CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
+		Lengths: Lengths{Name: Brief, Warmup: second, Window: 10 * second,
 			Drain: 10 * second, Trial: 3 * second, Search: 45 * second,
 			Limit: 30 * second, After: 2 * second}},
-	{Name: Small, Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{
+	{Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{Name: Small,
 		Warmup: 10 * second, Window: 30 * second,
 		Drain: 30 * second, Trial: 10 * second, Search: 4 * minute,
 		Limit: 2 * minute, After: 10 * second}},
-	{Name: Full, Published: true, Confirm: 2, Tolerance: 0.03, Lengths: Lengths{
+	{Published: true, Confirm: 2, Tolerance: 0.03, Lengths: Lengths{Name: Full,
 		Warmup: minute, Window: 10 * minute,
 		Drain: 2 * minute, Trial: 2 * minute, Search: hour,
 		Limit: 6 * hour, After: 5 * minute}},
@@ -78,29 +79,34 @@ var scales = []Scale{
 // Scales returns the names of the scales.
 func Scales() []string { return []string{Smoke, Brief, Small, Full} }
 
-// FindScale returns a scale by its name.
-func FindScale(name string) (Scale, error) {
-	for _, s := range scales {
-		if s.Name == name {
-			return s, nil
+// Scale returns a scale by its name, with the study's own lengths and rounds. An unknown scale has
+// the study's rounds.
+func (s *Study) Scale(name string) (Scale, error) {
+	at := slices.IndexFunc(scales, func(of Scale) bool { return of.Name == name })
+	if at < 0 {
+		return Scale{Lengths: Lengths{Rounds: s.Rounds}},
+			errors.New(strict.Unknown("scale", name, Scales()))
+	}
+	scale := scales[at]
+	scale.Rounds = s.Rounds
+	for _, own := range s.Scales {
+		if own.Name == name {
+			scale.replace(own)
 		}
 	}
-	return Scale{}, errors.New(strict.Unknown("scale", name, Scales()))
+	return scale, nil
 }
 
-// Scale returns a scale by its name, with the study's own lengths.
-func (s *Study) Scale(name string) (Scale, error) {
-	scale, err := FindScale(name)
-	own, l := s.Scales[name], &scale.Lengths
-	for _, one := range []struct{ into, from *quantity.Span }{
-		{&l.Warmup, &own.Warmup}, {&l.Window, &own.Window},
-		{&l.Drain, &own.Drain}, {&l.Trial, &own.Trial}, {&l.Search, &own.Search},
-		{&l.Limit, &own.Limit}, {&l.After, &own.After},
-	} {
-		*one.into = cmp.Or(*one.from, *one.into)
-	}
-	l.Rounds = cmp.Or(own.Rounds, quantity.Whole(s.Rounds))
-	return scale, err
+// replace takes the lengths that a study has of its own.
+func (l *Lengths) replace(own Lengths) {
+	l.Warmup = cmp.Or(own.Warmup, l.Warmup)
+	l.Window = cmp.Or(own.Window, l.Window)
+	l.Drain = cmp.Or(own.Drain, l.Drain)
+	l.Trial = cmp.Or(own.Trial, l.Trial)
+	l.Search = cmp.Or(own.Search, l.Search)
+	l.Limit = cmp.Or(own.Limit, l.Limit)
+	l.After = cmp.Or(own.After, l.After)
+	l.Rounds = cmp.Or(own.Rounds, l.Rounds)
 }
 
 // layer returns the keys of every run at the scale.

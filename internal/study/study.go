@@ -2,37 +2,37 @@ package study
 
 import (
 	"slices"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Study is a question and the grid of cells that answers it. Parse reads the fields without a key
-// from keys of another form.
+// Study is a question and the grid of cells that answers it.
 type Study struct {
 	Name     string   `yaml:"name"`
 	Title    string   `yaml:"title"`
 	Question string   `yaml:"question"`
 	Source   string   `yaml:"source"`  // of the published figures
 	Testbed  []string `yaml:"testbed"` // sentences: the machines of the published measurement
-	// Rounds is how often each cell is measured, in random order; 0: once.
-	Rounds int
-	// AtMost is the longest time of all rounds beyond Rounds, which measure cells again until the
-	// figures with a bound are known, and the claims decided; 0: there are none.
-	AtMost time.Duration
-	// Scales replace lengths of the scales, by name.
-	Scales map[string]Lengths
 	// Missing has sentences: the parts that one machine cannot repeat, and other settings.
 	Missing []string `yaml:"missing"`
 
 	Targets   []Target   `yaml:"targets"`
 	Workloads []Workload `yaml:"workloads"`
 	Rates     []Rate     `yaml:"rates"`
-	Tables    []Table
-	Claims    []Claim   `yaml:"claims"`
-	Qualities []Quality `yaml:"qualities"`
+	Claims    []Claim    `yaml:"claims"`
+	Qualities []Quality  `yaml:"qualities"`
+	// Rounds is how often each cell is measured, in random order; 0: once.
+	Rounds quantity.Whole `yaml:"rounds"`
+	// AtMost is the longest time of all rounds beyond Rounds, which measure cells again until the
+	// figures with a bound are known, and the claims decided; 0: there are none.
+	AtMost quantity.Span `yaml:"at_most"`
+	// Scales replace lengths of the scales.
+	Scales []Lengths `yaml:"scales"`
+	// Axes are those that several tables have; a table names them and gives no values.
+	Axes   []Axis  `yaml:"axes"`
+	Tables []Table `yaml:"tables"`
 	// YAML is the source of the study.
 	YAML string
 
@@ -115,12 +115,18 @@ type Table struct {
 	From      string   `yaml:"from"`
 	Measure   Measure  `yaml:"measure"`
 	Workload  string   `yaml:"workload"`
-	Figures   []string `yaml:"figures"` // of each cell; see FindFigure
-	Until     []Bound  // of figures that are measured until they are known
+	Figures   []string `yaml:"figures"`   // of each cell; see FindFigure
 	Once      bool     `yaml:"once"`      // measured in the first round only
 	Leave     []string `yaml:"leave_out"` // the scales at which the table is left out
 	Axes      []Axis   `yaml:"axes"`
-	Published []Published
+	// Until has a bound for each figure that is measured until it is known: how far its interval
+	// may reach above it, as a share.
+	Until strict.Pairs `yaml:"until"`
+	// Published has the published figures of cells, as they are written.
+	Published strict.Pairs `yaml:"published"`
+
+	bounds     map[string]float64     // of Until
+	references map[string][]Reference // of Published, in the order of Figures
 }
 
 // Axis is one direction of a table.
@@ -139,15 +145,8 @@ type Value struct {
 	Leave []string `yaml:"leave_out"`
 }
 
-// Published holds the published figures of a cell, in the order of the table's figures.
-type Published struct {
-	At      string
-	Figures []Reference
-}
-
-// Reference is a published figure. Its value is in the figure's unit.
+// Reference is a published figure. Its value is in the figure's unit; 0: it is not known.
 type Reference struct {
-	Known bool
 	About bool // read from a chart, or rounded in the text
 	Value float64
 	// Text has the digits and the unit of the publication.
@@ -220,10 +219,8 @@ func named[T any](items []T, has func(*T) bool) *T {
 
 // reference returns the published value of a cell's figure.
 func (t *Table) reference(at string, figure int) Reference {
-	for _, p := range t.Published {
-		if p.At == at {
-			return p.Figures[figure]
-		}
+	if figures := t.references[at]; figures != nil {
+		return figures[figure]
 	}
 	return Reference{}
 }

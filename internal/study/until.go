@@ -1,7 +1,6 @@
 package study
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -9,29 +8,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/system/quantity"
-	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // mostRounds bounds the rounds of a study whose figures have bounds.
 const mostRounds = 100
-
-// Bound is how narrow the interval of a table's figure is to be: how far it may reach above the
-// figure, as a share.
-type Bound struct {
-	Figure string
-	Share  float64
-}
-
-// boundOf returns the bound of a figure; 0: it has none.
-func (t *Table) boundOf(f Figure) float64 {
-	for _, b := range t.Until {
-		if b.Figure == f.Name {
-			return b.Share
-		}
-	}
-	return 0
-}
 
 // Precision says how well a figure with a bound is known at one place.
 type Precision struct {
@@ -50,7 +30,7 @@ type Precision struct {
 // precision returns how well a figure is known at a place; nil: it has no bound, or fewer than two
 // values.
 func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Precision {
-	bound := t.boundOf(f)
+	bound := t.bounds[f.Name]
 	if bound <= 0 {
 		return nil
 	}
@@ -203,7 +183,7 @@ func (r *runner) further() error {
 	var e Estimate
 	next := &Plan{Record: p.Record, Scale: p.Scale, Cells: cells}
 	e.add(r.Study, next, jobs, r.scale)
-	if time.Duration(p.FurtherNs)+e.Length > r.Study.AtMost {
+	if time.Duration(p.FurtherNs)+e.Length > time.Duration(r.Study.AtMost) {
 		return nil
 	}
 	for _, i := range order(r.Study, next) {
@@ -231,58 +211,6 @@ func (p *Plan) kept(other *Plan) (out []Cell) {
 			func(o Cell) bool { return o.Table == c.Table && o.Name() == c.Name() }) {
 			out = append(out, c)
 		}
-	}
-	return out
-}
-
-// untils checks the bounds of figures.
-func (c *checker) untils() {
-	some := false
-	for i := range c.study.Tables {
-		t := &c.study.Tables[i]
-		path := fmt.Sprintf("tables[%d].until", i)
-		some = some || len(t.Until) > 0
-		if len(t.Until) > 0 && (c.study.Rounds == 0 || t.Once) {
-			c.doc.Reject(path, "is of a table that is measured in rounds: write rounds: 5, and "+
-				"leave once out")
-		}
-		for _, b := range t.Until {
-			f, err := FindFigure(b.Figure)
-			switch {
-			case !slices.Contains(t.Figures, b.Figure) || err != nil:
-				c.doc.Reject(path,
-					"has a bound of "+b.Figure+", which is not a figure of the table")
-			case f.Zero:
-				c.doc.Reject(path, "has a bound of "+b.Figure+", which may be 0: leave it out")
-			}
-		}
-	}
-	switch {
-	case some && c.study.AtMost == 0:
-		c.doc.Reject("at_most", "is missing: until needs a longest time of the further rounds, "+
-			"like at_most: 2h")
-	case !some && c.study.AtMost > 0 && (c.study.Rounds == 0 || len(c.study.Claims) == 0):
-		c.doc.Reject("at_most", "bounds the time of further rounds, and no table has until: write "+
-			"until: {publish.p50: 10%} in a table, or leave it out")
-	}
-}
-
-// leastBound is the narrowest interval that can be asked for.
-const leastBound = 0.01
-
-// bounds reads the bounds of a table's figures.
-func bounds(doc *strict.Document, path string, pairs strict.Pairs) (out []Bound) {
-	for _, p := range pairs {
-		share, err := quantity.ParseShare(p.Value)
-		switch {
-		case err != nil:
-			doc.Reject(path+"."+p.Name, "is wrong: "+err.Error())
-			continue
-		case share < leastBound:
-			doc.Reject(path+"."+p.Name, fmt.Sprintf("must be %s to 100%%",
-				quantity.ExactShare(leastBound)))
-		}
-		out = append(out, Bound{p.Name, share})
 	}
 	return out
 }

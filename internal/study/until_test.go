@@ -11,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
@@ -153,7 +154,7 @@ func TestAStudyEndsWithItsTime(t *testing.T) {
 		t.Errorf("three rounds: %+v", k)
 	}
 	// Time that was used counts.
-	s.AtMost = time.Hour
+	s.AtMost = hour
 	f.Saved.FurtherNs = int64(time.Hour)
 	if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
 		Do: doing(answering(t))}); err != nil || roundsAt(f.Saved)["noisy"] != 3 {
@@ -205,8 +206,8 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 		return s
 	}
 	three := found(3, 900, 1000, 1100)
-	looked := func(planned int, of side) (low, high float64) {
-		q := &question{study: &Study{Rounds: planned, AtMost: time.Hour}, plan: &Plan{Scale: Small}}
+	looked := func(planned quantity.Whole, of side) (low, high float64) {
+		q := &question{study: &Study{Rounds: planned, AtMost: hour}, plan: &Plan{Scale: Small}}
 		var r Reply
 		q.ratio(&r, of, three, value, value)
 		if r.Ours <= 0 || r.Rounds != len(of.cells) {
@@ -253,10 +254,11 @@ func TestOtherCellsShowHowOneScatters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interval := func(others, rounds int, state experiment.CellState, atMost time.Duration) (low,
+	interval := func(others, rounds int, state experiment.CellState, atMost quantity.Span) (low,
 		high float64) {
 		p := &Plan{Scale: Small}
-		q := &question{study: &Study{Rounds: rounds, AtMost: atMost}, figure: f, plan: p}
+		q := &question{study: &Study{Rounds: quantity.Whole(rounds), AtMost: atMost}, figure: f,
+			plan: p}
 		add := func(at string, rate float64) (s side) {
 			for round := 1; round <= rounds; round++ {
 				c := Cell{At: at, Round: round}
@@ -277,13 +279,13 @@ func TestOtherCellsShowHowOneScatters(t *testing.T) {
 		q.compare(&r, of, to)
 		return r.Low, r.High
 	}
-	if low, _ := interval(0, 2, experiment.Done, time.Hour); low != 0 {
+	if low, _ := interval(0, 2, experiment.Done, hour); low != 0 {
 		t.Errorf("two rounds of two cells give an interval from %g", low)
 	}
-	if low, _ := interval(5, 2, experiment.Failed, time.Hour); low != 0 {
+	if low, _ := interval(5, 2, experiment.Failed, hour); low != 0 {
 		t.Errorf("cells that failed give an interval from %g", low)
 	}
-	if low, high := interval(5, 2, experiment.Done, time.Hour); low < 2.5 || low >= 3 ||
+	if low, high := interval(5, 2, experiment.Done, hour); low < 2.5 || low >= 3 ||
 		high <= 3 || high > 3.6 {
 		t.Errorf("with five others two rounds give %g to %g", low, high)
 	}

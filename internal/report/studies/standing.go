@@ -95,7 +95,7 @@ func roundsWords(r Result) string {
 	words := phrase.Plural(r.rounds(), "round", "rounds") + " in random order"
 	if s := r.Study; s.AtMost > 0 {
 		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
-			words, quantity.ExactDuration(s.AtMost))
+			words, s.AtMost)
 	}
 	return words
 }
