@@ -17,7 +17,7 @@ type Outcome struct {
 	Tables []TableOutcome `json:"tables"`
 	Claims []Judgement    `json:"claims"`
 	// NotAsked are the claims without cells.
-	NotAsked []NotAsked `json:"claims_not_asked,omitempty"`
+	NotAsked []Claim `json:"claims_not_asked,omitempty"`
 	// Standings is for a study that ranks, instead of Tables.
 	Standings []Standing   `json:"standings,omitempty"`
 	Qualities []QualityRow `json:"qualities,omitempty"`
@@ -92,7 +92,7 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 	}
 	for _, c := range s.Claims {
 		if c.NotAsked != "" {
-			o.NotAsked = append(o.NotAsked, NotAsked{c.ID, c.Says, c.NotAsked})
+			o.NotAsked = append(o.NotAsked, c)
 		}
 		if slices.ContainsFunc(p.Cells, func(of Cell) bool { return of.Table == c.Table }) {
 			o.Claims = append(o.Claims, s.judge(c, p, measured))

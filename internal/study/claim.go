@@ -27,13 +27,8 @@ func (a Answer) verb() string {
 
 // Judgement is a claim with its answers.
 type Judgement struct {
-	ID     string `json:"id,omitempty"`
-	Says   string `json:"says"`
-	Table  string `json:"table"`
-	Figure string `json:"figure"`
-	Of     string `json:"of"`
-	To     string `json:"to"`
-	Bound  string `json:"bound"`
+	Claim
+	Bound string `json:"bound"`
 	// Answer is the answer as published, with which Sentence begins.
 	Answer Answer `json:"answer"`
 	// Theirs is the published ratio of the figure, Of divided by To; 0: not known. TheirOf and
@@ -49,13 +44,6 @@ type Judgement struct {
 	Sentence string `json:"sentence"` // with all answers
 
 	against bool // the published figures contradict the claim
-}
-
-// NotAsked is a claim without cells.
-type NotAsked struct {
-	ID   string `json:"id,omitempty"`
-	Says string `json:"says"`
-	Why  string `json:"why"`
 }
 
 // Reply is the answer that two cells give to a claim.
@@ -150,8 +138,7 @@ func (c Claim) theirs(t *Table) float64 {
 // judge judges a claim by the cells that it names, and by cells with equal levels.
 func (s *Study) judge(c Claim, p *Plan, measured []Measured) Judgement {
 	t := s.Table(c.Table)
-	j := Judgement{ID: c.ID, Says: c.Says, Table: c.Table, Figure: c.Figure, Of: c.Of, To: c.To,
-		Bound: c.bound(), Theirs: c.theirs(t)}
+	j := Judgement{Claim: c, Bound: c.bound(), Theirs: c.theirs(t)}
 	if j.Theirs > 0 {
 		of, to := c.published(t)
 		j.TheirOf, j.TheirTo, j.against = of.String(), to.String(), !c.holds(j.Theirs)

@@ -164,17 +164,17 @@ func (r Reference) String() string {
 // Claim is a published statement about the ratio of a figure between two cells of a table. A
 // statement of several ratios is as many claims with one ID.
 type Claim struct {
-	ID   string `yaml:"id"`
-	Says string `yaml:"says"`
+	ID   string `yaml:"id" json:"id,omitempty"`
+	Says string `yaml:"says" json:"says"`
 	// NotAsked says why there are no cells for it, and what would give them; empty: there are.
-	NotAsked string `yaml:"not_asked"`
+	NotAsked string `yaml:"not_asked" json:"why,omitempty"`
 
-	Table   string  `yaml:"table"`
-	Figure  string  `yaml:"figure"`
-	Of      string  `yaml:"of"` // a cell, as To; the ratio is Of divided by To
-	To      string  `yaml:"to"`
-	AtLeast float64 `yaml:"at_least"`
-	AtMost  float64 `yaml:"at_most"`
+	Table   string  `yaml:"table" json:"table,omitempty"`
+	Figure  string  `yaml:"figure" json:"figure,omitempty"`
+	Of      string  `yaml:"of" json:"of,omitempty"` // a cell, as To; the ratio is Of divided by To
+	To      string  `yaml:"to" json:"to,omitempty"`
+	AtLeast float64 `yaml:"at_least" json:"-"`
+	AtMost  float64 `yaml:"at_most" json:"-"`
 }
 
 // Quality is a row of a table without figures.

@@ -3,7 +3,6 @@ package studies
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -15,8 +14,7 @@ import (
 // claimBlocks are a study's claims with our answers: in sentences, and where there is room for it
 // as a table, with the sentences folded.
 func claimBlocks(o study.Outcome) []document.Block {
-	sentences := document.Block{Verdicts: slices.Concat(claimVerdicts(o.Claims),
-		notAskedVerdicts(o.NotAsked))}
+	sentences := document.Block{Verdicts: claimVerdicts(o)}
 	return []document.Block{
 		part.Only(document.OnTerminal, sentences),
 		part.Only(document.AtLength, part.Table(claimTable(o.Claims))),
@@ -77,32 +75,27 @@ func answerTone(a study.Answer) document.Tone {
 	return document.Unsure
 }
 
-// claimVerdicts are the claims with our answers, each labelled with the one that it begins with.
-func claimVerdicts(all []study.Judgement) []document.Verdict {
-	var out []document.Verdict
-	for _, j := range all {
+// claimVerdicts are the claims with our answers, each labelled with the one that it begins with, and
+// those without cells, with the reason.
+func claimVerdicts(o study.Outcome) (out []document.Verdict) {
+	for _, j := range o.Claims {
 		out = append(out, document.Verdict{Tone: answerTone(j.Answer), Outcome: string(j.Answer),
 			Name: bounded(j), Sentence: j.Sentence})
 	}
-	return out
-}
-
-// notAskedVerdicts are the claims without cells, with the reason.
-func notAskedVerdicts(all []study.NotAsked) (out []document.Verdict) {
-	for _, c := range all {
+	for _, c := range o.NotAsked {
 		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "not asked",
-			Name: numbered(c.ID, c.Says), Sentence: c.Why})
+			Name: numbered(c), Sentence: c.NotAsked})
 	}
 	return out
 }
 
 // bounded is a claim's sentence with its number and its bound.
 func bounded(j study.Judgement) string {
-	return fmt.Sprintf("%s (%s)", numbered(j.ID, j.Says), j.Bound)
+	return fmt.Sprintf("%s (%s)", numbered(j.Claim), j.Bound)
 }
 
 // numbered is a claim's sentence after its number.
-func numbered(id, says string) string { return strings.TrimSpace(id + " " + says) }
+func numbered(c study.Claim) string { return strings.TrimSpace(c.ID + " " + c.Says) }
 
 // asked counts claims and the ratios that ask them.
 func asked(all []study.Judgement) string {

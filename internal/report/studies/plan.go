@@ -34,7 +34,7 @@ func Plan(r Result) document.Document {
 		if c.NotAsked != "" {
 			words = "; not asked: " + c.NotAsked
 		}
-		claims = append(claims, numbered(c.ID, c.Says)+words)
+		claims = append(claims, numbered(c)+words)
 	}
 	if len(claims) > 0 {
 		out = append(out, part.Heading(2, "Their claims, as ratios with which ours are compared"),
