@@ -40,9 +40,8 @@ func Plan(r Result) document.Document {
 		out = append(out, part.Heading(2, "Their claims, as ratios with which ours are compared"),
 			document.Block{Facts: part.Facts("", "", claims...)})
 	}
-	return document.Document{Title: "study " + s.Name, Blocks: append(out, qualityTable(r.Outcome),
-		part.Heading(2, "At scale "+r.Plan.Scale), document.Block{Facts: part.Facts("", "",
-			r.Outcome.Scaled...)})}
+	return document.Document{Title: "study " + s.Name,
+		Blocks: append(out, r.ending("At scale "+r.Plan.Scale)...)}
 }
 
 // plannedTable has the cells of a table: the published figure and the planned measurement.

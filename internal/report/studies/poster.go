@@ -36,6 +36,12 @@ func (c posterColumn) place(system string) (study.Stand, bool) {
 	return study.Stand{}, false
 }
 
+// has reports whether a cell is in the column.
+func (c posterColumn) has(cell study.Cell) bool {
+	return cell.Table == c.in.Table && slices.ContainsFunc(c.in.Rows,
+		func(row study.StandingRow) bool { return row.Places[c.at].At == cell.At })
+}
+
 // mostPosterColumns is how many columns of different figures a picture has room for.
 const mostPosterColumns = 4
 
@@ -43,13 +49,12 @@ const mostPosterColumns = 4
 // answer: a system is a row.
 func posterColumns(all []study.Standing) (out []posterColumn) {
 	first := measuredColumns(all[0])
-	for i, name := range first.Columns {
-		out = append(out, posterColumn{name, first.Title + ": " + first.Figure, first, i})
-	}
 	if len(first.Columns) > 1 {
+		for i, name := range first.Columns {
+			out = append(out, posterColumn{name, first.Title + ": " + first.Figure, first, i})
+		}
 		return out
 	}
-	out = nil
 	for _, s := range all {
 		short, s := shortOf(s), measuredColumns(s)
 		for i, name := range s.Columns {
@@ -100,7 +105,7 @@ func studyPoster(r Result) *document.Poster {
 	for i, c := range r.Plan.Cells {
 		shown := false
 		for k, p := range columns {
-			if placeIn(p.in, c) == p.at {
+			if p.has(c) {
 				faults[k].Add(poster.MissedAt(r.Measured[i]))
 				shown = true
 			}
@@ -133,20 +138,6 @@ func studyLimits(r Result, warned []result.Warning) []result.Warning {
 		warned = append(warned, result.Warning{Sentence: sentence})
 	}
 	return warned
-}
-
-// placeIn returns the column of a table in which a cell is; -1: in none.
-func placeIn(s study.Standing, c study.Cell) int {
-	if c.Table != s.Table {
-		return -1
-	}
-	for _, row := range s.Rows {
-		at := slices.IndexFunc(row.Places, func(p study.Stand) bool { return p.At == c.At })
-		if at >= 0 {
-			return at
-		}
-	}
-	return -1
 }
 
 // hostWords are the machine that a study ran on, as the end of a sentence.

@@ -27,18 +27,12 @@ func standingSection(r Result) document.Block {
 	}
 	told := map[string]bool{}
 	for i, s := range r.Outcome.Standings {
-		t := standingTable(s, i == 0)
-		if len(t.Rows) > 0 {
-			out = append(out, part.Table(t))
-		}
-		out = append(out, document.Block{Facts: slices.Concat(
+		out = append(out, part.Table(standingTable(s, i == 0)), document.Block{Facts: slices.Concat(
 			part.Facts("–", document.Unsure, absences(s, told)...),
 			part.Facts("not known", document.Unsure, unknowns(s)...))})
 	}
-	out = append(out, qualityTable(r.Outcome), part.Heading(2, "At scale "+r.Plan.Scale),
-		document.Block{Facts: part.Facts("", "", r.Outcome.Scaled...)})
-	return document.Block{Section: append(out,
-		part.Repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
+	return document.Block{Section: slices.Concat(out, r.ending("At scale "+r.Plan.Scale),
+		part.Repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll))}
 }
 
 // answering are the figures of a study with rounds whose answers its page begins with, with their
@@ -104,16 +98,17 @@ func roundsWords(r Result) string {
 func unknowns(s study.Standing) (out []string) {
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
-			if k := p.Known; k != nil && k.More > 0 {
-				reaches := "too few rounds for an interval of 95%"
-				if k.Reach > 0 {
-					reaches = "the interval of 95% reaches " + known.ReachOf(k.Reach) +
-						" above the mean"
-				}
-				out = append(out, fmt.Sprintf("%s: %s after %s; to reach %s, about %s more", p.At,
-					reaches, phrase.Plural(p.Rounds, "round", "rounds"),
-					quantity.ExactShare(k.Until), phrase.Plural(k.More, "round", "rounds")))
+			k := p.Known
+			if k == nil || k.More == 0 {
+				continue
 			}
+			reaches := "too few rounds for an interval of 95%"
+			if k.Reach > 0 {
+				reaches = "the interval of 95% reaches " + known.ReachOf(k.Reach) + " above the mean"
+			}
+			out = append(out, fmt.Sprintf("%s: %s after %s; to reach %s, about %s more", p.At,
+				reaches, phrase.Plural(p.Rounds, "round", "rounds"), quantity.ExactShare(k.Until),
+				phrase.Plural(k.More, "round", "rounds")))
 		}
 	}
 	return out

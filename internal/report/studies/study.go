@@ -83,17 +83,9 @@ func Report(all []Result) form.Report {
 	}
 }
 
-// studySentence counts a study's cells by their state.
-func studySentence(p *study.Plan) string {
-	return fact.MeasuredCells(p.Cells, func(c study.Cell) (experiment.CellState, bool) {
-		return c.State, c.Absent
-	})
-}
-
 // scaleWords are the scale of a study and its time.
 func scaleWords(p *study.Plan) string {
-	return "scale " + p.Scale + ", " +
-		phrase.Moment(p.StartedAt)
+	return "scale " + p.Scale + ", " + phrase.Moment(p.StartedAt)
 }
 
 // studyNote limits the use of a study's figures.
@@ -200,10 +192,14 @@ func studySection(r Result) document.Block {
 			document.Block{For: document.OnTerminal,
 				Facts: part.Facts("*", document.Unsure, sharedRemarks(t)...)})
 	}
-	out = append(out, qualityTable(r.Outcome), part.Heading(2, "Not the published size"),
-		document.Block{Facts: part.Facts("", "", r.Outcome.Scaled...)})
-	return document.Block{Section: append(out,
-		part.Repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll)...)}
+	return document.Block{Section: slices.Concat(out, r.ending("Not the published size"),
+		part.Repetition(r.Plan.Asked, r.Plan.Resolved, r.Plan.Plimsoll))}
+}
+
+// ending has the capabilities of the systems, and what differs at the scale.
+func (r Result) ending(title string) []document.Block {
+	return []document.Block{qualityTable(r.Outcome), part.Heading(2, title),
+		{Facts: part.Facts("", "", r.Outcome.Scaled...)}}
 }
 
 // repeatedWords say how often cells were measured, if that was more than once.
@@ -308,7 +304,8 @@ func qualityTable(o study.Outcome) document.Block {
 
 // machineOf gives the number of measured cells, and the machine of the first.
 func machineOf(r Result) string {
-	out := studySentence(r.Plan)
+	out := fact.MeasuredCells(r.Plan.Cells,
+		func(c study.Cell) (experiment.CellState, bool) { return c.State, c.Absent })
 	if e := r.environment(); e != nil && e.Cores > 0 {
 		out += fmt.Sprintf("; on %s, %s of memory", fact.Processors(e.CPU, e.Cores),
 			quantity.Bytes(e.MemoryBytes))

@@ -15,20 +15,15 @@ func (r Result) warnings() (all []fact.Counted, of int) {
 	var each [][]result.Warning
 	seen := map[string]bool{}
 	for i, m := range r.Measured {
-		if m.Run == nil && m.Search == nil {
-			continue
-		}
-		if run := r.Plan.Cells[i].Run; run != "" {
-			if seen[run] {
-				continue // a measurement of several cells
-			}
-			seen[run] = true
-		}
-		if m.Run != nil {
+		run := r.Plan.Cells[i].Run
+		switch {
+		case seen[run]: // a measurement of several cells
+		case m.Run != nil:
 			each = append(each, fact.Warnings(m.Run))
-		} else {
+		case m.Search != nil:
 			each = append(each, trial.SearchWarnings(m.Search))
 		}
+		seen[run] = run != ""
 	}
 	return fact.Count(each), len(each)
 }
