@@ -73,89 +73,86 @@ type QualityRow struct {
 // plan's cells.
 func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 	var o Outcome
+	r := results{s, p, measured}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		if !slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == t.Name }) {
+		if !p.has(t.Name) {
 			continue
 		}
 		for k, name := range t.Figures {
-			f, err := FindFigure(name)
-			if err != nil {
-				return o, err
-			}
 			if s.Ranks() {
-				o.Standings = append(o.Standings, t.standing(f, p, measured))
+				o.Standings = append(o.Standings, r.standing(t, figureOf(name)))
 			} else {
-				o.Tables = append(o.Tables, t.outcome(f, k, p, measured))
+				o.Tables = append(o.Tables, r.outcome(t, figureOf(name), k))
 			}
 		}
 	}
 	for _, c := range s.Claims {
 		if c.NotAsked != "" {
 			o.NotAsked = append(o.NotAsked, c)
-		}
-		if slices.ContainsFunc(p.Cells, func(of Cell) bool { return of.Table == c.Table }) {
-			o.Claims = append(o.Claims, s.judge(c, p, measured))
+		} else if p.has(c.Table) {
+			o.Claims = append(o.Claims, r.judge(c))
 		}
 	}
 	o.Scaled = s.scaled(p)
 	return o, o.qualities(s)
 }
 
+// has reports whether the plan has cells of a table.
+func (p *Plan) has(table string) bool {
+	return slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == table })
+}
+
 // outcome returns a figure of a table, cell by cell.
-func (t *Table) outcome(f Figure, column int, p *Plan, measured []Measured) TableOutcome {
+func (r results) outcome(t *Table, f Figure, column int) TableOutcome {
 	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
 		out.Axes = append(out.Axes, a.Name)
 	}
-	var at []int // the first cell of each row
-	rounds := map[string][]rowRound{}
-	waiting := map[string]int{}       // rounds that are not measured yet, by place
-	changing := map[string][]string{} // those of servers that were still changing, in a word each
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		if c.Table != t.Name {
-			continue
+	for _, rounds := range r.byPlace(func(c *Cell) bool { return c.Table == t.Name }) {
+		first := rounds[0]
+		ref := t.reference(first.Place(), column)
+		row := Row{At: first.Place(), Labels: t.Labels(first.At), Level: first.level(),
+			Run: first.Run, Theirs: ref.Value, About: ref.About, Published: ref.String()}
+		steady, changing := steadyOf(rounds)
+		var read []rowRound
+		var waiting []round
+		for _, one := range steady {
+			if one.waits() {
+				waiting = append(waiting, one)
+				continue
+			}
+			v, known := f.in(one)
+			read = append(read, rowRound{v, known, one.remark(known && v > 0)})
 		}
-		if !slices.ContainsFunc(at, func(k int) bool { return p.Cells[k].Place() == c.Place() }) {
-			at = append(at, i)
-		}
-		if word := measured[i].unsteady(); word != "" {
-			changing[c.Place()] = append(changing[c.Place()], word)
-			continue
-		}
-		if c.waits() {
-			waiting[c.Place()]++
-			continue
-		}
-		v, known := f.Value(measured[i])
-		known = known && c.State == experiment.Done
-		rounds[c.Place()] = append(rounds[c.Place()],
-			rowRound{v, known, c.remark(measured[i], known && v > 0)})
-	}
-	base := -1
-	for _, i := range at {
-		c := &p.Cells[i]
-		ref := t.reference(c.Place(), column)
-		row := Row{At: c.Place(), Labels: t.Labels(c.At), Level: c.level(), Run: c.Run,
-			Theirs: ref.Value, About: ref.About, Published: ref.String()}
-		row.of(rounds[row.At])
-		row.Remark = withLeftOut(row.Remark, changing[row.At])
-		row.awaits(waiting[row.At], c)
+		row.of(read)
+		row.Remark = withLeftOut(row.Remark, changing)
+		row.awaits(waiting)
 		out.Rows = append(out.Rows, row)
-		if base < 0 && row.Theirs > 0 && row.Ours > 0 {
-			base = len(out.Rows) - 1
-		}
 	}
+	base := slices.IndexFunc(out.Rows, func(r Row) bool { return r.Theirs > 0 && r.Ours > 0 })
 	if base < 0 {
 		return out
 	}
 	first := out.Rows[base]
 	for i := range out.Rows {
-		out.Rows[i].TheirsTimes, out.Rows[i].OursTimes = out.Rows[i].Theirs/first.Theirs,
-			out.Rows[i].Ours/first.Ours
+		row := &out.Rows[i]
+		row.TheirsTimes, row.OursTimes = row.Theirs/first.Theirs, row.Ours/first.Ours
 	}
 	return out
+}
+
+// steadyOf returns the rounds whose servers were not changing any more, and what the servers of
+// each of the others were, in a word.
+func steadyOf(all []round) (steady []round, changing []string) {
+	for _, r := range all {
+		if word := r.m.unsteady(); word != "" {
+			changing = append(changing, word)
+		} else {
+			steady = append(steady, r)
+		}
+	}
+	return steady, changing
 }
 
 // withLeftOut adds to a remark how many rounds are left out, given what their servers were.
@@ -163,9 +160,12 @@ func withLeftOut(remark string, changing []string) string {
 	if len(changing) == 0 {
 		return remark
 	}
-	return strings.TrimPrefix(fmt.Sprintf("%s; %s left out, because its servers were %s", remark,
-		quantity.Plural(len(changing), "round is", "rounds are"), changing[len(changing)-1]), "; ")
+	return joined(remark, fmt.Sprintf("%s left out, because its servers were %s",
+		quantity.Plural(len(changing), "round is", "rounds are"), changing[len(changing)-1]))
 }
+
+// joined joins two remarks, of which the first may be empty.
+func joined(first, second string) string { return strings.TrimPrefix(first+"; "+second, "; ") }
 
 // rowRound is a round of a row.
 type rowRound struct {
@@ -194,9 +194,8 @@ func (r *Row) of(rounds []rowRound) {
 	}
 	said := usual(remarks)
 	if r.Remark, r.OfLoad = said.words, said.ofLoad; spoiled > 0 {
-		r.Remark = strings.TrimPrefix(fmt.Sprintf("%s; %s left out", r.Remark,
-			quantity.Plural(spoiled, "round, which the load limited, is",
-				"rounds, which the load limited, are")), "; ")
+		r.Remark = joined(r.Remark, quantity.Plural(spoiled, "round, which the load limited, is",
+			"rounds, which the load limited, are")+" left out")
 	}
 	if len(values) == 0 {
 		return
@@ -212,15 +211,15 @@ func (r *Row) of(rounds []rowRound) {
 	}
 }
 
-// awaits adds to the remark that some rounds of a cell are still to be measured.
-func (r *Row) awaits(rounds int, c *Cell) {
+// awaits adds to the remark that some rounds are still to be measured.
+func (r *Row) awaits(rounds []round) {
 	switch {
-	case rounds == 0:
+	case len(rounds) == 0:
 	case r.Ours == 0 && r.Remark == "":
-		r.Remark = c.remark(Measured{}, false).words
+		r.Remark = rounds[0].remark(false).words
 	default:
-		r.Remark = strings.TrimPrefix(fmt.Sprintf("%s; %s to be measured", r.Remark,
-			quantity.Plural(rounds, "round is still", "rounds are still")), "; ")
+		r.Remark = joined(r.Remark, quantity.Plural(len(rounds), "round is still",
+			"rounds are still")+" to be measured")
 	}
 }
 
@@ -263,12 +262,13 @@ func usual(rounds []remark) (most remark) {
 }
 
 // remark returns the remark of a round.
-func (c *Cell) remark(m Measured, has bool) remark {
+func (r round) remark(has bool) remark {
+	m := r.m
 	switch {
-	case c.Absent || c.State == experiment.Failed:
-		return remark{kind: "absent", words: c.Why()}
-	case c.waits():
-		return remark{kind: "absent", words: "not measured: " + string(c.State)}
+	case r.Absent || r.State == experiment.Failed:
+		return remark{kind: "absent", words: r.Why()}
+	case r.waits():
+		return remark{kind: "absent", words: "not measured: " + string(r.State)}
 	}
 	unstable := ""
 	if m.Search != nil && !has {
@@ -280,8 +280,7 @@ func (c *Cell) remark(m Measured, has bool) remark {
 	case limit == verdict.SideGenerator && unstable != "":
 		return remark{limit, unstable, true} // it says so
 	case limit != "":
-		return remark{limit, strings.TrimPrefix(unstable+"; "+nameOf(limit)+" was the limit", "; "),
-			ofLoad(limit)}
+		return remark{limit, joined(unstable, nameOf(limit)+" was the limit"), ofLoad(limit)}
 	case unstable != "":
 		return remark{kind: "unstable", words: unstable}
 	}

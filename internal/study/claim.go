@@ -66,7 +66,8 @@ type Reply struct {
 	Doubts   []Doubt `json:"doubts,omitempty"`
 	Sentence string  `json:"sentence"`
 
-	scatters bool // the scatter of rounds is the only doubt
+	places   []string // of the cells, with their levels
+	scatters bool     // the scatter of rounds is the only doubt
 }
 
 // Doubt is a reason why a claim is not decided, and what would decide it.
@@ -136,32 +137,26 @@ func (c Claim) theirs(t *Table) float64 {
 }
 
 // judge judges a claim by the cells that it names, and by cells with equal levels.
-func (s *Study) judge(c Claim, p *Plan, measured []Measured) Judgement {
-	t := s.Table(c.Table)
+func (r results) judge(c Claim) Judgement {
+	t := r.study.Table(c.Table)
 	j := Judgement{Claim: c, Bound: c.bound(), Theirs: c.theirs(t)}
 	if j.Theirs > 0 {
 		of, to := c.published(t)
 		j.TheirOf, j.TheirTo, j.against = of.String(), to.String(), !c.holds(j.Theirs)
 	}
-	f, err := FindFigure(c.Figure)
-	if err != nil {
-		j.Published = unanswered(Doubt{err.Error(), "a figure that plimsoll knows"})
-		j.say()
-		return j
-	}
-	q := &question{s, c, f, p, measured}
+	q := &question{r, c, figureOf(c.Figure)}
 	j.Published = q.reply(0, &j)
-	switch at := p.footing(c); {
+	switch at := r.plan.footing(c); {
 	case j.Published.OfLevel == j.Published.ToLevel:
 	case at == nil:
-		r := unanswered(Doubt{"the plan has no cells for it", "the study, run again"})
-		j.Equal = &r
+		j.Equal = &Reply{Doubts: []Doubt{{"the plan has no cells for it", "the study, run again"}}}
+		j.Equal.say(nil)
 	case at.Level == 0:
 		j.NoEqual = at.Why
 	default:
-		r := q.reply(at.Level, nil)
-		r.OfLevel, r.ToLevel = at.Level, at.Level
-		j.Equal = &r
+		equal := q.reply(at.Level, nil)
+		equal.OfLevel, equal.ToLevel = at.Level, at.Level
+		j.Equal = &equal
 	}
 	j.say()
 	return j

@@ -113,8 +113,8 @@ func TestEqualLevelsArePlanned(t *testing.T) {
 	_, p := equalized(t, "confluent-2020")
 	// Kafka at level 1 is a cell of the study already, and is measured once.
 	a, b := p.find("peak", "kafka", 1), p.find("peak", "kafka-fsync", 0)
-	if p.Cells[a].identity() != p.Cells[b].identity() {
-		t.Errorf("%s\n%s", p.Cells[a].Workload, p.Cells[b].Workload)
+	if a.identity() != b.identity() {
+		t.Errorf("%s\n%s", a.Workload, b.Workload)
 	}
 	for _, f := range p.Footings {
 		if f.Table == "peak" && strings.HasPrefix(f.Why, "no level") && f.Why != "no level is common, "+
@@ -342,7 +342,7 @@ func TestPlantedAnswers(t *testing.T) {
 				measured[i] = m.times(1 + 0.01*float64(c.Round-2)*map[string]float64{"kafka": 1,
 					"pulsar": -1}[c.At])
 			}
-			j := s.judge(s.Claims[0], p, measured)
+			j := results{s, p, measured}.judge(s.Claims[0])
 			if got := [2]Answer{j.Published.Answer, j.Equal.Answer}; got != planted.answers ||
 				j.Answer != got[0] {
 				t.Errorf("%v, %v: %s", j.Answer, got, j.Sentence)
@@ -361,12 +361,14 @@ func TestPlansWithoutEqualLevels(t *testing.T) {
 	s, p := equalized(t, "confluent-2020", "peak")
 	p.Footings = nil
 	measured := make([]Measured, len(p.Cells))
-	measured[p.find("peak", "kafka", 0)] = searched(100_000, 101_000, "")
-	measured[p.find("peak", "pulsar", 0)] = searched(20_000, 21_000, "")
 	for i := range p.Cells {
-		p.Cells[i].State = experiment.Done
+		c := &p.Cells[i]
+		c.State = experiment.Done
+		if rate := map[string]float64{"kafka": 100_000, "pulsar": 20_000}[c.At]; rate > 0 {
+			measured[i] = searched(rate, rate+1000, "")
+		}
 	}
-	j := s.judge(s.Claims[0], p, measured)
+	j := results{s, p, measured}.judge(s.Claims[0])
 	if j.Answer != Agrees || j.Published.Answer != Agrees || j.Equal.Answer != NotDecided ||
 		!strings.Contains(j.Sentence, "At equal levels it is not decided: the plan has no cells") {
 		t.Errorf("%+v", j)

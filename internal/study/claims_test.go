@@ -76,8 +76,8 @@ func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
 					fmt.Fprintf(&all, "%s: not asked\n", c.ID)
 					continue
 				}
-				f, _ := FindFigure(c.Figure)
-				q := &question{s, c, f, p, make([]Measured, len(p.Cells))}
+				r := results{s, p, make([]Measured, len(p.Cells))}
+				q := &question{r, c, figureOf(c.Figure)}
 				fmt.Fprintf(&all, "%s: %s\n", c.ID, asked(t, q, scale))
 			}
 		}
@@ -107,7 +107,7 @@ func asked(t *testing.T, q *question, scale string) string {
 	if all, _ := q.loads(&of, &to); len(all) == 2 {
 		loads = fmt.Sprintf("at %s and %s", percent(all[0].Theirs), percent(all[1].Theirs))
 		for i, at := range []side{of, to} {
-			r := q.study.rate(at.cells[0].Rate)
+			r := q.study.rate(at.rounds[0].Rate)
 			if ours := q.study.shareOf(r, all[i].Peak); !sameLoad(all[i].Theirs, ours) {
 				t.Errorf("%s: %s is asked at %s of its peak", c.Says, at.at, percent(ours))
 			}
@@ -116,7 +116,7 @@ func asked(t *testing.T, q *question, scale string) string {
 		t.Errorf("%s: only one side is at a published rate", c.Says)
 	}
 	var varies []string
-	for _, v := range q.rangesOf(of.cells[0], to.cells[0]) {
+	for _, v := range q.rangesOf(of.rounds[0].Cell, to.rounds[0].Cell) {
 		varies = append(varies, v.name+" by "+times(v.theirs))
 		if !near(v.theirs, v.ours) {
 			t.Errorf("%s: at scale %s %s vary by %s", c.Says, scale, v.name, times(v.ours))

@@ -27,10 +27,11 @@ func (p *Plan) footing(c Claim) *Footing {
 		func(f *Footing) bool { return f.Table == c.Table && f.Of == c.Of && f.To == c.To })
 }
 
-// find returns the index of a cell of the plan: as published, or with Equal; -1: there is none.
-func (p *Plan) find(table, at string, equal int) int {
-	return slices.IndexFunc(p.Cells,
-		func(c Cell) bool { return c.Table == table && c.At == at && c.Equal == equal })
+// find returns the first cell of the plan at a place: as published, or with Equal; nil: there is
+// none.
+func (p *Plan) find(table, at string, equal int) *Cell {
+	return named(p.Cells,
+		func(c *Cell) bool { return c.Table == table && c.At == at && c.Equal == equal })
 }
 
 // equalize adds to a plan the cells at which both sides of a claim have one durability level: the
@@ -43,68 +44,68 @@ func (s *Study) equalize(p *Plan, newJob NewJob, runs string) error {
 	}
 	for _, c := range s.Claims {
 		of, to := p.find(c.Table, c.Of, 0), p.find(c.Table, c.To, 0)
-		if p.footing(c) != nil || of < 0 || to < 0 || p.Cells[of].Absent || p.Cells[to].Absent ||
-			p.Cells[of].level() == p.Cells[to].level() {
+		if p.footing(c) != nil || of == nil || to == nil || of.Absent || to.Absent ||
+			of.level() == to.level() {
 			continue
 		}
-		f, cells, err := s.footingOf(c, &p.Cells[of], &p.Cells[to], scale, newJob, runs)
+		f, err := s.footingOf(c, of, to, scale, newJob, runs)
 		if err != nil {
 			return err
 		}
 		p.Footings = append(p.Footings, f)
-		for _, cell := range cells {
-			if cell.Equal == 0 || p.find(cell.Table, cell.At, cell.Equal) >= 0 {
+		for _, side := range []*Cell{of, to} {
+			if f.Level == 0 || side.level() == f.Level ||
+				p.find(side.Table, side.At, f.Level) != nil {
 				continue
 			}
-			t := s.Table(cell.Table)
-			for _, round := range s.roundsOf(t, scale) {
-				again, err := s.cell(t, t.place(cell.At), scale, cell.Equal, round)
-				if err != nil {
-					return err
-				}
-				p.Cells = append(p.Cells, again)
+			t := s.Table(side.Table)
+			cells, err := s.cellsAt(t, t.place(side.At), scale, f.Level)
+			if err != nil {
+				return err
 			}
+			p.Cells = append(p.Cells, cells...)
 		}
 	}
 	return nil
 }
 
-// footingOf returns the footing of a claim and the cells of its two sides there.
+// footingOf returns the footing of a claim, given the cells of its two sides.
 func (s *Study) footingOf(c Claim, of, to *Cell, scale Scale, newJob NewJob,
-	runs string) (Footing, []Cell, error) {
+	runs string) (Footing, error) {
 	f := Footing{Table: c.Table, Of: c.Of, To: c.To}
-	if s.targetAt(*of) == s.targetAt(*to) {
+	if s.targetAt(of) == s.targetAt(to) {
 		f.Why = "the claim compares the levels themselves"
-		return f, nil, nil
+		return f, nil
 	}
-	ofCells, err := s.levelsOf(of, scale, newJob, runs)
+	ofLevels, err := s.levelsOf(of, scale, newJob, runs)
 	if err != nil {
-		return f, nil, err
+		return f, err
 	}
-	toCells, err := s.levelsOf(to, scale, newJob, runs)
+	toLevels, err := s.levelsOf(to, scale, newJob, runs)
 	if err != nil {
-		return f, nil, err
+		return f, err
 	}
 	stronger := min(of.level(), to.level())
 	for _, level := range append([]int{stronger}, levels...) {
-		if a, b := ofCells[level], toCells[level]; a != nil && b != nil {
+		if slices.Contains(ofLevels, level) && slices.Contains(toLevels, level) {
 			f.Level = level
-			return f, []Cell{*a, *b}, nil
+			return f, nil
 		}
 	}
-	f.Why = fmt.Sprintf("no level is common, %s has %s and %s has %s", c.Of, listed(ofCells),
-		c.To, listed(toCells))
-	return f, nil, nil
+	f.Why = fmt.Sprintf("no level is common, %s has %s and %s has %s", c.Of, listed(ofLevels),
+		c.To, listed(toLevels))
+	return f, nil
 }
 
 var levels = []int{int(workload.SyncSync), int(workload.SyncAsync), int(workload.AsyncSync),
 	int(workload.AsyncAsync)}
 
-// levelsOf returns a cell at each durability level that its system gives with its settings.
-func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (map[int]*Cell, error) {
-	t, out := s.Table(c.Table), map[int]*Cell{c.level(): c}
+// levelsOf returns the durability levels that a cell's system gives with the cell's settings.
+func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (out []int, _ error) {
+	t := s.Table(c.Table)
 	for _, level := range levels {
-		if out[level] != nil {
+		if level == c.level() {
+			out = append(out, level)
 			continue
 		}
 		made, err := s.cell(t, t.place(c.At), scale, level, c.Round)
@@ -112,20 +113,15 @@ func (s *Study) levelsOf(c *Cell, scale Scale, newJob NewJob, runs string) (map[
 			return nil, fmt.Errorf("table %s at %s, level %d: %w", c.Table, c.At, level, err)
 		}
 		if job, err := made.job(newJob, runs); err == nil && job.CheckLevel() == nil {
-			out[level] = &made
+			out = append(out, level)
 		}
 	}
 	return out, nil
 }
 
-func listed(cells map[int]*Cell) string {
-	var out []string
-	for _, level := range levels {
-		if cells[level] != nil {
-			out = append(out, strconv.Itoa(level))
-		}
-	}
-	return strings.Join(out, ", ")
+// listed returns levels in words.
+func listed(levels []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(levels), " ", ", "), "[]")
 }
 
 // placeIn returns the cell's place in its table, with the layers of its level and its round.

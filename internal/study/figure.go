@@ -68,3 +68,12 @@ func FindFigure(name string) (Figure, error) {
 	}
 	return Figure{f}, nil
 }
+
+// figureOf returns a figure of a study whose names are checked.
+func figureOf(name string) Figure {
+	f, err := FindFigure(name)
+	if err != nil {
+		panic(err)
+	}
+	return f
+}

@@ -28,8 +28,6 @@ type Cell struct {
 	experiment.Cell
 	// Absent is set when the cell cannot be measured here, or is left out at this scale.
 	Absent bool `json:"absent,omitempty"`
-
-	system string
 }
 
 // place is a combination of values, one of each axis.
@@ -112,7 +110,6 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		return c, errors.New("no value of an axis names a target")
 	}
 	of, own := s.target(named), s.own[named]
-	c.system = of.System
 	if of.Unavailable != "" && own == nil {
 		c.absent(of.Unavailable)
 		return c, nil
@@ -149,6 +146,19 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		}
 	}
 	return c, nil
+}
+
+// cellsAt makes the cells at a place of a table in each round, at a durability level; 0: the
+// published one.
+func (s *Study) cellsAt(t *Table, at place, scale Scale, level int) (out []Cell, _ error) {
+	for _, round := range s.roundsOf(t, scale) {
+		c, err := s.cell(t, at, scale, level, round)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 const leftOut = "left out at this scale"

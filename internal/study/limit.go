@@ -41,16 +41,21 @@ func (m Measured) limit() string {
 // unlimited reports whether the resources were observed and none was near its limit. A search that
 // found no unstable rate names no side; its trials show it.
 func (m Measured) unlimited() bool {
-	runs := m.Trials
-	switch {
-	case m.Search != nil && m.Search.Side != nil:
+	if m.Search != nil && m.Search.Side != nil {
 		return m.Search.Side.Resource == verdict.NoneSeen
-	case m.Run != nil:
-		runs = []*result.Run{&m.Run.Run}
 	}
+	runs := m.runs()
 	return len(runs) > 0 && !slices.ContainsFunc(runs, func(r *result.Run) bool {
 		return verdict.Limiting(r).Resource != verdict.NoneSeen
 	})
+}
+
+// runs returns the run of a cell, or those of its search.
+func (m Measured) runs() []*result.Run {
+	if m.Run != nil {
+		return []*result.Run{&m.Run.Run}
+	}
+	return m.Trials
 }
 
 // behindWorkload returns the resource that was near its limit in a trial that reached the
@@ -245,7 +250,7 @@ func (q *question) limited(r *Reply, limit string, of, to side) {
 	if len(of.rounds) != 1 || len(to.rounds) != 1 || !cores(limit) {
 		return
 	}
-	if one, other := of.rounds[0], to.rounds[0]; one.Run != nil && other.Run != nil {
+	if one, other := of.rounds[0].m, to.rounds[0].m; one.Run != nil && other.Run != nil {
 		r.Low, r.High = Figure{figure.Named(figure.PerCore)}.interval(one, other)
 	}
 }
@@ -272,11 +277,7 @@ func (f Figure) perUse(m Measured, resource string) (out []float64) {
 	if !f.isRate() || f.Name == "catch_up" || f.OfSearch() && m.Run != nil {
 		return nil // of a part of the run, whose use is unknown, or of no run at all
 	}
-	runs := m.Trials
-	if m.Run != nil {
-		runs = []*result.Run{&m.Run.Run}
-	}
-	for _, r := range runs {
+	for _, r := range m.runs() {
 		rate := r.Summary.Work()
 		if f.Unit == figure.BytesPerSecond {
 			rate *= r.Summary.PayloadBytes(r.Load)

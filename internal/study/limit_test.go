@@ -16,18 +16,14 @@ import (
 
 // The interval of a ratio is of the rounds that it is of.
 func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
-	f, err := FindFigure("peak")
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &question{study: &Study{}, figure: f, plan: &Plan{}}
-	found := func(rates ...float64) (s side) {
-		for i, rate := range rates {
-			s.cells = append(s.cells, &Cell{Round: i + 1})
-			s.rounds = append(s.rounds, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
+	q := &question{results: results{study: &Study{}, plan: &Plan{}}, figure: figureOf("peak")}
+	found := func(rates ...float64) side {
+		var all []Measured
+		for _, rate := range rates {
+			all = append(all, Measured{Search: &peak.Saved{Bracket: peak.Bracket{
 				StableRate: rate, UnstableRate: rate * 1.1}}})
 		}
-		return s
+		return side{rounds: asRounds(all...)}
 	}
 	for _, c := range []struct {
 		of, to    []float64
@@ -48,13 +44,9 @@ func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
 
 // The bracket of a peak in bytes is that of its messages by their size.
 func TestBracketsOfUnlikeSizes(t *testing.T) {
-	f, err := FindFigure("peak_bytes")
-	if err != nil {
-		t.Fatal(err)
-	}
 	small, large := free(50_000), free(20_000)
 	small.Search.Load.MessageBytes, large.Search.Load.MessageBytes = 100, 1000
-	low, high := f.interval(small, large)
+	low, high := figureOf("peak_bytes").interval(small, large)
 	if math.Abs(low-0.25/1.02) > 1e-9 || math.Abs(high-0.25*1.02) > 1e-9 {
 		t.Errorf("%g to %g, want 0.25 within 2%%", low, high)
 	}
@@ -76,7 +68,7 @@ func TestUnlimitedSidesAreObserved(t *testing.T) {
 		{[]Measured{full, none}, "", false},
 		{[]Measured{full, full, none}, disk, false},
 	} {
-		s := side{rounds: c.rounds}
+		s := side{rounds: asRounds(c.rounds...)}
 		if s.limit() != c.limit || s.unlimited() != c.unlimited {
 			t.Errorf("limit %q, unlimited %t, want %q and %t", s.limit(), s.unlimited(), c.limit,
 				c.unlimited)
@@ -86,17 +78,13 @@ func TestUnlimitedSidesAreObserved(t *testing.T) {
 
 // More of a resource raises a rate and shortens a latency; of other figures nothing follows.
 func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
-	limited := side{at: "kafka", rounds: []Measured{searched(60_000, 61_000, shared)}}
-	other := side{at: "pulsar", rounds: []Measured{free(20_000)}}
+	limited := side{at: "kafka", rounds: asRounds(searched(60_000, 61_000, shared))}
+	other := side{at: "pulsar", rounds: asRounds(free(20_000))}
 	for name, want := range map[string]string{figure.Peak: "greater", figure.PerCore: "",
 		"written": "", "publish.p99": ""} {
-		f, err := FindFigure(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := &question{figure: f, claim: Claim{AtLeast: 1.5}}
-		several := side{at: "kafka", rounds: []Measured{searched(60_000, 61_000, shared),
-			searched(60_000, 61_000, disk)}}
+		q := &question{figure: figureOf(name), claim: Claim{AtLeast: 1.5}}
+		several := side{at: "kafka", rounds: asRounds(searched(60_000, 61_000, shared),
+			searched(60_000, 61_000, disk))}
 		if got := q.oneSided(3, several, other); got != "" {
 			t.Errorf("%s: rounds of unlike limits: %q", name, got)
 		}
@@ -110,18 +98,9 @@ func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
 // A rate is related to a resource only in the rounds that it limited, and a peak never to that of a
 // run. An interval that reaches a thousand times as far as its ratio is none.
 func TestRatesPerUseAreOfLimitedRounds(t *testing.T) {
-	f, err := FindFigure("peak")
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &question{study: &Study{}, figure: f, plan: &Plan{}}
-	in := func(rounds ...Measured) (s side) {
-		for i := range rounds {
-			s.cells = append(s.cells, &Cell{Round: i + 1})
-		}
-		s.rounds = rounds
-		return s
-	}
+	f := figureOf("peak")
+	q := &question{results: results{study: &Study{}, plan: &Plan{}}, figure: f}
+	in := func(all ...Measured) side { return side{rounds: asRounds(all...)} }
 	core := searched(20_000, 20_400, shared, 30_000)
 	var r Reply
 	q.limited(&r, shared, in(core.times(2), core.times(2), searched(1, 2, disk, 1)),
@@ -141,14 +120,11 @@ func TestRatesPerUseAreOfLimitedRounds(t *testing.T) {
 
 // Cells show how others scatter if they are of runs of their own and measured alike.
 func TestScatterIsOfRunsMeasuredAlike(t *testing.T) {
-	f, err := FindFigure("peak")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := figureOf("peak")
 	dof := func(tables, runs []string) float64 {
-		q := &question{study: &Study{Tables: []Table{{Name: "peaks", Measure: MeasurePeak},
-			{Name: "loads", Measure: MeasureRun}}}, figure: f, plan: &Plan{},
-			claim: Claim{Table: "peaks"}}
+		r := results{study: &Study{Tables: []Table{{Name: "peaks", Measure: MeasurePeak},
+			{Name: "loads", Measure: MeasureRun}}}, plan: &Plan{}}
+		q := &question{results: r, figure: f, claim: Claim{Table: "peaks"}}
 		for i, table := range tables {
 			for round := range 2 {
 				c := Cell{Table: table, At: strconv.Itoa(i), Round: round + 1}
@@ -176,23 +152,14 @@ func TestStandTakesTheRemarkOfMostRounds(t *testing.T) {
 	s, p := roundedPlan(t, Smoke)
 	measured := make([]Measured, len(p.Cells))
 	for i := range p.Cells {
-		p.Cells[i].State = experiment.Done
-		r := result.Run{State: result.Complete, Summary: result.Summary{WindowNs: 1e9,
-			OfferedRate: 1000, AchievedRate: 1000, Latency: []result.Latency{{
-				Series: result.EndToEnd, Count: 1000,
-				Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: 1000}}}}}}
+		p.Cells[i].State, measured[i] = experiment.Done, ran(1000, 1000)
 		if p.Cells[i].Round == 1 {
-			r.Summary.AchievedRate = 900
+			measured[i].Run.Run.Summary.AchievedRate = 900
 		}
-		measured[i].Run = &result.Saved{Run: r}
-	}
-	f, err := FindFigure("e2e.p50")
-	if err != nil {
-		t.Fatal(err)
 	}
 	const want = "measured, without this figure"
-	one := s.Table("knee").standing(f, p, measured).Rows[0].Places[0]
-	row := s.Table("knee").outcome(f, 0, p, measured).Rows[0]
+	r, f, knee := results{s, p, measured}, figureOf("e2e.p50"), s.Table("knee")
+	one, row := r.standing(knee, f).Rows[0].Places[0], r.outcome(knee, f, 0).Rows[0]
 	if one.Remark != want || row.Remark != want {
 		t.Errorf("ranked: %q, in a table: %q", one.Remark, row.Remark)
 	}

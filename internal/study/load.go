@@ -58,7 +58,7 @@ func percent(share float64) string {
 // leaves out the rounds at another load if others remain.
 func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
 	for _, s := range []*side{of, to} {
-		r := q.study.rate(s.cells[0].Rate)
+		r := q.study.rate(s.rounds[0].Rate)
 		if r == nil || r.Published <= 0 || q.figure.OfSearch() {
 			continue
 		}
@@ -85,19 +85,19 @@ func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
 // load returns the load of a side at a published rate. Each round is a share of its own round's
 // peak.
 func (q *question) load(s *side, r *Rate) Load {
-	l := Load{At: s.at, Peak: q.study.ownPeak(q.plan.Cells, s.cells[0])}
-	as := q.plan.find(q.claim.Table, s.at, 0)
-	if at := q.study.ownPeak(q.plan.Cells, &q.plan.Cells[as]); at != "" {
+	l := Load{At: s.at, Peak: q.study.ownPeak(q.plan, s.rounds[0].Cell)}
+	published := q.plan.find(q.claim.Table, s.at, 0)
+	if at := q.study.ownPeak(q.plan, published); at != "" {
 		l.Theirs = q.study.publishedShare(r, at)
 	}
 	all := *s
-	s.only(func(c *Cell, _ Measured) bool { return sameLoad(l.Theirs, q.share(c, r, l.Peak)) })
-	if len(s.cells) == 0 {
+	s.only(func(one round) bool { return sameLoad(l.Theirs, q.share(one, r, l.Peak)) })
+	if len(s.rounds) == 0 {
 		*s = all
 	}
 	var shares []float64
-	for _, c := range s.cells {
-		if share := q.share(c, r, l.Peak); share > 0 {
+	for _, one := range s.rounds {
+		if share := q.share(one, r, l.Peak); share > 0 {
 			shares = append(shares, share)
 		}
 	}
@@ -107,12 +107,10 @@ func (q *question) load(s *side, r *Rate) Load {
 
 // share returns the load of a round as a share of the peak at a place in the same round; 0: no
 // stable rate was found there.
-func (q *question) share(c *Cell, r *Rate, peak string) float64 {
-	for i := range q.plan.Cells {
-		p, m := &q.plan.Cells[i], q.measured[i]
-		if p.Table == r.Table && p.At == peak && p.Equal == 0 && p.Round == c.Round &&
-			m.Search != nil && m.Search.Bracket.StableRate > 0 {
-			return c.offered() / m.Search.Bracket.StableRate
+func (q *question) share(one round, r *Rate, peak string) float64 {
+	for _, p := range q.at(r.Table, peak, 0) {
+		if s := p.m.Search; p.Round == one.Round && s != nil && s.Bracket.StableRate > 0 {
+			return one.offered() / s.Bracket.StableRate
 		}
 	}
 	return 0
@@ -128,24 +126,14 @@ func (c *Cell) offered() float64 {
 
 // ownPeak returns the place, among those of a cell's rate, of the peak of the cell's own system at
 // its own level; empty: the rate has none.
-func (s *Study) ownPeak(cells []Cell, c *Cell) string {
+func (s *Study) ownPeak(p *Plan, c *Cell) string {
 	r := s.rate(c.Rate)
 	for _, at := range r.At {
-		if s.peakFor(cells, c, r, at, (*Cell).grouped) {
+		if peak := p.find(r.Table, at, 0); peak != nil && peak.grouped() == c.grouped() {
 			return at
 		}
 	}
 	return ""
-}
-
-// peakFor reports whether the peak at a place of a rate's table is alike a cell.
-func (s *Study) peakFor(cells []Cell, c *Cell, r *Rate, at string, key func(*Cell) string) bool {
-	for i := range cells {
-		if p := &cells[i]; p.Table == r.Table && p.At == at && p.Equal == 0 {
-			return key(p) == key(c)
-		}
-	}
-	return false
 }
 
 // publishedShare returns the published rate as a share of the published peak at a place; 0: not
@@ -154,12 +142,11 @@ func (s *Study) publishedShare(r *Rate, at string) float64 {
 	t := s.Table(r.Table)
 	share := 0.0
 	for i, name := range t.Figures {
-		f, err := FindFigure(name)
 		ref := t.reference(at, i)
-		if err != nil || ref.Value <= 0 {
+		if ref.Value <= 0 {
 			continue
 		}
-		switch f.Unit {
+		switch figureOf(name).Unit {
 		case figure.PerSecond:
 			return float64(r.Published) / ref.Value
 		case figure.BytesPerSecond:
@@ -173,10 +160,7 @@ func (s *Study) publishedShare(r *Rate, at string) float64 {
 
 // publishedWorkload returns the workload of the published size at a place; nil: it cannot be made.
 func (s *Study) publishedWorkload(t *Table, at string) *workload.Workload {
-	full, err := s.Scale(Full)
-	if err != nil {
-		return nil
-	}
+	full, _ := s.Scale(Full) // it exists
 	c, err := s.cell(t, t.place(at), full, 0, 0)
 	if err != nil {
 		return nil
@@ -206,7 +190,7 @@ type rangeOf struct {
 // this scale.
 func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
 	t := q.study.Table(q.claim.Table)
-	if q.study.targetAt(*of) != q.study.targetAt(*to) {
+	if q.study.targetAt(of) != q.study.targetAt(to) {
 		return nil // systems may need unlike numbers for the same load
 	}
 	a, b := q.study.publishedWorkload(t, of.At), q.study.publishedWorkload(t, to.At)
@@ -226,7 +210,7 @@ func (q *question) rangesOf(of, to *Cell) (out []rangeOf) {
 // ranges returns the doubts that follow from another range than the published one.
 func (q *question) ranges(of, to side) (doubts []Doubt) {
 	var unlike, wanted []string
-	for _, v := range q.rangesOf(of.cells[0], to.cells[0]) {
+	for _, v := range q.rangesOf(of.rounds[0].Cell, to.rounds[0].Cell) {
 		if !near(v.theirs, v.ours) {
 			unlike = append(unlike, fmt.Sprintf("%s vary by %s, theirs by %s", v.name,
 				times(v.ours), times(v.theirs)))

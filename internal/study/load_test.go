@@ -126,7 +126,7 @@ func TestClaimsThatWereAnsweredByOtherLoads(t *testing.T) {
 				if !strings.HasPrefix(claim.Says, c.says) {
 					continue
 				}
-				if j := s.judge(claim, p, measured); j.Answer != c.answer ||
+				if j := (results{s, p, measured}).judge(claim); j.Answer != c.answer ||
 					!strings.Contains(j.Sentence, c.doubt) || c.doubt == "" &&
 					len(j.Published.Doubts) > 0 {
 					t.Errorf("%s: %s", j.Answer, j.Sentence)
@@ -189,7 +189,7 @@ func TestALoadWithoutAPeakIsNotDecided(t *testing.T) {
 		}
 	}
 	at := slices.IndexFunc(s.Claims, func(c Claim) bool { return c.ID == "C11" })
-	j := s.judge(s.Claims[at], p, measured)
+	j := results{s, p, measured}.judge(s.Claims[at])
 	if j.Answer != NotDecided ||
 		!strings.Contains(j.Sentence, "no stable peak was measured for kafka") {
 		t.Errorf("%+v", j)

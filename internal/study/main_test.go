@@ -40,3 +40,11 @@ func planAt(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
 	}
 	return s, planOf(t, s, scale, only...)
 }
+
+// asRounds are measurements in rounds from 1.
+func asRounds(all ...Measured) (out []round) {
+	for i, m := range all {
+		out = append(out, round{&Cell{Round: i + 1}, m})
+	}
+	return out
+}

@@ -74,23 +74,22 @@ func (s *Study) early(p *Plan) []bool {
 		if r == nil || len(r.At) == 0 || p.Scale == Full || c.Absent {
 			continue
 		}
-		for _, at := range s.peaksOf(p.Cells, c) {
-			if !s.peakFor(p.Cells, c, r, at, (*Cell).grouped) {
-				lent[[2]string{r.Table, at}], borrows[c.grouped()] = true, true
+		for _, at := range s.peaksOf(p, c) {
+			peak := p.find(r.Table, at, 0)
+			if peak != nil && peak.grouped() == c.grouped() {
+				continue
 			}
-		}
-	}
-	isLent := func(c *Cell) bool { return lent[[2]string{c.Table, c.At}] && c.Equal == 0 }
-	for i := range p.Cells {
-		if c := &p.Cells[i]; isLent(c) {
-			lends[c.grouped()] = true
+			borrows[c.grouped()] = true
+			if peak != nil {
+				lent[[2]string{r.Table, at}], lends[peak.grouped()] = true, true
+			}
 		}
 	}
 	out := make([]bool, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		key := c.grouped()
-		out[i] = isLent(c) || lends[key] && !borrows[key]
+		out[i] = c.Equal == 0 && lent[[2]string{c.Table, c.At}] || lends[key] && !borrows[key]
 	}
 	return out
 }
@@ -201,7 +200,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
 		switch is := errors.As(err, &wrong); {
-		case is && !s.Ranks() && s.own[s.targetAt(*c)] == nil:
+		case is && !s.Ranks() && s.own[s.targetAt(c)] == nil:
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
 		case is: // a level that the settings rule out, or what a file of the user's rules out
 			err = errors.New(firstOf(err))
@@ -209,7 +208,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 			err = job.CheckLevel()
 		}
 		if err == nil {
-			e.need(s.target(s.targetAt(*c)), c, job, scale)
+			e.need(s.target(s.targetAt(c)), c, job, scale)
 		}
 		if err == nil && job.OnHosts == 0 { // hosts look at their own disks
 			err = testbed.CheckDisk(nearestExisting(runs), diskOf(c, job, scale))

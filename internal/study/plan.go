@@ -61,35 +61,30 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	var all []Cell
 	for i := range s.Tables {
 		t := &s.Tables[i]
 		if slices.Contains(t.Leave, scale.Name) {
 			continue
 		}
 		for _, at := range t.places() {
-			for _, round := range s.roundsOf(t, scale) {
-				c, err := s.cell(t, at, scale, 0, round)
-				if err != nil {
-					return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
-				}
-				all = append(all, c)
+			cells, err := s.cellsAt(t, at, scale, 0)
+			if err != nil {
+				return p, fmt.Errorf("table %s at %s: %w", t.Name, at.name(), err)
 			}
+			p.Cells = append(p.Cells, cells...)
 		}
 	}
 	needed := map[[2]string]bool{}
-	for _, c := range all {
-		if pick(c, s) && c.Rate != "" && s.rate(c.Rate).shared(scale) && !c.Absent {
-			for _, at := range s.peaksOf(all, &c) {
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		if pick(c) && c.Rate != "" && s.rate(c.Rate).shared(scale) && !c.Absent {
+			for _, at := range s.peaksOf(p, c) {
 				needed[[2]string{s.rate(c.Rate).Table, at}] = true
 			}
 		}
 	}
-	for _, c := range all {
-		if pick(c, s) || needed[[2]string{c.Table, c.At}] {
-			p.Cells = append(p.Cells, c)
-		}
-	}
+	p.Cells = slices.DeleteFunc(p.Cells,
+		func(c Cell) bool { return !pick(&c) && !needed[[2]string{c.Table, c.At}] })
 	if len(p.Cells) == 0 {
 		return p, errors.New(
 			"--only leaves no cell: name tables and systems that have cells in common")
@@ -100,7 +95,7 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 // pick returns a filter for --only: cells of the named tables, of the named targets, systems and
 // values that have a target, and of the other named values. Without a name of a kind, that kind
 // does not restrict the cells. A name that a target and its system share is that of the target.
-func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
+func (s *Study) pick(only []string) (func(*Cell) bool, error) {
 	var tables, systems, values, valid []string
 	for _, t := range s.Tables {
 		valid = append(valid, t.Name)
@@ -138,20 +133,21 @@ func (s *Study) pick(only []string) (func(Cell, *Study) bool, error) {
 			values = append(values, name)
 		}
 	}
-	return func(c Cell, s *Study) bool {
+	return func(c *Cell) bool {
 		has := func(names []string) bool {
 			return slices.ContainsFunc(s.Table(c.Table).place(c.At),
 				func(v Value) bool { return slices.Contains(names, v.Name) })
 		}
+		of := s.target(s.targetAt(c))
 		return (len(tables) == 0 || slices.Contains(tables, c.Table)) &&
-			(len(systems) == 0 || slices.Contains(systems, s.targetAt(c)) || has(systems) ||
-				s.target(c.system) == nil && slices.Contains(systems, c.system)) &&
+			(len(systems) == 0 || slices.Contains(systems, of.Name) || has(systems) ||
+				s.target(of.System) == nil && slices.Contains(systems, of.System)) &&
 			(len(values) == 0 || has(values))
 	}, nil
 }
 
 // targetAt returns the name of a cell's target.
-func (s *Study) targetAt(c Cell) string { return s.Table(c.Table).place(c.At).target() }
+func (s *Study) targetAt(c *Cell) string { return s.Table(c.Table).place(c.At).target() }
 
 // kind describes the folder of a study.
 var kind = experiment.Kind[Plan]{Name: "study", Work: "study",
@@ -233,34 +229,32 @@ func GoOn(f *Folder, wanted *Plan) error {
 		}
 	}
 	p.Cells, p.Footings = slices.Concat(wanted.Cells, p.kept(wanted)), wanted.Footings
-	return Reconcile(f)
+	complete, err := completeIn(f.Dir())
+	if err == nil {
+		p.reconcile(complete)
+	}
+	return err
 }
 
-// Measurements reads the results of a plan's cells; the zero Measured where there is none.
+// Measurements reads the results of a plan's cells; the zero Measured where there is none, or it
+// cannot be read.
 func Measurements(dir string, p *Plan) []Measured {
 	out := make([]Measured, len(p.Cells))
 	for i, c := range p.Cells {
-		if c.Run != "" {
-			out[i] = measuredAt(filepath.Join(dir, c.Run), c.Measure)
+		at := filepath.Join(dir, c.Run)
+		switch {
+		case c.Run == "":
+		case c.Measure == MeasurePeak:
+			if s, err := peak.Read(at); err == nil {
+				out[i] = Measured{Search: s, Trials: trialsOf(s)}
+			}
+		default:
+			if r, err := verdict.Read(at); err == nil {
+				out[i].Run = r
+			}
 		}
 	}
 	return out
-}
-
-// measuredAt reads a run or a search; the zero Measured where it cannot be read.
-func measuredAt(dir string, m Measure) Measured {
-	if m == MeasurePeak {
-		s, err := peak.Read(dir)
-		if err != nil {
-			return Measured{}
-		}
-		return Measured{Search: s, Trials: trialsOf(s)}
-	}
-	r, err := verdict.Read(dir)
-	if err != nil {
-		return Measured{}
-	}
-	return Measured{Run: r}
 }
 
 // trialsOf returns the runs of a search's trials within its bracket, as far as they can be read.

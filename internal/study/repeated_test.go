@@ -44,7 +44,7 @@ func TestRoundsOfPublishedStudies(t *testing.T) {
 			if c.Rate == "" {
 				continue
 			}
-			for _, at := range s.peaksOf(p.Cells, c) {
+			for _, at := range s.peaksOf(p, c) {
 				peak := Cell{At: at, Round: c.Round}
 				if !done[s.rate(c.Rate).Table+" "+peak.Name()] {
 					t.Errorf("%s: %s in %s before its peak at %s", name, c.Name(), c.Table, at)
@@ -74,20 +74,12 @@ func TestCellsOfTheSameSettingsStandTogether(t *testing.T) {
 
 // A study whose rates are shares of peaks on other clusters measures those first.
 func TestPeaksOfOtherClustersComeFirst(t *testing.T) {
-	s, err := Parse("other.yaml", []byte(strings.Replace(strings.Replace(strings.Replace(rounded,
-		"{name: half, share: 50%, table: peak, own: true}",
-		`{name: half, published: 1k/s, share: 50%, table: peak, at: ["one, 2", "other, 4"]}`, 1),
-		"    figures: [peak]\n", "    figures: [peak]\n    published: {\"one, 2\": 9k/s}\n", 1),
-		"rounds: 3", "rounds: 2", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, strings.NewReplacer("{name: half, share: 50%, table: peak, own: true}",
+		`{name: half, published: 1k/s, share: 50%, table: peak, at: ["one, 2", "other, 4"]}`,
+		"    figures: [peak]\n", "    figures: [peak]\n    published: {\"one, 2\": 9k/s}\n",
+		"rounds: 3", "rounds: 2").Replace(rounded))
 	for _, scale := range []string{Smoke, Small} {
-		of, _ := s.Scale(scale)
-		p, err := NewPlan(s, of, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := planOf(t, s, scale)
 		peaks := map[int]int{}
 		for _, i := range order(s, p) {
 			c := &p.Cells[i]
@@ -119,7 +111,7 @@ func TestFurtherRoundsDecideClaims(t *testing.T) {
 		measured[i] = free(rate * by)
 	}
 	of, _ := s.Scale(Brief)
-	cells, err := s.further(p, measured, of)
+	cells, err := results{s, p, measured}.further(of)
 	var got []string
 	for _, c := range cells {
 		got = append(got, c.Name())

@@ -11,62 +11,47 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
-// question is a claim with the plan and the results that answer it.
+// question is a claim with the results that answer it.
 type question struct {
-	study    *Study
-	claim    Claim
-	figure   Figure
-	plan     *Plan
-	measured []Measured
+	results
+	claim  Claim
+	figure Figure
 }
 
-// side is a place of a claim with its rounds. It has no cells where the plan does not have them.
+// side is a place of a claim with its rounds, in their order. It has none where the plan does not
+// have the place.
 type side struct {
 	at     string
-	cells  []*Cell
-	rounds []Measured // of the cells
-	last   int        // the last round that was tried, even if it was left out
-	failed *Doubt     // of the rounds in which the system itself did not keep up
+	rounds []round
+	last   int    // the last round that was tried, even if it was left out
+	failed *Doubt // of the rounds in which the system itself did not keep up
 }
 
 // side returns a place of the claim: as published, or at a durability level.
 func (q *question) side(at string, level int) side {
-	out, equal := side{at: at}, 0
-	if i := q.plan.find(q.claim.Table, at, 0); level > 0 && i >= 0 &&
-		q.plan.Cells[i].level() != level {
+	equal := 0
+	if c := q.plan.find(q.claim.Table, at, 0); level > 0 && c != nil && c.level() != level {
 		equal = level
 	}
-	for i := range q.plan.Cells {
-		c := &q.plan.Cells[i]
-		if c.Table == q.claim.Table && c.At == at && c.Equal == equal {
-			out.cells = append(out.cells, c)
-			out.rounds = append(out.rounds, q.measured[i])
-			if !c.waits() {
-				out.last = max(out.last, c.Round)
-			}
+	out := side{at: at, rounds: q.at(q.claim.Table, at, equal)}
+	for _, r := range out.rounds {
+		if !r.waits() {
+			out.last = max(out.last, r.Round)
 		}
 	}
 	return out
 }
 
 // only keeps some of the rounds.
-func (s *side) only(some func(c *Cell, m Measured) bool) {
-	kept := side{at: s.at, last: s.last, failed: s.failed}
-	for i, c := range s.cells {
-		if some(c, s.rounds[i]) {
-			kept.cells = append(kept.cells, c)
-			kept.rounds = append(kept.rounds, s.rounds[i])
-		}
-	}
-	*s = kept
+func (s *side) only(some func(round) bool) {
+	s.rounds = slices.DeleteFunc(slices.Clone(s.rounds), func(r round) bool { return !some(r) })
 }
 
-// values returns the figure by round.
-func (s *side) values(of func(Measured) float64) map[int]float64 {
-	out := map[int]float64{}
-	for i, c := range s.cells {
-		if v := of(s.rounds[i]); v > 0 && !math.IsInf(v, 0) {
-			out[c.Round] = v
+// values returns the figure of the rounds that have it.
+func (s *side) values(of func(Measured) float64) (out []float64) {
+	for _, r := range s.rounds {
+		if v := of(r.m); v > 0 && !math.IsInf(v, 0) {
+			out = append(out, v)
 		}
 	}
 	return out
@@ -78,8 +63,8 @@ const several = "several resources"
 // limit returns what limited most rounds of a side.
 func (s *side) limit() string {
 	times := map[string]int{}
-	for _, m := range s.rounds {
-		times[m.limit()]++
+	for _, r := range s.rounds {
+		times[r.m.limit()]++
 	}
 	for limit, n := range times {
 		if 2*n > len(s.rounds) {
@@ -96,19 +81,12 @@ func (s *side) limit() string {
 // not show that.
 func (s *side) unlimited() bool {
 	n := 0
-	for _, m := range s.rounds {
-		if m.unlimited() {
+	for _, r := range s.rounds {
+		if r.m.unlimited() {
 			n++
 		}
 	}
 	return 2*n > len(s.rounds)
-}
-
-// unanswered is a reply without a ratio.
-func unanswered(doubts ...Doubt) Reply {
-	r := Reply{Doubts: doubts}
-	r.say(nil)
-	return r
 }
 
 // reply answers the claim at a durability level; 0: as published, with the published figures of a
@@ -116,8 +94,10 @@ func unanswered(doubts ...Doubt) Reply {
 func (q *question) reply(level int, theirs *Judgement) Reply {
 	of, to := q.side(q.claim.Of, level), q.side(q.claim.To, level)
 	var r Reply
-	if len(of.cells) > 0 && len(to.cells) > 0 {
-		r.OfLevel, r.ToLevel = of.cells[0].level(), to.cells[0].level()
+	if len(of.rounds) > 0 && len(to.rounds) > 0 {
+		a, b := of.rounds[0], to.rounds[0]
+		r.OfLevel, r.ToLevel = a.level(), b.level()
+		r.places = []string{a.Place(), b.Place()}
 	}
 	known := true
 	for _, s := range []*side{&of, &to} {
@@ -161,26 +141,26 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 // compared if others remain. It returns the doubt that follows, and whether the side has the
 // figure.
 func (q *question) keep(s *side) (doubt *Doubt, has bool) {
-	if len(s.cells) == 0 {
+	all := *s
+	if len(all.rounds) == 0 {
 		return &Doubt{s.at + " is not in the plan", "a measurement of " + s.at}, false
 	}
-	all := *s
-	s.only(func(c *Cell, m Measured) bool {
-		v, known := q.figure.Value(m)
-		return known && v > 0 && c.State == experiment.Done
+	s.only(func(r round) bool {
+		v, known := q.figure.in(r)
+		return known && v > 0
 	})
-	if len(s.cells) == 0 {
-		remark := all.cells[0].remark(all.rounds[0], false).words
+	if len(s.rounds) == 0 {
+		remark := all.rounds[0].remark(false).words
 		return &Doubt{s.at + ": " + remark, "a measurement of " + s.at}, false
 	}
 	having := *s
-	s.only(func(_ *Cell, m Measured) bool { return q.figure.unfit(m) == nil })
-	if len(s.cells) > 0 {
+	s.only(func(r round) bool { return q.figure.unfit(r.m) == nil })
+	if len(s.rounds) > 0 {
 		s.failed = q.failures(all)
 		return nil, true
 	}
 	*s = having
-	unfit := q.figure.unfit(s.rounds[0])
+	unfit := q.figure.unfit(s.rounds[0].m)
 	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
 }
 
@@ -188,17 +168,17 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 // that plimsoll or the warm-up spoiled is none of them.
 func (q *question) failures(all side) *Doubt {
 	n, why := 0, ""
-	for i, c := range all.cells {
-		m := all.rounds[i]
-		if c.State != experiment.Done || ofLoad(m.limit()) || m.unsteady() != "" || m.open() {
+	for _, r := range all.rounds {
+		if r.State != experiment.Done || ofLoad(r.m.limit()) || r.m.unsteady() != "" ||
+			r.m.open() {
 			continue
 		}
-		unfit := q.figure.unfit(m)
-		switch v, known := q.figure.Value(m); {
+		unfit := q.figure.unfit(r.m)
+		switch v, known := q.figure.Value(r.m); {
 		case unfit != nil:
 			why = unfit.Why
 		case !known || v <= 0:
-			why = "had no such figure: " + c.remark(m, false).words
+			why = "had no such figure: " + r.remark(false).words
 		default:
 			continue
 		}
@@ -207,7 +187,7 @@ func (q *question) failures(all side) *Doubt {
 	if n == 0 {
 		return nil
 	}
-	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", all.at, why, n, len(all.cells)),
+	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", all.at, why, n, len(all.rounds)),
 		"a load that it carries in each round"}
 }
 
@@ -219,7 +199,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	q.ratio(r, of, to, value, value)
 	switch {
 	case len(of.rounds) == 1 && len(to.rounds) == 1:
-		r.Low, r.High = f.interval(of.rounds[0], to.rounds[0])
+		r.Low, r.High = f.interval(of.rounds[0].m, to.rounds[0].m)
 	case r.Rounds < 2:
 		r.Low, r.High = 0, 0 // a single run does not show how its side scatters
 	case f.OfSearch() && r.Low > 0:
@@ -246,7 +226,7 @@ const mostReach = 1000
 // If rounds are added until claims are decided, a claim may be looked at after the planned rounds,
 // and whenever a side has got a further one, and the intervals of all these looks hold together.
 func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) float64) {
-	a, b, look := compare.InOrder(of.values(useOf)), compare.InOrder(to.values(useTo)), 0
+	a, b, look := of.values(useOf), to.values(useTo), 0
 	others, fewest := q.scatter(useOf), fewestLooked
 	if others.Dof > 0 {
 		fewest = 2
@@ -265,39 +245,25 @@ func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) floa
 // scatter is what the rounds of the study's cells show of how a value scatters: of those that were
 // measured in the same way. A few rounds of one cell show little.
 func (q *question) scatter(use func(Measured) float64) stats.Scatter {
-	type place struct {
-		table, at string
-		equal     int
-	}
-	rounds, seen, order := map[place][]float64{}, map[string]bool{}, []place(nil)
-	measure := q.measure(q.claim.Table)
-	for i := range q.plan.Cells {
-		c, m := &q.plan.Cells[i], q.measured[i]
-		v := use(m)
-		if c.State != experiment.Done || !(v > 0) || math.IsInf(v, 0) || seen[c.Run] ||
-			q.measure(c.Table) != measure || q.figure.unfit(m) != nil {
-			continue
-		}
-		seen[c.Run] = c.Run != "" // cells that are equal share a run
-		at := place{c.Table, c.At, c.Equal}
-		if rounds[at] == nil {
-			order = append(order, at)
-		}
-		rounds[at] = append(rounds[at], v)
-	}
 	var samples [][]float64
-	for _, at := range order {
-		samples = append(samples, rounds[at])
+	seen := map[string]bool{}
+	for _, rounds := range q.byPlace(q.measuredAlike) {
+		var fit side
+		for _, r := range rounds {
+			if r.State == experiment.Done && !seen[r.Run] && q.figure.unfit(r.m) == nil {
+				seen[r.Run] = r.Run != "" // cells that are equal share a run
+				fit.rounds = append(fit.rounds, r)
+			}
+		}
+		samples = append(samples, fit.values(use))
 	}
 	return compare.ScatterOf(samples)
 }
 
-// measure returns how the cells of a table are measured; empty: there is no such table.
-func (q *question) measure(table string) Measure {
-	if t := q.study.Table(table); t != nil {
-		return t.Measure
-	}
-	return ""
+// measuredAlike reports whether a cell is measured in the way of the claim's cells.
+func (q *question) measuredAlike(c *Cell) bool {
+	a, b := q.study.Table(c.Table), q.study.Table(q.claim.Table)
+	return a == b || a != nil && b != nil && a.Measure == b.Measure
 }
 
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In
@@ -308,19 +274,15 @@ const (
 	ScatterOfLatencies = 6.0
 )
 
-func (f Figure) scatter() float64 {
-	if f.IsLatency() {
-		return ScatterOfLatencies
-	}
-	return ScatterOfRates
-}
-
 // decide answers by the claim's bounds, if there is no doubt.
 func (q *question) decide(r *Reply) {
 	low, high, c := r.Low, r.High, q.claim
 	doubt := Doubt{"the interval contains the bound", "more rounds"}
 	if r.Rounds < 2 || low <= 0 {
-		factor := q.figure.scatter()
+		factor := ScatterOfRates
+		if q.figure.IsLatency() {
+			factor = ScatterOfLatencies
+		}
 		if low <= 0 {
 			low, high = r.Ours, r.Ours
 		}

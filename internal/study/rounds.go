@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,24 +31,25 @@ func (s *Study) roundsOf(t *Table, scale Scale) (out []int) {
 
 // peaksOf returns the places of the peaks that a cell's rate depends on: it is a share of them. An
 // own rate depends on the peak of the cell's system and level, or else on those of its system.
-func (s *Study) peaksOf(cells []Cell, c *Cell) []string {
+func (s *Study) peaksOf(p *Plan, c *Cell) []string {
 	r := s.rate(c.Rate)
 	switch {
 	case !r.Own:
 		return r.At
-	case len(r.At) > 0:
-		if at := s.ownPeak(cells, c); at != "" {
-			return []string{at}
-		}
-		same := slices.DeleteFunc(slices.Clone(r.At), func(at string) bool {
-			return !s.peakFor(cells, c, r, at, func(c *Cell) string { return s.targetAt(*c) })
-		})
-		if len(same) > 0 {
-			return same
-		}
-		return r.At
+	case len(r.At) == 0:
+		return []string{s.Table(r.Table).placeWithin(c.At)}
 	}
-	return []string{s.Table(r.Table).placeWithin(c.At)}
+	if at := s.ownPeak(p, c); at != "" {
+		return []string{at}
+	}
+	same := slices.DeleteFunc(slices.Clone(r.At), func(at string) bool {
+		peak := p.find(r.Table, at, 0)
+		return peak == nil || s.targetAt(peak) != s.targetAt(c)
+	})
+	if len(same) > 0 {
+		return same
+	}
+	return r.At
 }
 
 // placeWithin returns the table's place with the first names of a longer one.
@@ -147,10 +149,8 @@ func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
 		}
 		return max(gaugedShare*carried, least), err
 	}
-	for _, m := range earlier {
-		if m.Search != nil {
-			rate = max(onward(rate, m.Search), least)
-		}
+	for _, s := range earlier {
+		rate = max(onward(rate, s), least)
 	}
 	return rate, nil
 }
@@ -168,9 +168,8 @@ func onward(rate float64, earlier *peak.Saved) float64 {
 	case len(earlier.Trials) == 0:
 		return rate
 	}
-	least := earlier.Trials[0].TargetRate
-	for _, t := range earlier.Trials {
-		least = min(least, t.TargetRate)
-	}
-	return least / 2
+	lowest := slices.MinFunc(earlier.Trials, func(a, b peak.Trial) int {
+		return cmp.Compare(a.TargetRate, b.TargetRate)
+	})
+	return lowest.TargetRate / 2
 }

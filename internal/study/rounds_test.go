@@ -51,19 +51,8 @@ tables:
 
 func roundedPlan(t *testing.T, scale string) (*Study, *Plan) {
 	t.Helper()
-	s, err := Parse("rounded.yaml", []byte(rounded))
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := s.Scale(scale)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewPlan(s, of, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, p
+	s := parsed(t, rounded)
+	return s, planOf(t, s, scale)
 }
 
 func TestAStudyHasLengthsOfItsOwn(t *testing.T) {
@@ -105,16 +94,9 @@ func TestOrderOfRounds(t *testing.T) {
 
 // A search leaves servers work to do, so loads of known rates come before it.
 func TestKnownRatesComeBeforeSearches(t *testing.T) {
-	s, err := Parse("rounded.yaml", []byte(strings.Replace(rounded, "{name: half, rate: half}",
-		"{name: half, rate: half}, {name: known, set: {load.rate: 100/s}}", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale, _ := s.Scale(Small)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, strings.Replace(rounded, "{name: half, rate: half}",
+		"{name: half, rate: half}, {name: known, set: {load.rate: 100/s}}", 1))
+	p := planOf(t, s, Small)
 	searched := map[string]bool{}
 	for _, i := range order(s, p) {
 		c := &p.Cells[i]
@@ -171,7 +153,7 @@ func TestOwnPeaks(t *testing.T) {
 		if c.Rate == "" {
 			continue
 		}
-		if got := s.peaksOf(p.Cells, c); !slices.Equal(got, []string{strings.TrimSuffix(c.At, ", half")}) {
+		if got := s.peaksOf(p, c); !slices.Equal(got, []string{strings.TrimSuffix(c.At, ", half")}) {
 			t.Errorf("%s: %v", c.Name(), got)
 		}
 		if strings.Contains(c.Workload, "rate: 2k/s") == (c.Table == "broken") {
@@ -179,11 +161,7 @@ func TestOwnPeaks(t *testing.T) {
 		}
 	}
 	// A part of the study includes the peaks of its rates, in every round.
-	of, _ := s.Scale(Smoke)
-	part, err := NewPlan(s, of, []string{"knee", "one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := planOf(t, s, Smoke, "knee", "one")
 	peaks := 0
 	for _, c := range part.Cells {
 		if c.Measure == MeasurePeak {
@@ -266,18 +244,18 @@ func TestStandings(t *testing.T) {
 // The searches of all rounds leave one bracket.
 func TestBracketOfAllRounds(t *testing.T) {
 	for _, c := range []struct {
-		all       []round
+		all       []reading
 		low, high float64
 	}{
-		{[]round{{value: 7, unstable: 14}}, 7, 14},
-		{[]round{{value: 7}, {value: 14}, {unstable: 28}}, 14, 28},
-		{[]round{{value: 7}, {value: 8}}, 8, 0},
-		{[]round{{unstable: 4}, {unstable: 8}}, 0, 0},
+		{[]reading{{value: 7, unstable: 14}}, 7, 14},
+		{[]reading{{value: 7}, {value: 14}, {unstable: 28}}, 14, 28},
+		{[]reading{{value: 7}, {value: 8}}, 8, 0},
+		{[]reading{{unstable: 4}, {unstable: 8}}, 0, 0},
 		// The rounds scatter.
-		{[]round{{value: 7, unstable: 14}, {value: 10, unstable: 12}, {value: 13}}, 10, 14},
-		{[]round{{value: 7, unstable: 14}, {unstable: 5}}, 5, 14},
+		{[]reading{{value: 7, unstable: 14}, {value: 10, unstable: 12}, {value: 13}}, 10, 14},
+		{[]reading{{value: 7, unstable: 14}, {unstable: 5}}, 5, 14},
 	} {
-		slices.SortFunc(c.all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+		slices.SortFunc(c.all, func(a, b reading) int { return cmp.Compare(a.value, b.value) })
 		s := Stand{Rounds: len(c.all)}
 		s.bracket(c.all)
 		if s.Low != c.low || s.High != c.high || s.Value != c.low ||
@@ -303,21 +281,17 @@ func TestWhereALaterSearchBegins(t *testing.T) {
 
 // For latencies and costs, less is better.
 func TestLessLatencyIsAhead(t *testing.T) {
-	f, err := FindFigure("e2e.p99")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := figureOf("e2e.p99")
 	stand := func(low, high float64) *Stand { return &Stand{Low: low, High: high, Rounds: 3} }
 	quick, slow := stand(1, 2), stand(3, 4)
 	if !f.ahead(quick, slow) || f.ahead(slow, quick) || f.ahead(quick, stand(2, 3)) {
 		t.Error("the order of latencies")
 	}
-	lost, err := FindFigure("lost")
-	if err != nil || !lost.Zero {
-		t.Errorf("%+v, %v", lost, err)
+	if !figureOf("lost").Zero {
+		t.Error("no message is lost, and that is no figure")
 	}
 	var none Stand
-	none.sum([]round{{}, {value: 3}})
+	none.sum([]reading{{}, {value: 3}})
 	if none.Value != 3 || none.Low != 0 {
 		t.Errorf("%+v", none)
 	}
@@ -336,17 +310,13 @@ func TestFiguresOfWhatServersSpent(t *testing.T) {
 		{Effect: result.Effect{UnavailableNs: 7}}}
 	for name, want := range map[string]float64{"servers_cpu": 1000, "written": 3000, "syncs": 0.5,
 		"memory": 3 << 20, "unavailable": 7} {
-		f, err := FindFigure(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v, known := f.Value(Measured{Run: &result.Saved{Run: run}}); v != want || !known {
+		v, known := figureOf(name).Value(Measured{Run: &result.Saved{Run: run}})
+		if v != want || !known {
 			t.Errorf("%s is %v, %v", name, v, known)
 		}
 	}
 	run.Observation.Processes = run.Observation.Processes[:2]
-	f, _ := FindFigure("memory")
-	if v, known := f.Value(Measured{Run: &result.Saved{Run: run}}); known {
+	if v, known := figureOf("memory").Value(Measured{Run: &result.Saved{Run: run}}); known {
 		t.Errorf("memory without n2 is %v", v)
 	}
 }
@@ -365,27 +335,21 @@ func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
 		if strings.HasPrefix(c.At, "one") {
 			ns += 8000
 		}
-		r := result.Run{State: result.Complete, Summary: result.Summary{WindowNs: 1e9,
-			Latency: []result.Latency{{Series: result.EndToEnd, Count: 1000,
-				Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: ns}}}}}}
+		measured[i] = ran(1000, ns)
 		if c.Round == 1 && strings.HasPrefix(c.At, "one") {
-			r.Summary.Latency[0].Percentiles[0].LatencyNs = 1 // what a cold server must not show
-			r.Verdicts = []result.Verdict{{Name: verdict.Steady, Outcome: result.Broken,
-				Sentence: "cold: end-to-end p99 fell"}}
+			measured[i] = ran(1000, 1) // what a cold server must not show
+			measured[i].Run.Run.Verdicts = []result.Verdict{{Name: verdict.Steady,
+				Outcome: result.Broken, Sentence: "cold: end-to-end p99 fell"}}
 		}
-		measured[i].Run = &result.Saved{Run: r}
 	}
-	f, err := FindFigure("e2e.p99")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := s.Table("knee").standing(f, p, measured).Rows[0].Places[0]
+	r, f, knee := results{s, p, measured}, figureOf("e2e.p99"), s.Table("knee")
+	one := r.standing(knee, f).Rows[0].Places[0]
 	if one.Rounds != 2 || one.LeftOut != 1 || one.Low < 9000 || one.First != 2 ||
 		one.Remark != "1 round is left out, because its servers were cold" {
 		t.Errorf("%+v", one)
 	}
 	// So it is in a table beside published figures.
-	row := s.Table("knee").outcome(f, 0, p, measured).Rows[0]
+	row := r.outcome(knee, f, 0).Rows[0]
 	if row.Rounds != 2 || row.Low < 9000 || row.Remark != one.Remark {
 		t.Errorf("%+v", row)
 	}
@@ -394,12 +358,6 @@ func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
 // A latency of an overloaded round has no rank, nor has a figure of a round that plimsoll limited.
 func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 	s, p := roundedPlan(t, Smoke)
-	latency := func(ns int64) *result.Saved {
-		return &result.Saved{Run: result.Run{State: result.Complete, Load: result.Load{},
-			Summary: result.Summary{WindowNs: 1e9, OfferedRate: 1000, AchievedRate: 1000,
-				Latency: []result.Latency{{Series: result.EndToEnd, Count: 1000,
-					Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: ns}}}}}}}
-	}
 	for name, spoil := range map[string]func(*result.Run){
 		"": func(*result.Run) {},
 		"not ranked: a round was overloaded (it acknowledged 85.2% of the offered rate)": func(
@@ -417,18 +375,14 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 			if c.Table != "knee" {
 				continue
 			}
-			c.State = experiment.Done
-			measured[i].Run = latency(int64(1000 + i))
+			c.State, measured[i] = experiment.Done, ran(1000, int64(1000+i))
 			if strings.HasPrefix(c.At, "one") {
-				measured[i].Run = latency(int64(9000 + i))
+				measured[i] = ran(1000, int64(9000+i))
 				spoil(&measured[i].Run.Run)
 			}
 		}
-		f, err := FindFigure("e2e.p99")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := s.Table("knee").standing(f, p, measured)
+		f := figureOf("e2e.p99")
+		got := results{s, p, measured}.standing(s.Table("knee"), f)
 		one, other := got.Rows[0].Places[0], got.Rows[2].Places[0]
 		if name == "" {
 			if one.First != 2 || other.First != 1 || one.Remark != "" {
@@ -440,8 +394,8 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 			!strings.HasPrefix(one.Remark, name) || one.Value == 0 {
 			t.Errorf("%s: %+v\n%+v", name, one, other)
 		}
-		of := Measured{Run: latency(9000)}
-		if spoil(&of.Run.Run); f.unfit(of) == nil || f.unfit(Measured{Run: latency(1000)}) != nil {
+		of := ran(1000, 9000)
+		if spoil(&of.Run.Run); f.unfit(of) == nil || f.unfit(ran(1000, 1000)) != nil {
 			t.Errorf("%s: a claim has an answer", name)
 		}
 	}

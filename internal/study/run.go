@@ -95,16 +95,6 @@ func completeIn(dir string) (map[experiment.Identity]string, error) {
 	return runs, err
 }
 
-// Reconcile records which cells of a folder are complete, as far as their rates are known.
-func Reconcile(f *Folder) error {
-	complete, err := completeIn(f.Dir())
-	if err != nil {
-		return err
-	}
-	f.Saved.reconcile(complete)
-	return nil
-}
-
 // Next returns the measurement of the next cell. It records the cells before it whose job is
 // refused, or whose measurement is complete.
 func (r *runner) Next() (*experiment.Measurement, error) {
@@ -187,10 +177,10 @@ func (r *runner) jobOf(c *Cell) (*bench.Job, error) {
 func (r *runner) rate(c *Cell) (float64, error) {
 	of := r.Study.rate(c.Rate)
 	var rates []float64
-	for _, at := range r.Study.peaksOf(r.plan.Cells, c) {
+	for _, at := range r.Study.peaksOf(r.plan, c) {
 		same := func(round int) bool { return round == c.Round }
-		for _, m := range r.searchesAt(of.Table, at, same) {
-			if most := mostCarried(m.Search); most > 0 {
+		for _, s := range r.searchesAt(of.Table, at, same) {
+			if most := mostCarried(s); most > 0 {
 				rates = append(rates, r.Study.shareOf(of, at)*most)
 			}
 		}
@@ -199,12 +189,14 @@ func (r *runner) rate(c *Cell) (float64, error) {
 }
 
 // searchesAt returns the searches of some rounds at a place of a table.
-func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []Measured) {
+func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []*peak.Saved) {
 	for _, c := range r.plan.Cells {
 		if c.Table != table || c.At != at || c.Equal != 0 || c.Run == "" || !in(c.Round) {
 			continue
 		}
-		out = append(out, measuredAt(filepath.Join(r.Folder.Dir(), c.Run), MeasurePeak))
+		if s, err := peak.Read(filepath.Join(r.Folder.Dir(), c.Run)); err == nil {
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -212,10 +204,7 @@ func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []Me
 // mostCarried returns the peak of a search, or the highest acknowledged rate when no rate was
 // stable.
 func mostCarried(s *peak.Saved) (most float64) {
-	switch {
-	case s == nil:
-		return 0
-	case s.Bracket.StableRate > 0:
+	if s.Bracket.StableRate > 0 {
 		return s.Bracket.StableRate
 	}
 	for _, p := range s.Trials {

@@ -213,15 +213,7 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 // A part that is asked for later is added to the folder, beside what the folder has.
 func TestPartsOfAStudyShareAFolder(t *testing.T) {
 	s, f := begun(t)
-	scale, _ := s.Scale(Smoke)
-	part := func(only ...string) *Plan {
-		p, err := NewPlan(s, scale, only)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	f.Saved.Cells = part("9").Cells
+	f.Saved.Cells = planOf(t, s, Smoke, "9").Cells
 	run := func() {
 		t.Helper()
 		if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
@@ -232,7 +224,8 @@ func TestPartsOfAStudyShareAFolder(t *testing.T) {
 		}
 	}
 	run()
-	if err := GoOn(f, part("first", "other")); err != nil || states(f.Saved) != "pending done" {
+	err := GoOn(f, planOf(t, s, Smoke, "first", "other"))
+	if err != nil || states(f.Saved) != "pending done" {
 		t.Fatal(err, states(f.Saved))
 	}
 	run()

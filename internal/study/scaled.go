@@ -77,7 +77,7 @@ func (s *Study) sayRate(say func(string), r Rate, p *Plan) {
 		if c.Rate != r.Name || c.Run == "" || c.Round > 1 || c.offered() <= 0 {
 			continue
 		}
-		at := s.peaksOf(p.Cells, c)
+		at := s.peaksOf(p, c)
 		share, of := percent(s.shareOf(&r, at[0])), "the peak"
 		if len(at) > 1 {
 			of = "the lowest peak"

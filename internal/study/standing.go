@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 )
 
@@ -57,7 +56,7 @@ type Stand struct {
 }
 
 // standing returns a figure of a table over all rounds.
-func (t *Table) standing(f Figure, p *Plan, measured []Measured) Standing {
+func (r results) standing(t *Table, f Figure) Standing {
 	out := Standing{Table: t.Name, Title: t.Title, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
 		out.Axes = append(out.Axes, a.Name)
@@ -72,64 +71,59 @@ func (t *Table) standing(f Figure, p *Plan, measured []Measured) Standing {
 			out.Rows = append(out.Rows, StandingRow{Labels: labels[:len(labels)-1]})
 		}
 		row := &out.Rows[len(out.Rows)-1]
-		row.Places = append(row.Places, f.stand(t, at.name(), p, measured))
+		row.Places = append(row.Places, r.stand(t, f, at.name()))
 	}
 	f.rank(out.Rows)
 	return out
 }
 
-// round is a figure of a cell in one round.
-type round struct {
+// reading is a figure of a cell in one round.
+type reading struct {
 	value    float64 // of a search: the highest stable rate; 0: none
 	unstable float64 // of a search: the lowest unstable rate above it; 0: it met no limit
 	run      string
 }
 
 // stand returns a figure at one place over all rounds.
-func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
-	out := Stand{At: at, Known: f.precision(t, at, p, measured)}
-	var all []round
+func (r results) stand(t *Table, f Figure, at string) Stand {
+	out := Stand{At: at, Known: r.precision(t, f, at)}
+	rounds := r.at(t.Name, at, 0)
+	if len(rounds) > 0 {
+		out.Level = rounds[0].level()
+	}
+	rounds, changing := steadyOf(rounds)
+	var all []reading
 	var said []remark
-	var changing []string
 	var unranked, waiting string
-	for i, c := range p.Cells {
-		if c.Table != t.Name || c.At != at {
-			continue
-		}
-		out.Level = c.level()
-		if word := measured[i].unsteady(); word != "" {
-			changing = append(changing, word)
-			continue
-		}
-		v, known := f.Value(measured[i])
-		known = known && c.State == experiment.Done
-		about := c.remark(measured[i], known)
-		if c.waits() {
+	for _, one := range rounds {
+		v, known := f.in(one)
+		about := one.remark(known)
+		if one.waits() {
 			waiting = about.words
 		} else {
 			said = append(said, about)
 		}
-		one := round{value: v, run: c.Run}
+		read := reading{value: v, run: one.Run}
 		if f.OfSearch() && !about.ofLoad {
-			one.unstable = f.unstable(measured[i])
+			read.unstable = f.unstable(one.m)
 		}
-		if known || one.unstable > 0 {
-			all = append(all, one)
-			if limit := measured[i].limit(); limit != "" && f.OfSearch() {
+		if known || read.unstable > 0 {
+			all = append(all, read)
+			if limit := one.m.limit(); limit != "" && f.OfSearch() {
 				out.Limit = nameOf(limit)
 			}
 		}
-		if why := measured[i].unrankable(f); why != "" && known {
+		if why := one.m.unrankable(f); why != "" && known {
 			unranked = cmp.Or(unranked, "not ranked: a round "+why)
 		}
-		out.Run = cmp.Or(out.Run, c.Run)
+		out.Run = cmp.Or(out.Run, one.Run)
 	}
 	out.Unranked, out.LeftOut = unranked != "", len(changing)
 	out.Remark = withLeftOut(cmp.Or(unranked, usual(said).words, waiting), changing)
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
 	}
-	slices.SortFunc(all, func(a, b round) int { return cmp.Compare(a.value, b.value) })
+	slices.SortFunc(all, func(a, b reading) int { return cmp.Compare(a.value, b.value) })
 	if f.OfSearch() {
 		out.bracket(all)
 	} else {
@@ -141,7 +135,7 @@ func (f Figure) stand(t *Table, at string, p *Plan, measured []Measured) Stand {
 // bracket sets the range in which the searches of some rounds leave the peak: from the highest rate
 // that was stable below every unstable one, to the lowest that was unstable above every stable one.
 // If no stable rate lies below every unstable one, the range begins at the lowest unstable one.
-func (s *Stand) bracket(all []round) {
+func (s *Stand) bracket(all []reading) {
 	stable, unstable := all[len(all)-1].value, math.Inf(1) // the highest, and the lowest
 	for _, r := range all {
 		if r.unstable > 0 {
@@ -168,7 +162,7 @@ func (s *Stand) bracket(all []round) {
 }
 
 // sum sets the median of some rounds, sorted by value, and their range.
-func (s *Stand) sum(all []round) {
+func (s *Stand) sum(all []reading) {
 	n := len(all)
 	s.Run = all[n/2].run
 	if all[0].value <= 0 {

@@ -94,11 +94,7 @@ func TestScalesOfACell(t *testing.T) {
 	want := map[string]string{Full: "partitions: 10000", Small: "partitions: 1000",
 		Smoke: "partitions: 400"}
 	for name, line := range want {
-		scale, _ := s.Scale(name)
-		p, err := NewPlan(s, scale, []string{"table-3", "kafka"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := planOf(t, s, name, "table-3", "kafka")
 		at := slices.IndexFunc(p.Cells,
 			func(c Cell) bool { return c.Table == "table-3" && c.At == "10000, async-1, kafka" })
 		if at < 0 {
@@ -148,18 +144,13 @@ func TestOnlyRefusesWhatIsNotThere(t *testing.T) {
 // Named rows are taken together, whether they are systems, targets or values that have a target.
 // Other values restrict them.
 func TestOnlyTakesNamedRowsTogether(t *testing.T) {
-	s, _ := Find("confluent-2020")
-	scale, _ := s.Scale(Smoke)
 	for only, want := range map[string]string{
 		"peak,kafka-fsync,rabbitmq": "kafka-fsync; rabbitmq-mirrored; rabbitmq-classic",
 		"figure-2,kafka,1KB":        "1KB, default; 1KB, fsync",
 		"peak,pulsar":               "pulsar; pulsar-async; pulsar-100ms",
 		"figure-2,1KB,10KB,fsync":   "1KB, fsync; 10KB, fsync",
 	} {
-		p, err := NewPlan(s, scale, strings.Split(only, ","))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, p := planAt(t, "confluent-2020", Smoke, strings.Split(only, ",")...)
 		var at []string
 		for _, c := range p.Cells {
 			at = append(at, c.At)
@@ -172,12 +163,7 @@ func TestOnlyTakesNamedRowsTogether(t *testing.T) {
 
 // A cluster's cells are together, with the peaks that give their rates first.
 func TestOrderStartsClustersSeldom(t *testing.T) {
-	s, _ := Find("confluent-2020")
-	scale, _ := s.Scale(Smoke)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, p := planAt(t, "confluent-2020", Smoke)
 	all := order(s, p)
 	starts, last := 0, ""
 	peaks := map[string]bool{}
@@ -187,7 +173,7 @@ func TestOrderStartsClustersSeldom(t *testing.T) {
 			starts, last = starts+1, key
 		}
 		if peaks[c.At] = peaks[c.At] || c.Table == "peak"; c.Rate != "" {
-			if at := s.ownPeak(p.Cells, c); !peaks[at] {
+			if at := s.ownPeak(p, c); !peaks[at] {
 				t.Errorf("%s in %s before its peak", c.At, c.Table)
 			}
 		}
@@ -205,7 +191,7 @@ func TestRatesAreSharesOfTheLowestPeak(t *testing.T) {
 		t.Error("a share of nothing")
 	}
 	s := &peak.Saved{Trials: []peak.Trial{{AchievedRate: 200}, {AchievedRate: 300}}}
-	if mostCarried(s) != 300 || mostCarried(nil) != 0 {
+	if mostCarried(s) != 300 {
 		t.Error(mostCarried(s))
 	}
 	if s.Bracket.StableRate = 100; mostCarried(s) != 100 {

@@ -29,22 +29,21 @@ type Precision struct {
 
 // precision returns how well a figure is known at a place; nil: it has no bound, or fewer than two
 // values.
-func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Precision {
+func (r results) precision(t *Table, f Figure, at string) *Precision {
 	bound := t.bounds[f.Name]
 	if bound <= 0 {
 		return nil
 	}
 	values, last := map[int]float64{}, 0
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		if c.Table != t.Name || c.At != at || c.Equal > 0 || c.State != experiment.Done {
+	for _, one := range r.at(t.Name, at, 0) {
+		if one.State != experiment.Done {
 			continue
 		}
-		last = max(last, c.Round)
-		v, known := f.Value(measured[i])
-		limited := f.OfSearch() && ofLoad(measured[i].limit())
-		if known && v > 0 && !limited && measured[i].unrankable(f) == "" {
-			values[c.Round] = v
+		last = max(last, one.Round)
+		v, known := f.Value(one.m)
+		limited := f.OfSearch() && ofLoad(one.m.limit())
+		if known && v > 0 && !limited && one.m.unrankable(f) == "" {
+			values[one.Round] = v
 		}
 	}
 	if len(values) < 2 {
@@ -61,17 +60,16 @@ func (f Figure) precision(t *Table, at string, p *Plan, measured []Measured) *Pr
 
 // further returns the cells of the next round: each cell with a bounded figure that has values and
 // is not known yet, the cells of claims that only their scatter leaves undecided, and the peaks of
-// their rates. A cell that failed last is left out. measured has an entry for each of the plan's
-// cells.
-func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, error) {
-	round := 0
+// their rates. A cell that failed last is left out.
+func (r results) further(scale Scale) ([]Cell, error) {
+	s, p, last := r.study, r.plan, 0
 	for _, c := range p.Cells {
-		round = max(round, c.Round)
+		last = max(last, c.Round)
 	}
-	if round++; round == 1 || round > mostRounds || len(p.Cells) >= experiment.MaxCells {
+	if last == 0 || last >= mostRounds || len(p.Cells) >= experiment.MaxCells {
 		return nil, nil
 	}
-	undecided := s.undecided(p, measured)
+	undecided := r.undecided()
 	var out []Cell
 	add := func(t *Table, at string, equal int) error {
 		if slices.ContainsFunc(out, func(c Cell) bool {
@@ -79,7 +77,7 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 		}) {
 			return nil
 		}
-		c, err := s.cell(t, t.place(at), scale, equal, round)
+		c, err := s.cell(t, t.place(at), scale, equal, last+1)
 		if err == nil && !c.Absent {
 			out = append(out, c)
 		}
@@ -87,16 +85,17 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 	}
 	for i := range s.Tables {
 		t := &s.Tables[i]
-		for _, c := range p.Cells {
-			if c.Table != t.Name || c.Round != 1 || c.Absent || t.Once ||
-				p.last(&c).State != experiment.Done ||
+		for _, rounds := range r.byPlace(func(c *Cell) bool { return c.Table == t.Name }) {
+			c := rounds[0]
+			if t.Once || c.Round != 1 || c.Absent ||
+				rounds[len(rounds)-1].State != experiment.Done ||
 				!undecided[[2]string{c.Table, c.Place()}] &&
-					(c.Equal > 0 || !s.unknown(t, c.At, p, measured)) {
+					(c.Equal > 0 || !r.unknown(t, c.At)) {
 				continue
 			}
-			if r := s.rate(c.Rate); r != nil && r.shared(scale) {
-				for _, at := range s.peaksOf(p.Cells, &c) {
-					if err := add(s.Table(r.Table), at, 0); err != nil {
+			if rate := s.rate(c.Rate); rate != nil && rate.shared(scale) {
+				for _, at := range s.peaksOf(p, c.Cell) {
+					if err := add(s.Table(rate.Table), at, 0); err != nil {
 						return nil, err
 					}
 				}
@@ -110,55 +109,29 @@ func (s *Study) further(p *Plan, measured []Measured, scale Scale) ([]Cell, erro
 }
 
 // undecided returns the places of claims that only the scatter of their rounds leaves undecided.
-func (s *Study) undecided(p *Plan, measured []Measured) map[[2]string]bool {
+func (r results) undecided() map[[2]string]bool {
 	out := map[[2]string]bool{}
-	for _, c := range s.Claims {
-		if p.find(c.Table, c.Of, 0) < 0 {
+	for _, c := range r.study.Claims {
+		if r.plan.find(c.Table, c.Of, 0) == nil {
 			continue
 		}
-		j := s.judge(c, p, measured)
-		f, err := FindFigure(c.Figure)
-		if err != nil {
-			continue
-		}
-		q := &question{s, c, f, p, measured}
-		for _, r := range []*Reply{&j.Published, j.Equal} {
-			if r == nil || !r.scatters {
+		j := r.judge(c)
+		for _, reply := range []*Reply{&j.Published, j.Equal} {
+			if reply == nil || !reply.scatters {
 				continue
 			}
-			level := 0
-			if r == j.Equal {
-				level = r.OfLevel
-			}
-			for _, at := range []string{c.Of, c.To} {
-				for _, cell := range q.side(at, level).cells {
-					out[[2]string{cell.Table, cell.Place()}] = true
-				}
+			for _, place := range reply.places {
+				out[[2]string{c.Table, place}] = true
 			}
 		}
 	}
 	return out
 }
 
-// last returns the cell of the last round at a cell's place.
-func (p *Plan) last(c *Cell) (last *Cell) {
-	for i := range p.Cells {
-		if of := &p.Cells[i]; of.Table == c.Table && of.Place() == c.Place() &&
-			(last == nil || of.Round > last.Round) {
-			last = of
-		}
-	}
-	return last
-}
-
 // unknown reports whether a figure with a bound has values at a place and is not known.
-func (s *Study) unknown(t *Table, at string, p *Plan, measured []Measured) bool {
+func (r results) unknown(t *Table, at string) bool {
 	return slices.ContainsFunc(t.Figures, func(name string) bool {
-		f, err := FindFigure(name)
-		if err != nil {
-			return false
-		}
-		known := f.precision(t, at, p, measured)
+		known := r.precision(t, figureOf(name), at)
 		return known != nil && known.More > 0
 	})
 }
@@ -169,7 +142,7 @@ func (r *runner) further() error {
 		return nil
 	}
 	p, dir := r.plan, r.Folder.Dir()
-	cells, err := r.Study.further(p, Measurements(dir, p), r.scale)
+	cells, err := results{r.Study, p, Measurements(dir, p)}.further(r.scale)
 	if err != nil || len(cells) == 0 {
 		return err
 	}
@@ -197,7 +170,7 @@ func (r *runner) further() error {
 // one.
 func (r *runner) spend() {
 	now := time.Now()
-	if !r.since.IsZero() && r.plan.Cells[r.at].Round > int(r.scale.Rounds) {
+	if r.plan.Cells[r.at].Round > int(r.scale.Rounds) {
 		r.plan.FurtherNs += int64(now.Sub(r.since))
 	}
 	r.since = now

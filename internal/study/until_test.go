@@ -69,15 +69,8 @@ func answering(t *testing.T) func(job *bench.Job) (*result.Saved, error) {
 // begunUntil returns the study in a folder, and its plan as it was asked for.
 func begunUntil(t *testing.T, source string) (*Study, *Folder, *Plan) {
 	t.Helper()
-	s, err := Parse("until.yaml", []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale, _ := s.Scale(Small)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, source)
+	p := planOf(t, s, Small)
 	if _, err := Prepare(s, p, onSim, t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
@@ -164,29 +157,20 @@ func TestAStudyEndsWithItsTime(t *testing.T) {
 
 // The next round has the peaks of its rates.
 func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
-	s, err := Parse("rounded.yaml", []byte(strings.Replace(strings.Replace(rounded,
-		"figures: [e2e.p99, lost]", "figures: [e2e.p99, lost]\n    until: {e2e.p99: 5%}", 1),
-		"rounds: 3", "rounds: 3\nat_most: 1h", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scale, _ := s.Scale(Small)
-	p, err := NewPlan(s, scale, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := parsed(t, strings.NewReplacer("figures: [e2e.p99, lost]",
+		"figures: [e2e.p99, lost]\n    until: {e2e.p99: 5%}",
+		"rounds: 3", "rounds: 3\nat_most: 1h").Replace(rounded))
+	p := planOf(t, s, Small)
 	measured := make([]Measured, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		if c.Set(experiment.Done, "run", ""); c.Table != "knee" || c.At != "one, 2, half" {
 			continue
 		}
-		run := &result.Saved{}
-		run.Run.Summary.Latency = []result.Latency{{Series: result.EndToEnd, Count: 1e6,
-			Percentiles: []result.Percentile{{Percentile: 99, LatencyNs: 1000 * int64(c.Round)}}}}
-		measured[i] = Measured{Run: run}
+		measured[i] = ran(1000, 1000*int64(c.Round))
 	}
-	cells, err := s.further(p, measured, scale)
+	scale, _ := s.Scale(Small)
+	cells, err := results{s, p, measured}.further(scale)
 	if err != nil || len(cells) != 2 || cells[0].Table != "peak" || cells[0].At != "one, 2" ||
 		cells[1].At != "one, 2, half" || cells[0].Round != 4 || cells[1].Round != 4 {
 		t.Errorf("%+v, %v", cells, err)
@@ -198,19 +182,19 @@ func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
 func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	value := func(m Measured) float64 { return m.Search.Bracket.StableRate }
 	found := func(last int, rates ...float64) side {
-		s := side{last: last}
-		for i, rate := range rates {
-			s.cells = append(s.cells, &Cell{Round: i + 1})
-			s.rounds = append(s.rounds, free(rate))
+		var all []Measured
+		for _, rate := range rates {
+			all = append(all, free(rate))
 		}
-		return s
+		return side{last: last, rounds: asRounds(all...)}
 	}
 	three := found(3, 900, 1000, 1100)
 	looked := func(planned quantity.Whole, of side) (low, high float64) {
-		q := &question{study: &Study{Rounds: planned, AtMost: hour}, plan: &Plan{Scale: Small}}
+		q := &question{results: results{study: &Study{Rounds: planned, AtMost: hour},
+			plan: &Plan{Scale: Small}}}
 		var r Reply
 		q.ratio(&r, of, three, value, value)
-		if r.Ours <= 0 || r.Rounds != len(of.cells) {
+		if r.Ours <= 0 || r.Rounds != len(of.rounds) {
 			t.Errorf("%+v", r)
 		}
 		return r.Low, r.High
@@ -250,26 +234,21 @@ func TestBoundsOfFiguresAreChecked(t *testing.T) {
 // two sides an interval after two rounds, and a narrower one after three, of this figure only. Cells
 // that were not measured to the end show nothing.
 func TestOtherCellsShowHowOneScatters(t *testing.T) {
-	f, err := FindFigure("peak")
-	if err != nil {
-		t.Fatal(err)
-	}
 	interval := func(others, rounds int, state experiment.CellState, atMost quantity.Span) (low,
 		high float64) {
 		p := &Plan{Scale: Small}
-		q := &question{study: &Study{Rounds: quantity.Whole(rounds), AtMost: atMost}, figure: f,
-			plan: p}
-		add := func(at string, rate float64) (s side) {
-			for round := 1; round <= rounds; round++ {
-				c := Cell{At: at, Round: round}
+		q := &question{results: results{study: &Study{Rounds: quantity.Whole(rounds),
+			AtMost: atMost}, plan: p}, figure: figureOf("peak")}
+		add := func(at string, rate float64) side {
+			var all []Measured
+			for i := range rounds {
+				c := Cell{At: at, Round: i + 1}
 				c.State = state
 				p.Cells = append(p.Cells, c)
-				q.measured = append(q.measured, free(rate*(1+0.05*float64(round%2))))
-				s.cells = append(s.cells, &c)
-				s.rounds = append(s.rounds, q.measured[len(q.measured)-1])
+				all = append(all, free(rate*(1+0.05*float64(c.Round%2))))
 			}
-			s.last = rounds
-			return s
+			q.measured = append(q.measured, all...)
+			return side{last: rounds, rounds: asRounds(all...)}
 		}
 		of, to := add("of", 3_000), add("to", 1_000)
 		for i := range others {
