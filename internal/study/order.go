@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -102,41 +101,30 @@ func order(s *Study, p *Plan) []int {
 	if slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Round > 0 }) {
 		return s.inRounds(p)
 	}
-	first := s.early(p)
+	first, last := s.early(p), ""
 	var out []int
-	last := ""
 	for _, early := range []bool{true, false} {
-		var groups []string
-		members := map[string][]int{}
-		for i, c := range p.Cells {
+		var part []int
+		clusters := map[string]int{last: 0} // their turns
+		turns := make([][]int, len(p.Cells))
+		for i := range p.Cells {
+			c, others := &p.Cells[i], 1
 			if c.Absent || first[i] != early {
 				continue
 			}
 			key := c.grouped()
-			if members[key] == nil {
-				groups = append(groups, key)
+			if _, known := clusters[key]; !known {
+				last, clusters[key] = key, len(clusters)
 			}
-			members[key] = append(members[key], i)
+			if c.Measure == MeasurePeak { // which gives rates to the others
+				others = 0
+			}
+			part, turns[i] = append(part, i), []int{clusters[key], others}
 		}
-		if at := slices.Index(groups, last); at > 0 {
-			groups = slices.Insert(slices.Delete(groups, at, at+1), 0, last)
-		}
-		for _, key := range groups {
-			slices.SortStableFunc(members[key], func(a, b int) int {
-				return cmp.Compare(p.Cells[a].rank(), p.Cells[b].rank())
-			})
-			out, last = append(out, members[key]...), key
-		}
+		slices.SortStableFunc(part, func(a, b int) int { return slices.Compare(turns[a], turns[b]) })
+		out = append(out, part...)
 	}
 	return out
-}
-
-// rank is 0 for a search, which gives rates to other cells, and 1 for another cell.
-func (c *Cell) rank() int {
-	if c.Measure == MeasurePeak {
-		return 0
-	}
-	return 1
 }
 
 // Estimate is the expected cost of the remaining cells.

@@ -96,41 +96,42 @@ func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 // values that have a target, and of the other named values. Without a name of a kind, that kind
 // does not restrict the cells. A name that a target and its system share is that of the target.
 func (s *Study) pick(only []string) (func(*Cell) bool, error) {
-	var tables, systems, values, valid []string
-	for _, t := range s.Tables {
-		valid = append(valid, t.Name)
-	}
-	known := len(valid)
-	for _, t := range s.Targets {
-		for _, name := range []string{t.System, t.Name} {
-			if !slices.Contains(valid, name) {
-				valid = append(valid, name)
-			}
+	var valid, served []string // all names, and those of targets, systems and values with a target
+	add := func(name string) {
+		if !slices.Contains(valid, name) {
+			valid = append(valid, name)
 		}
 	}
-	served := len(valid)
-	targets := map[string]bool{} // values that have a target
+	for _, t := range s.Tables {
+		add(t.Name)
+	}
+	for _, t := range s.Targets {
+		add(t.System)
+		add(t.Name)
+		served = append(served, t.System, t.Name)
+	}
 	for _, t := range s.Tables {
 		for _, a := range t.Axes {
 			for _, v := range a.Values {
-				targets[v.Name] = targets[v.Name] || v.Target != ""
-				if !slices.Contains(valid, v.Name) {
-					valid = append(valid, v.Name)
+				add(v.Name)
+				if v.Target != "" {
+					served = append(served, v.Name)
 				}
 			}
 		}
 	}
+	var tables, systems, values []string
 	for _, name := range only {
-		switch at := slices.Index(valid, name); {
-		case at < 0:
+		switch {
+		case s.Table(name) != nil:
+			tables = append(tables, name)
+		case slices.Contains(served, name):
+			systems = append(systems, name)
+		case slices.Contains(valid, name):
+			values = append(values, name)
+		default:
 			return nil, errors.New("--only: " +
 				strict.Unknown("table, system or value", name, valid))
-		case at < known:
-			tables = append(tables, name)
-		case at < served || targets[name]:
-			systems = append(systems, name)
-		default:
-			values = append(values, name)
 		}
 	}
 	return func(c *Cell) bool {
