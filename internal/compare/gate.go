@@ -275,7 +275,7 @@ func (s Side) estimate(f figure.Figure, values spans, tail float64) (e estimate,
 	case sequential(s.Runs) && !values.exact():
 		return e, false
 	case sequential(s.Runs):
-		mean, w := sure(logarithms(values.least()), true)
+		mean, w := sure(values.least(), true)
 		return exactly(mean, w, tail), !math.IsInf(w.reach(tail), 1)
 	}
 	lowLeast, highLeast, ok := stats.MedianBound(values.least(), tail)

@@ -24,25 +24,29 @@ const (
 // round of the same set of trials, or else, if the load is random, of the same seed. It pairs all
 // runs or none.
 func pair(a, b []*result.Saved) ([]*result.Saved, Pairing) {
-	round := func(s *result.Saved) string {
-		if s.Run.Trial == nil {
-			return ""
-		}
-		return fmt.Sprintf("%d of %s", s.Run.Trial.Round, s.Run.Trial.Set)
-	}
-	if out := match(a, b, round); out != nil {
+	if out := match(a, b, roundOf); out != nil {
 		return out, ByRound
 	}
-	seed := func(s *result.Saved) string {
-		if !random(&s.Run) {
-			return ""
-		}
-		return fmt.Sprint(s.Run.Seed)
-	}
-	if out := match(a, b, seed); out != nil {
+	if out := match(a, b, seedOf); out != nil {
 		return out, BySeed
 	}
 	return nil, ""
+}
+
+// roundOf names the round of a trial and its set; empty: the run is no trial.
+func roundOf(s *result.Saved) string {
+	if s.Run.Trial == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s", s.Run.Trial.Round, s.Run.Trial.Set)
+}
+
+// seedOf names the seed of a random load; empty: the load is not random.
+func seedOf(s *result.Saved) string {
+	if !random(&s.Run) {
+		return ""
+	}
+	return fmt.Sprint(s.Run.Seed)
 }
 
 // match orders b by the keys of a. It returns nil unless both sides have the same keys, each key
@@ -75,5 +79,5 @@ func pairedRatio(a, b []float64, rounds bool) (ratio float64, w Within) {
 	for i := range a {
 		ratios[i] = b[i] / a[i]
 	}
-	return sure(logarithms(ratios), rounds)
+	return sure(ratios, rounds)
 }

@@ -32,8 +32,8 @@ func (c *Comparison) ratio(f figure.Figure, a, b spans) ratio {
 		r.paired = true
 		r.mean(pairedRatio(a.least(), ordered.least(), c.Sequential))
 	case c.Sequential:
-		meanA, ofA := sure(logarithms(a.least()), sequential(c.A.Runs))
-		meanB, ofB := sure(logarithms(b.least()), sequential(c.B.Runs))
+		meanA, ofA := sure(a.least(), sequential(c.A.Runs))
+		meanB, ofB := sure(b.least(), sequential(c.B.Runs))
 		r.mean(meanB/meanA, Within{sides: &[2]Within{ofA, ofB}, greatest: math.Inf(1)})
 	default:
 		r.ranks = ranked(a, b)

@@ -15,8 +15,8 @@ import (
 // share 1/(k(k+1)) of the error. Look 0: they are looked at once. What other samples show of the
 // scatter makes the interval of small ones narrower.
 func Repeated(a, b []float64, look int, others stats.Scatter) (ratio, low, high float64) {
-	meanA, aloneA := sure(logarithms(a), false)
-	meanB, aloneB := sure(logarithms(b), false)
+	meanA, aloneA := sure(a, false)
+	meanB, aloneB := sure(b, false)
 	if ratio = meanB / meanA; aloneA.dof < 1 || aloneB.dof < 1 {
 		return ratio, 0, 0
 	}

@@ -21,52 +21,36 @@ func sequential(runs []*result.Saved) bool {
 	})
 }
 
-// whole leaves out the runs of sequential sets without a partner in the same round, if those are
-// few, and says so.
+// whole leaves out the runs of sequential sets without a partner in the same round of the same set,
+// if the others are enough for pairs, and says so. Rounds go on until figures are known, so the
+// last one may lack targets.
 func (c *Comparison) whole(a, b *Side) {
-	ofA, ofB, fewer := partnered(*a, *b)
-	if !fewer {
+	all := slices.Concat(a.Runs, b.Runs)
+	if slices.ContainsFunc(all, func(s *result.Saved) bool { return s.Run.Trial == nil }) {
 		return
 	}
-	left := len(a.Runs) + len(b.Runs) - 2*len(ofA.Runs)
-	c.Hints = append(c.Hints, fmt.Sprintf("runs without a partner in the same round are left out: "+
-		"%d of %d", left, len(a.Runs)+len(b.Runs)))
-	*a, *b = ofA, ofB
-}
-
-// partnered returns the runs of both sides that have a partner in the same round of the same set,
-// in order of the rounds, if they are enough for pairs. Rounds go on until figures are known, so
-// the last one may lack targets.
-func partnered(a, b Side) (Side, Side, bool) {
-	key := func(s *result.Saved) result.Trial {
-		return result.Trial{Set: s.Run.Trial.Set, Round: s.Run.Trial.Round}
-	}
-	of := map[result.Trial]*result.Saved{}
+	of := map[string]*result.Saved{}
 	for _, s := range b.Runs {
-		if s.Run.Trial == nil {
-			return a, b, false
-		}
-		of[key(s)] = s
+		of[roundOf(s)] = s
 	}
 	var ofA, ofB []*result.Saved
 	for _, s := range a.Runs {
-		if s.Run.Trial == nil {
-			return a, b, false
-		}
-		if partner := of[key(s)]; partner != nil {
+		if partner := of[roundOf(s)]; partner != nil {
 			ofA, ofB = append(ofA, s), append(ofB, partner)
 		}
 	}
 	if len(ofA) < fewestPairs || len(ofA) == len(a.Runs) && len(ofB) == len(b.Runs) {
-		return a, b, false
+		return
 	}
-	return Side{Name: a.Name, Runs: ofA}, Side{Name: b.Name, Runs: ofB}, true
+	c.Hints = append(c.Hints, fmt.Sprintf("runs without a partner in the same round are left out: "+
+		"%d of %d", len(all)-2*len(ofA), len(all)))
+	*a, *b = Side{Name: a.Name, Runs: ofA}, Side{Name: b.Name, Runs: ofB}
 }
 
-// sure returns the geometric mean of values, given as logarithms, and its uncertainty: with rounds
-// set, that of values which were looked at after each new one. One value says nothing about it.
-func sure(logs []float64, rounds bool) (mean float64, w Within) {
-	n := float64(len(logs))
+// sure returns the geometric mean of values and its uncertainty: with rounds set, that of values
+// which were looked at after each new one. One value says nothing about it.
+func sure(values []float64, rounds bool) (mean float64, w Within) {
+	n, logs := float64(len(values)), logarithms(values)
 	w = Within{dof: n - 1, greatest: math.Inf(1), sequential: rounds}
 	if n > 1 {
 		w.se = math.Hypot(moremath.StdDev(logs)/math.Sqrt(n), resolution/2)
@@ -131,24 +115,24 @@ func (w Within) closed(ratio float64) float64 {
 // leastP bounds the search for the p of two sides.
 const leastP = 1e-12
 
-// sequentialCenter returns the geometric mean of the values of a sequential set, and its interval.
-// There is no interval if some values are only bounds.
-func sequentialCenter(values spans) Center {
-	if !values.exact() {
-		c := center(values)
-		c.Low, c.High, c.Confidence = 0, math.Inf(1), confidence
-		return c
-	}
-	mean, w := sure(logarithms(values.least()), true)
-	c := Center{Median: figure.Exactly(mean), Values: len(values), Confidence: confidence}
-	c.Low, c.High = w.Interval(mean, (1-confidence)/2)
-	return c
+// sequentialCenter returns the geometric mean of values that were looked at after each new one, with
+// its interval and its uncertainty.
+func sequentialCenter(values []float64) (Center, Within) {
+	mean, w := sure(values, true)
+	c := Center{Median: figure.Exactly(mean), Values: len(values)}
+	c.within(w)
+	return c, w
 }
 
-// centerOfSide returns the middle of a side's values.
+// centerOfSide returns the middle of a side's values: of a sequential set the geometric mean,
+// without an interval if some values are only bounds.
 func centerOfSide(s Side, values spans) Center {
-	if sequential(s.Runs) {
-		return sequentialCenter(values)
+	c := center(values)
+	switch is := sequential(s.Runs); {
+	case is && values.exact():
+		c, _ = sequentialCenter(values.least())
+	case is:
+		c.Low, c.High, c.Confidence = 0, math.Inf(1), confidence
 	}
-	return center(values)
+	return c
 }

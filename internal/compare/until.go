@@ -206,22 +206,21 @@ func roundsOf(runs []*result.Saved, f figure.Figure) Rounds {
 // figure judges a figure of a target that has values.
 func (k *Known) figure(r Rounds) KnownFigure {
 	f := KnownFigure{Target: r.Target, Figure: r.Figure, Why: r.Why}
-	mean, w := sure(logarithms(InOrder(r.Values)), true)
-	f.Center = Center{Median: figure.Exactly(mean), Values: len(r.Values), Confidence: confidence}
-	f.Center.Low, f.Center.High = w.Interval(mean, (1-confidence)/2)
-	f.Reach = math.Expm1(w.reach((1 - confidence) / 2))
+	center, w := r.center()
+	f.Center, f.Reach = center, math.Expm1(w.reach((1-confidence)/2))
 	f.More = k.more(len(r.Values), w, func(reach func(tail float64) float64) bool {
 		return reach((1-confidence)/2) <= math.Log1p(k.Share)
 	})
 	return f
 }
 
-// InOrder returns values in order of their rounds.
-func InOrder(of map[int]float64) (out []float64) {
-	for _, round := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, of[round])
+// center is the geometric mean of all rounds, in their order.
+func (r Rounds) center() (Center, Within) {
+	var values []float64
+	for _, round := range slices.Sorted(maps.Keys(r.Values)) {
+		values = append(values, r.Values[round])
 	}
-	return out
+	return sequentialCenter(values)
 }
 
 // more returns the number of further rounds until an uncertainty is small enough; 0: it is. It
@@ -254,16 +253,12 @@ func (k *Known) pair(a, b Rounds) KnownPair {
 	}
 	if p.Rounds = len(ofA); p.Rounds > 0 {
 		p.Ratio, p.within = pairedRatio(ofA, ofB, true)
-		e := Effect{A: a.center(), B: b.center(), OwnError: ownError(a.runs, b.runs, a.Figure)}
+		e := Effect{OwnError: ownError(a.runs, b.runs, a.Figure)}
+		e.A, _ = a.center()
+		e.B, _ = b.center()
 		p.hidden = math.Abs(p.Ratio-1) < resolution || e.blurred()
 	}
 	return p
-}
-
-// center is the geometric mean, without an interval.
-func (r Rounds) center() Center {
-	mean, _ := sure(logarithms(InOrder(r.Values)), true)
-	return Center{Median: figure.Exactly(mean)}
 }
 
 // pairsLevel is the probability that any two equal targets are called different in a primary
