@@ -98,6 +98,10 @@ type Effect struct {
 	OwnError float64
 	Blurred  bool
 
+	// One of the two is set, or none if the uncertainty of Times is not known.
+	within *Within // of an exact ratio
+	ranks  *rankRatio
+
 	scatter scatter
 	alpha   float64 // the p at which the difference is shown, regardless of other figures
 }
@@ -199,15 +203,12 @@ func (c *Comparison) effect(f figure.Figure) (Effect, bool) {
 	if !okA || !okB {
 		return Effect{}, false
 	}
-	r := c.ratio(f, a, b)
-	e := Effect{Figure: f, A: r.a, B: r.b, Times: r.times, Ratio: nearest(r.times),
-		High: math.Inf(1), P: r.p(), Paired: r.paired,
-		OwnError: ownError(c.A.Runs, c.B.Runs, f), scatter: r.scatter()}
-	if low, high, ok := r.interval((1 - confidence) / 2); ok {
+	e := Effect{Figure: f, A: centerOfSide(c.A, a), B: centerOfSide(c.B, b), High: math.Inf(1),
+		OwnError: ownError(c.A.Runs, c.B.Runs, f)}
+	c.ratio(&e, a, b)
+	e.Ratio, e.P, e.scatter = min(max(e.Times.Least, 1), e.Times.Most), e.p(), e.scattered()
+	if low, high, ok := e.interval((1 - confidence) / 2); ok {
 		e.Low, e.High = low.Least, high.Most
 	}
 	return e, true
 }
-
-// nearest returns the value of a span of ratios that is nearest to 1.
-func nearest(s figure.Span) float64 { return min(max(s.Least, 1), s.Most) }

@@ -42,19 +42,17 @@ func spread(a, b spans) float64 {
 // could be shown, or the scatter is not known.
 func (e Effect) Detectable() (float64, bool) {
 	s := e.scatter
-	alpha := e.alpha
-	if !e.Tested() || alpha <= 0 {
+	switch {
+	case !e.Tested() || e.alpha <= 0:
 		return 0, false
-	}
-	if s.se > 0 {
-		needed := remembered(test{dof: s.dof, alpha: alpha})
+	case s.se > 0:
+		needed := remembered(test{dof: s.dof, alpha: e.alpha})
 		return e.withInstrument(math.Expm1(needed * s.se)), true
+	case s.sd > 0 && stats.CriticalU(s.a, s.b, e.alpha/2) >= 0:
+		needed := remembered(test{a: s.a, b: s.b, alpha: e.alpha})
+		return e.withInstrument(math.Expm1(needed * s.sd)), true
 	}
-	if s.sd <= 0 || stats.CriticalU(s.a, s.b, alpha/2) < 0 {
-		return 0, false
-	}
-	needed := remembered(test{a: s.a, b: s.b, alpha: alpha})
-	return e.withInstrument(math.Expm1(needed * s.sd)), true
+	return 0, false
 }
 
 // test holds everything that decides the smallest difference shown by a test, in units of the

@@ -251,9 +251,9 @@ func (c *Comparison) estimate(g Gate, tail float64) (estimate, error) {
 	}
 	var e estimate
 	if g.Relative {
-		r := c.ratio(g.Figure, a, b)
-		e.value = r.times
-		e.low, e.high, ok = r.interval(tail)
+		effect, _ := c.effect(g.Figure)
+		e.value = effect.Times
+		e.low, e.high, ok = effect.interval(tail)
 	} else {
 		e, ok = c.B.estimate(g.Figure, b, tail)
 	}

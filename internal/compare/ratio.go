@@ -8,56 +8,44 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// ratio is B's figure divided by A's, and how surely it is known.
-type ratio struct {
-	a, b   Center
-	times  figure.Span
-	paired bool
-	// One of the two is set, or none if the uncertainty is not known.
-	within *Within // the uncertainty of an exact ratio
-	ranks  *rankRatio
-}
-
-// ratio compares a figure, whose values in the runs of A and B are a and b.
-func (c *Comparison) ratio(f figure.Figure, a, b spans) ratio {
-	r := ratio{a: centerOfSide(c.A, a), b: centerOfSide(c.B, b)}
-	r.times = r.b.Median.Times(r.a.Median)
+// ratio sets the ratio of a figure and its uncertainty, given its values in the runs of A and B.
+func (c *Comparison) ratio(e *Effect, a, b spans) {
+	e.Times = e.B.Median.Times(e.A.Median)
 	exact := a.exact() && b.exact()
 	switch {
 	case c.Within:
-		r.alone(c.A.Runs, c.B.Runs, f)
+		e.alone(c.A.Runs, c.B.Runs)
 	case c.Sequential && !exact:
 	case c.Pairing != "" && exact:
-		ordered, _ := of(c.pairs, f)
-		r.paired = true
-		r.mean(pairedRatio(a.least(), ordered.least(), c.Sequential))
+		ordered, _ := of(c.pairs, e.Figure)
+		e.Paired = true
+		e.mean(pairedRatio(a.least(), ordered.least(), c.Sequential))
 	case c.Sequential:
 		meanA, ofA := sure(a.least(), sequential(c.A.Runs))
 		meanB, ofB := sure(b.least(), sequential(c.B.Runs))
-		r.mean(meanB/meanA, Within{sides: &[2]Within{ofA, ofB}, greatest: math.Inf(1)})
+		e.mean(meanB/meanA, Within{sides: &[2]Within{ofA, ofB}, greatest: math.Inf(1)})
 	default:
-		r.ranks = ranked(a, b)
-		r.times = r.ranks.middle()
+		e.ranks = ranked(a, b)
+		e.Times = e.ranks.middle()
 	}
-	return r
 }
 
 // mean sets an exact ratio and its uncertainty.
-func (r *ratio) mean(times float64, w Within) { r.times, r.within = figure.Exactly(times), &w }
+func (e *Effect) mean(times float64, w Within) { e.Times, e.within = figure.Exactly(times), &w }
 
 // alone sets the uncertainty of a ratio, and of both sides, by the variation within runs.
-func (r *ratio) alone(a, b []*result.Saved, f figure.Figure) {
-	if !r.times.Exact() {
+func (e *Effect) alone(a, b []*result.Saved) {
+	if !e.Times.Exact() {
 		return
 	}
-	ofA, okA := together(a, f)
-	ofB, okB := together(b, f)
+	ofA, okA := together(a, e.Figure)
+	ofB, okB := together(b, e.Figure)
 	if !okA || !okB {
 		return
 	}
-	r.a.within(ofA)
-	r.b.within(ofB)
-	r.mean(r.times.Least, join(ofA, ofB))
+	e.A.within(ofA)
+	e.B.within(ofB)
+	e.mean(e.Times.Least, join(ofA, ofB))
 }
 
 // within sets the interval of an exact median.
@@ -68,36 +56,36 @@ func (c *Center) within(w Within) {
 
 // interval returns the ends of the interval with the probability tail at each of them; sure is
 // false if the runs are too few for it. Each end is a span, because bounds may leave it open.
-func (r ratio) interval(tail float64) (low, high figure.Span, sure bool) {
+func (e *Effect) interval(tail float64) (low, high figure.Span, sure bool) {
 	switch {
-	case r.ranks != nil:
-		return r.ranks.interval(tail)
-	case r.within == nil || math.IsInf(r.within.reach(tail), 1):
+	case e.ranks != nil:
+		return e.ranks.interval(tail)
+	case e.within == nil || math.IsInf(e.within.reach(tail), 1):
 		return low, high, false
 	}
-	least, most := r.within.Interval(r.times.Least, tail)
+	least, most := e.within.Interval(e.Times.Least, tail)
 	return figure.Exactly(least), figure.Exactly(most), true
 }
 
 // p returns the p of the hypothesis that the ratio is 1; NaN: it is not tested.
-func (r ratio) p() float64 {
+func (e *Effect) p() float64 {
 	switch {
-	case r.ranks != nil:
-		return r.ranks.p()
-	case r.within == nil:
+	case e.ranks != nil:
+		return e.ranks.p()
+	case e.within == nil:
 		return math.NaN()
 	}
-	return r.within.p(r.times.Least)
+	return e.within.p(e.Times.Least)
 }
 
-// scatter returns the scatter of the figure, for tests of a fixed number of exact values.
-func (r ratio) scatter() scatter {
+// scattered returns the scatter of the figure, for tests of a fixed number of exact values.
+func (e *Effect) scattered() scatter {
 	switch {
-	case r.ranks != nil && r.ranks.a.exact() && r.ranks.b.exact():
-		a, b := r.ranks.a, r.ranks.b
+	case e.ranks != nil && e.ranks.a.exact() && e.ranks.b.exact():
+		a, b := e.ranks.a, e.ranks.b
 		return scatter{sd: spread(a, b), a: len(a), b: len(b)}
-	case r.within != nil && !r.within.sequential:
-		return scatter{se: r.within.se, dof: r.within.dof}
+	case e.within != nil && !e.within.sequential:
+		return scatter{se: e.within.se, dof: e.within.dof}
 	}
 	return scatter{}
 }

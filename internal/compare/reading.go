@@ -33,19 +33,17 @@ func (s spans) exact() bool {
 }
 
 // least returns the lower bounds.
-func (s spans) least() []float64 {
-	out := make([]float64, len(s))
-	for i, v := range s {
-		out[i] = v.Least
+func (s spans) least() (out []float64) {
+	for _, v := range s {
+		out = append(out, v.Least)
 	}
 	return out
 }
 
 // most returns the upper bounds.
-func (s spans) most() []float64 {
-	out := make([]float64, len(s))
-	for i, v := range s {
-		out[i] = v.Most
+func (s spans) most() (out []float64) {
+	for _, v := range s {
+		out = append(out, v.Most)
 	}
 	return out
 }
