@@ -8,6 +8,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -113,6 +114,35 @@ func (k *Known) More() int {
 		decided = max(decided, p.More)
 	}
 	return min(precise, decided)
+}
+
+// KnownCells says how well the figures of each cell of a sweep are known, if the sweep measures
+// cells until they are; otherwise nil. runs are the judged runs of the cells, and further those of
+// the further measurements; nil where there is none. A cell is judged by itself, because cells have
+// different loads.
+func KnownCells(p *sweep.Plan, runs, further []*result.Saved) ([]*Known, error) {
+	if p.Until <= 0 {
+		return nil, nil
+	}
+	primary, err := FindPrimary(p.Primary)
+	if err != nil {
+		return nil, err
+	}
+	of := make([][]*result.Saved, len(p.Cells))
+	for i, s := range slices.Concat(runs, further) {
+		cell := i
+		if i >= len(p.Cells) {
+			cell = p.Further[i-len(p.Cells)].Of
+		}
+		if s != nil && s.Run.Trial != nil && s.Run.State == result.Complete {
+			of[cell] = append(of[cell], s)
+		}
+	}
+	out := make([]*Known, len(of))
+	for i, all := range of {
+		out[i] = NewKnown(Goal{p.Until, primary}, all)
+	}
+	return out, nil
 }
 
 // GoalOf returns the goal of the set that the runs belong to; false: they belong to no set that
