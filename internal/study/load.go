@@ -64,7 +64,6 @@ func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
 		}
 		l := q.load(s, r)
 		all = append(all, l)
-		decides := "a load at " + percent(l.Theirs) + " of the peak of " + s.at
 		switch {
 		case l.Peak == "":
 			doubts = append(doubts, Doubt{"table " + r.Table + " has no peak of the system and " +
@@ -76,7 +75,8 @@ func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
 			doubts = append(doubts, Doubt{"no stable peak was measured for " + s.at,
 				"a stable rate in " + r.Table + " at " + l.Peak})
 		case !sameLoad(l.Theirs, l.Ours):
-			doubts = append(doubts, Doubt{l.String(), decides})
+			doubts = append(doubts, Doubt{l.String(),
+				"a load at " + percent(l.Theirs) + " of the peak of " + s.at})
 		}
 	}
 	return all, doubts
@@ -90,11 +90,7 @@ func (q *question) load(s *side, r *Rate) Load {
 	if at := q.study.ownPeak(q.plan, published); at != "" {
 		l.Theirs = q.study.publishedShare(r, at)
 	}
-	all := *s
-	s.only(func(one round) bool { return sameLoad(l.Theirs, q.share(one, r, l.Peak)) })
-	if len(s.rounds) == 0 {
-		*s = all
-	}
+	s.prefer(func(one round) bool { return sameLoad(l.Theirs, q.share(one, r, l.Peak)) })
 	var shares []float64
 	for _, one := range s.rounds {
 		if share := q.share(one, r, l.Peak); share > 0 {

@@ -42,9 +42,14 @@ func (q *question) side(at string, level int) side {
 	return out
 }
 
-// only keeps some of the rounds.
-func (s *side) only(some func(round) bool) {
-	s.rounds = slices.DeleteFunc(slices.Clone(s.rounds), func(r round) bool { return !some(r) })
+// prefer leaves out all but some of the rounds, and reports whether there are any of those; if
+// there are none, it leaves the others.
+func (s *side) prefer(some func(round) bool) bool {
+	kept := slices.DeleteFunc(slices.Clone(s.rounds), func(r round) bool { return !some(r) })
+	if len(kept) > 0 {
+		s.rounds = kept
+	}
+	return len(kept) > 0
 }
 
 // values returns the figure of the rounds that have it.
@@ -145,21 +150,14 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 	if len(all.rounds) == 0 {
 		return &Doubt{s.at + " is not in the plan", "a measurement of " + s.at}, false
 	}
-	s.only(func(r round) bool {
-		v, known := q.figure.in(r)
-		return known && v > 0
-	})
-	if len(s.rounds) == 0 {
-		remark := all.rounds[0].remark(false).words
-		return &Doubt{s.at + ": " + remark, "a measurement of " + s.at}, false
+	if !s.prefer(func(r round) bool { v, known := q.figure.in(r); return known && v > 0 }) {
+		return &Doubt{s.at + ": " + s.rounds[0].remark(false).words,
+			"a measurement of " + s.at}, false
 	}
-	having := *s
-	s.only(func(r round) bool { return q.figure.unfit(r.m) == nil })
-	if len(s.rounds) > 0 {
+	if s.prefer(func(r round) bool { return q.figure.unfit(r.m) == nil }) {
 		s.failed = q.failures(all)
 		return nil, true
 	}
-	*s = having
 	unfit := q.figure.unfit(s.rounds[0].m)
 	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
 }
