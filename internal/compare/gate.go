@@ -214,8 +214,6 @@ func (c *Comparison) bounded(g Gate, e estimate) string {
 		out += " is ≥ " + g.print(v.Least)
 	case v.Least == 0:
 		out += " is ≤ " + g.print(v.Most)
-	case v.Exact():
-		out += " is " + g.print(v.Least)
 	default:
 		out += fmt.Sprintf(" is %s to %s", g.print(v.Least), g.print(v.Most))
 	}
