@@ -109,7 +109,7 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 	if named == "" {
 		return c, errors.New("no value of an axis names a target")
 	}
-	of, own := s.target(named), s.own[named]
+	of, own := s.target(named), s.ownOf(named)
 	if of.Unavailable != "" && own == nil {
 		c.absent(of.Unavailable)
 		return c, nil

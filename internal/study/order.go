@@ -188,7 +188,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		job, err := c.job(newJob, runs)
 		var wrong strict.Violations
 		switch is := errors.As(err, &wrong); {
-		case is && !s.Ranks() && s.own[s.targetAt(c)] == nil:
+		case is && !s.Ranks() && s.ownOf(s.targetAt(c)) == nil:
 			return e, fmt.Errorf("table %s at %s: %w", c.Table, c.At, err)
 		case is: // a level that the settings rule out, or what a file of the user's rules out
 			err = errors.New(firstOf(err))

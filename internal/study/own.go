@@ -42,15 +42,15 @@ func (s *Study) Replace(own []Own) error {
 	for _, t := range s.Targets {
 		names = append(names, t.Name)
 	}
-	s.own = map[string]*Own{}
+	s.own = nil
 	for _, o := range own {
-		of := s.target(o.Target)
+		of, before := s.target(o.Target), s.ownOf(o.Target)
 		switch {
 		case of == nil:
 			return errors.New(strict.Unknown("target", o.Target, names))
-		case s.own[o.Target] != nil:
+		case before != nil:
 			return fmt.Errorf("target %s is replaced twice, by %s and by %s: keep one", o.Target,
-				s.own[o.Target].File, o.File)
+				before.File, o.File)
 		}
 		var err error
 		if o.target, err = target.Parse(o.File, []byte(o.YAML)); err != nil {
@@ -61,17 +61,15 @@ func (s *Study) Replace(own []Own) error {
 				"of %s, or another target of the study", o.Target, of.System, o.File,
 				o.target.System, of.System)
 		}
-		s.own[o.Target] = &o
+		s.own = append(s.own, o)
 	}
+	slices.SortFunc(s.own, func(a, b Own) int { return strings.Compare(a.Target, b.Target) })
 	return nil
 }
 
-// replaced returns the replaced targets in the order of their names.
-func (s *Study) replaced() (out []Own) {
-	for _, name := range slices.Sorted(maps.Keys(s.own)) {
-		out = append(out, *s.own[name])
-	}
-	return out
+// ownOf returns the cluster in the place of a target; nil: there is none.
+func (s *Study) ownOf(target string) *Own {
+	return named(s.own, func(o *Own) bool { return o.Target == target })
 }
 
 // sameTargets reports whether two plans replace the same targets by the same clusters.

@@ -94,7 +94,7 @@ func TestOwnClustersReplaceTargets(t *testing.T) {
 		!p.Cells[0].Absent || !p.Cells[4].Absent || p.Cells[4].Reason != "nobody has it" {
 		t.Errorf("%+v", p.Cells)
 	}
-	if s.Replace(nil) != nil || len(s.replaced()) > 0 {
+	if s.Replace(nil) != nil || len(s.own) > 0 {
 		t.Error("the study keeps its clusters")
 	}
 }

@@ -56,7 +56,7 @@ func (p *Plan) Left() int {
 // cells of those peaks.
 func NewPlan(s *Study, scale Scale, only []string) (*Plan, error) {
 	p := &Plan{Record: experiment.Record{Name: s.Name}, Scale: scale.Name, Only: only,
-		Study: s.YAML, Own: s.replaced()}
+		Study: s.YAML, Own: s.own}
 	pick, err := s.pick(only)
 	if err != nil {
 		return p, err

@@ -36,7 +36,7 @@ type Study struct {
 	// YAML is the source of the study.
 	YAML string
 
-	own map[string]*Own // targets that clusters of the user's replace
+	own []Own // in the place of targets, in the order of their names
 }
 
 // Target is a system in one variant.
