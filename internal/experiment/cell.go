@@ -8,6 +8,8 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Cell is one measurement of a grid: a workload on a target, and its progress.
@@ -31,6 +33,16 @@ const (
 	Done    CellState = "done" // its run is complete
 	Failed  CellState = "failed"
 )
+
+// Inputs returns the workload and the target of a cell.
+func (c *Cell) Inputs() (*workload.Workload, *target.Target, error) {
+	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := target.Parse("the cell's target", []byte(c.Target))
+	return w, t, err
+}
 
 // Set records a cell's progress.
 func (c *Cell) Set(state CellState, run, reason string) {

@@ -23,11 +23,7 @@ type NewJob func(w *workload.Workload, t *target.Target, runs string) (*bench.Jo
 
 // job returns the job of a cell with the workload that is known so far.
 func (c *Cell) job(newJob NewJob, runs string) (*bench.Job, error) {
-	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
-	if err != nil {
-		return nil, err
-	}
-	t, err := target.Parse("the cell's target", []byte(c.Target))
+	w, t, err := c.Inputs()
 	if err != nil {
 		return nil, err
 	}

@@ -149,11 +149,7 @@ func changes(axes []Axis, values []string) (out strict.Pairs) {
 // Inputs returns the workload and the target of a cell. The places of the target's varied
 // settings are their flags.
 func (c Cell) Inputs(axes []Axis) (*workload.Workload, *target.Target, error) {
-	w, err := workload.Parse("the cell's workload", []byte(c.Workload))
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := target.Parse("the cell's target", []byte(c.Target))
+	w, t, err := c.Cell.Inputs()
 	if err != nil {
 		return nil, nil, err
 	}
