@@ -49,6 +49,14 @@ func (c *Cell) Set(state CellState, run, reason string) {
 	c.State, c.Run, c.Reason = state, run, reason
 }
 
+// Reconcile records that a cell's run is complete, or, without one, that the cell is pending.
+func (c *Cell) Reconcile(complete string) {
+	c.Set(Pending, "", "")
+	if complete != "" {
+		c.Set(Done, complete, "")
+	}
+}
+
 // Take records the outcome of a cell's measurement. An interrupted cell stays pending. A run that
 // stopped itself, at its limit of cost, has failed, because a repetition would cost as much again.
 func (c *Cell) Take(ctx context.Context, o Outcome) {

@@ -34,11 +34,11 @@ type Watch interface {
 }
 
 func (c *Cell) identity() experiment.Identity {
-	kind := ""
+	id := experiment.Identity{Workload: c.Workload, Target: c.Target}
 	if c.Measure == MeasurePeak {
-		kind = string(MeasurePeak)
+		id.Kind = string(MeasurePeak)
 	}
-	return experiment.Identity{Kind: kind, Workload: c.Workload, Target: c.Target}
+	return id
 }
 
 // runner is a study under way. It is the strategy that asks for one cell after another.
@@ -73,13 +73,8 @@ func Run(ctx context.Context, o Options) (err error) {
 // reconcile records which cells are complete. All others that can be measured here are pending.
 func (p *Plan) reconcile(complete map[experiment.Identity]string) {
 	for i := range p.Cells {
-		c := &p.Cells[i]
-		switch run := complete[c.identity()]; {
-		case c.Absent:
-		case run != "":
-			c.Set(experiment.Done, run, "")
-		default:
-			c.Set(experiment.Pending, "", "")
+		if c := &p.Cells[i]; !c.Absent {
+			c.Reconcile(complete[c.identity()])
 		}
 	}
 }

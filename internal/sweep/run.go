@@ -15,10 +15,7 @@ func Reconcile(f *Folder) error {
 	}
 	for i := range f.Saved.size() {
 		c := f.Saved.at(i)
-		c.Set(experiment.Pending, "", "")
-		if run := complete[experiment.Identity{Workload: c.Workload, Target: c.Target}]; run != "" {
-			c.Set(experiment.Done, run, "")
-		}
+		c.Reconcile(complete[experiment.Identity{Workload: c.Workload, Target: c.Target}])
 	}
 	return f.Save()
 }
