@@ -238,8 +238,8 @@ func (k *Known) figure(r Rounds) KnownFigure {
 	f := KnownFigure{Target: r.Target, Figure: r.Figure, Why: r.Why}
 	center, w := r.center()
 	f.Center, f.Reach = center, math.Expm1(w.reach((1-confidence)/2))
-	f.More = k.more(len(r.Values), w, func(reach func(tail float64) float64) bool {
-		return reach((1-confidence)/2) <= math.Log1p(k.Share)
+	f.More = k.more(len(r.Values), w, func(w Within) bool {
+		return w.reach((1-confidence)/2) <= math.Log1p(k.Share)
 	})
 	return f
 }
@@ -255,7 +255,7 @@ func (r Rounds) center() (Center, Within) {
 
 // more returns the number of further rounds until an uncertainty is small enough; 0: it is. It
 // assumes that values scatter as so far, and that as many rounds have no value.
-func (k *Known) more(n int, w Within, enough func(reach func(tail float64) float64) bool) int {
+func (k *Known) more(n int, w Within, enough func(Within) bool) int {
 	if n < 2 {
 		return Unforeseen
 	}
@@ -264,7 +264,7 @@ func (k *Known) more(n int, w Within, enough func(reach func(tail float64) float
 		then := w
 		then.dof = float64(least + i - 1)
 		then.se = w.se * math.Sqrt(float64(n)/(then.dof+1))
-		return enough(then.reach)
+		return enough(then)
 	})
 	if further == Unforeseen {
 		return Unforeseen
@@ -320,19 +320,17 @@ func (k *Known) relate() {
 			p.Low, p.High = p.within.Interval(p.Ratio, each)
 		}
 		off, bound := math.Abs(math.Log(p.Ratio)), math.Log1p(k.Share)
-		alike := func(reach func(tail float64) float64) bool { return off+reach(each) <= bound }
+		alike := func(w Within) bool { return off+w.reach(each) <= bound }
 		switch {
 		case apart[i] && p.hidden:
 			p.Relation = Hidden
 		case apart[i]:
 			p.Relation = Apart
-		case p.Rounds >= LeastRounds && alike(p.within.reach):
+		case p.Rounds >= LeastRounds && alike(p.within):
 			p.Relation = Alike
 		default:
 			p.More = max(1, k.more(p.Rounds, p.within,
-				func(reach func(tail float64) float64) bool {
-					return off > reach(left) || alike(reach)
-				}))
+				func(w Within) bool { return off > w.reach(left) || alike(w) }))
 		}
 	}
 }
