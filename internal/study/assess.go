@@ -111,7 +111,7 @@ func (r results) outcome(t *Table, f Figure, column int) TableOutcome {
 	}
 	for _, rounds := range r.byPlace(func(c *Cell) bool { return c.Table == t.Name }) {
 		first := rounds[0]
-		ref := t.reference(first.Place(), column)
+		ref := t.Reference(first.Place(), column)
 		row := Row{At: first.Place(), Labels: t.Labels(first.At), Level: first.level(),
 			Run: first.Run, Theirs: ref.Value, About: ref.About, Published: ref.String()}
 		steady, changing := steadyOf(rounds)

@@ -123,7 +123,7 @@ func Times(ratio float64) string {
 // published returns the published figures of the claim's cells.
 func (c Claim) published(t *Table) (of, to Reference) {
 	if i := slices.Index(t.Figures, c.Figure); i >= 0 {
-		return t.reference(c.Of, i), t.reference(c.To, i)
+		return t.Reference(c.Of, i), t.Reference(c.To, i)
 	}
 	return of, to
 }

@@ -138,7 +138,7 @@ func (s *Study) publishedShare(r *Rate, at string) float64 {
 	t := s.Table(r.Table)
 	share := 0.0
 	for i, name := range t.Figures {
-		ref := t.reference(at, i)
+		ref := t.Reference(at, i)
 		if ref.Value <= 0 {
 			continue
 		}

@@ -217,8 +217,8 @@ func named[T any](items []T, has func(*T) bool) *T {
 	return nil
 }
 
-// reference returns the published value of a cell's figure.
-func (t *Table) reference(at string, figure int) Reference {
+// Reference returns the published value of a cell's figure.
+func (t *Table) Reference(at string, figure int) Reference {
 	if figures := t.references[at]; figures != nil {
 		return figures[figure]
 	}

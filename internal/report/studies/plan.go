@@ -57,21 +57,18 @@ func plannedTable(t *study.Table, r Result) document.Table {
 		}
 		out.Head = append(out.Head, document.Column{Name: a.Name})
 	}
-	if !r.Study.Ranks() {
-		out.Head = append(out.Head, document.Heads(t.Figures...)...)
+	figures := t.Figures
+	if r.Study.Ranks() {
+		figures = nil // none was published
 	}
-	out.Head = append(out.Head, document.Column{Name: "here"})
+	out.Head = slices.Concat(out.Head, document.Heads(figures...), document.Heads("here"))
 	for _, c := range r.Plan.Cells {
 		if c.Table != t.Name || c.Round > 1 {
 			continue
 		}
 		words := t.Labels(c.At)
-		for _, o := range r.Outcome.Tables {
-			for _, row := range o.Rows {
-				if o.Table == t.Name && row.At == c.Place() {
-					words = append(words, cmp.Or(row.Published, document.None))
-				}
-			}
+		for k := range figures {
+			words = append(words, cmp.Or(t.Reference(c.Place(), k).String(), document.None))
 		}
 		out.Add(words[0], append(words[1:], plannedCell(c))...)
 	}
