@@ -43,7 +43,7 @@ func roundOf(s *result.Saved) string {
 
 // seedOf names the seed of a random load; empty: the load is not random.
 func seedOf(s *result.Saved) string {
-	if !random(&s.Run) {
+	if !isRandom(s) {
 		return ""
 	}
 	return fmt.Sprint(s.Run.Seed)

@@ -9,11 +9,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// random reports whether the load is drawn by its seed: when messages are due,
+// isRandom reports whether the load is drawn by its seed: when messages are due,
 // which keys and sizes they have, how many a send contains, or how consumers handle them: in
 // different times, or failing some of them.
-func random(r *result.Run) bool {
-	l, h := r.Load, r.Load.Handling
+func isRandom(s *result.Saved) bool {
+	l, h := s.Run.Load, s.Run.Load.Handling
 	return l.Arrivals == string(workload.ArrivalsPoisson) ||
 		l.Keys == string(workload.KeysRandom) || l.Keys == string(workload.KeysZipf) ||
 		l.Keys == string(workload.KeysShares) || l.MessageSizes != "" ||
@@ -31,12 +31,9 @@ func seedsDiffer(a, b Side) (sentence string, objection bool) {
 		return "", false
 	}
 	differ := fmt.Sprintf("the seeds of the sides differ (A: %s; B: %s)", listed(ofA), listed(ofB))
-	for _, s := range slices.Concat(a.Runs, b.Runs) {
-		if random(&s.Run) {
-			return differ +
-				", so they were offered different random loads: measure both with the same " +
-				"seeds", true
-		}
+	if slices.ContainsFunc(slices.Concat(a.Runs, b.Runs), isRandom) {
+		return differ +
+			", so they were offered different random loads: measure both with the same seeds", true
 	}
 	return differ + ": nothing in the load is random, so it decides only the payloads' bytes and " +
 		"when faults strike", false
