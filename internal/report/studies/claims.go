@@ -110,9 +110,13 @@ func asked(all []study.Judgement) string {
 	return phrase.Plural(len(all), "ratio", "ratios") + ", which ask " + claims
 }
 
-// claimsSentence counts the answers, as published and at equal levels, and the claims without.
+// claimsSentence counts the answers, as published and at equal levels, and the claims without;
+// empty: there are no answers.
 func claimsSentence(o study.Outcome) string {
 	all := o.Claims
+	if len(all) == 0 {
+		return ""
+	}
 	published, equal := map[study.Answer]int{}, map[study.Answer]int{}
 	limited, without := 0, 0
 	for _, j := range all {

@@ -150,29 +150,25 @@ func studyDocument(all []Result) document.Document {
 
 // studyBrief has the answers of a study, for one screen of a terminal.
 func studyBrief(r Result) []document.Block {
-	out := []document.Block{part.Title("", r.Study.Name+": "+r.Study.Title, scaleWords(r.Plan))}
-	if r.Study.Ranks() {
-		out = append(out, document.Block{Facts: part.Facts("answer", document.Main,
-			standingAnswers(r)...)})
-	}
-	if len(r.Outcome.Claims) > 0 {
-		out = append(out, part.Paragraph(document.Answer, claimsSentence(r.Outcome)))
-	}
-	return append(out, document.Block{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)),
-		r.ownServers(), part.BriefWarnings(r.cautions()))})
+	return []document.Block{
+		part.Title("", r.Study.Name+": "+r.Study.Title, scaleWords(r.Plan)),
+		{Facts: part.Facts("answer", document.Main, standingAnswers(r)...)},
+		part.Paragraph(document.Answer, claimsSentence(r.Outcome)),
+		{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)), r.ownServers(),
+			part.BriefWarnings(r.cautions()))}}
 }
 
 func studySection(r Result) document.Block {
-	answer := ""
-	if len(r.Outcome.Claims) > 0 {
-		answer = claimsSentence(r.Outcome)
+	rounds := ""
+	if r.rounds() > 1 {
+		rounds = roundsWords(r)
 	}
 	out := []document.Block{
 		part.Title("study-"+r.Study.Name, r.Study.Name, scaleWords(r.Plan)),
-		part.Paragraph(document.Answer, answer),
+		part.Paragraph(document.Answer, claimsSentence(r.Outcome)),
 		part.Paragraph(document.Lead, sentence(r.Study.Title)+" "+r.Study.Question),
 		{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)), r.ownServers(),
-			repeatedWords(r),
+			part.Facts("rounds", "", rounds),
 			part.Facts("theirs", "", r.Study.Source),
 			part.Facts("measured on", "", r.Study.Testbed...))},
 		part.Warnings(r.cautions(studyNote)),
@@ -200,14 +196,6 @@ func studySection(r Result) document.Block {
 func (r Result) ending(title string) []document.Block {
 	return []document.Block{qualityTable(r.Outcome), part.Heading(2, title),
 		{Facts: part.Facts("", "", r.Outcome.Scaled...)}}
-}
-
-// repeatedWords say how often cells were measured, if that was more than once.
-func repeatedWords(r Result) []document.Fact {
-	if r.rounds() < 2 {
-		return nil
-	}
-	return part.Facts("rounds", "", roundsWords(r))
 }
 
 // ourFigure is a measured figure, with the range of its rounds below.
