@@ -46,10 +46,10 @@ func (e Effect) Detectable() (float64, bool) {
 	case !e.Tested() || e.alpha <= 0:
 		return 0, false
 	case s.se > 0:
-		needed := remembered(test{dof: s.dof, alpha: e.alpha})
+		needed := test{dof: s.dof, alpha: e.alpha}.needed()
 		return e.withInstrument(math.Expm1(needed * s.se)), true
 	case s.sd > 0 && stats.CriticalU(s.a, s.b, e.alpha/2) >= 0:
-		needed := remembered(test{a: s.a, b: s.b, alpha: e.alpha})
+		needed := test{a: s.a, b: s.b, alpha: e.alpha}.needed()
 		return e.withInstrument(math.Expm1(needed * s.sd)), true
 	}
 	return 0, false
@@ -63,23 +63,20 @@ type test struct {
 	alpha float64
 }
 
-// needed returns the least difference that the test shows in Power of all cases.
-func (t test) needed() float64 {
-	random := rand.New(rand.NewPCG(uint64(t.a), uint64(t.b)))
-	if t.dof > 0 {
-		return stats.NeededByStudent(random, t.dof, t.alpha, Power)
-	}
-	return stats.NeededByRanks(random, t.a, t.b, t.alpha, Power)
-}
-
 // needs caches the results of needed, a pure function of a test that takes long.
 var needs sync.Map
 
-func remembered(t test) float64 {
+// needed returns the least difference that the test shows in Power of all cases.
+func (t test) needed() (least float64) {
 	if known, ok := needs.Load(t); ok {
 		return known.(float64)
 	}
-	needed := t.needed()
-	needs.Store(t, needed)
-	return needed
+	random := rand.New(rand.NewPCG(uint64(t.a), uint64(t.b)))
+	if t.dof > 0 {
+		least = stats.NeededByStudent(random, t.dof, t.alpha, Power)
+	} else {
+		least = stats.NeededByRanks(random, t.a, t.b, t.alpha, Power)
+	}
+	needs.Store(t, least)
+	return least
 }

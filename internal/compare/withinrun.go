@@ -104,7 +104,9 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 		return Within{}, false
 	}
 	length := (n + blocks - 1) / blocks
-	random := rand.New(rand.NewPCG(s.Run.Seed, hash(f.Name)))
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(f.Name))
+	random := rand.New(rand.NewPCG(s.Run.Seed, name.Sum64()))
 	weights, logs := make([]int32, n), make([]float64, 0, resamples)
 	for range resamples {
 		stats.CircularBlocks(random, length, weights)
@@ -122,12 +124,6 @@ func Of(s *result.Saved, f figure.Figure) (Within, bool) {
 		least: slices.Min(each), greatest: slices.Max(each), open: float64(p.opened) / resamples,
 		ranks: rank,
 	}, true
-}
-
-func hash(s string) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(s))
-	return h.Sum64()
 }
 
 // blocks is the number of blocks of a run. Few long blocks give a reliable but wide interval
