@@ -173,9 +173,7 @@ func standingTable(s study.Standing, first bool) document.Table {
 	for _, a := range s.Axes[:len(s.Axes)-1] {
 		part.AddAxis(&out, a)
 	}
-	for _, c := range s.Columns {
-		out.Head = append(out.Head, document.Column{Name: c})
-	}
+	out.Head = append(out.Head, document.Heads(s.Columns...)...)
 	for _, r := range s.Rows {
 		row := document.Row{Name: r.Labels[0], Values: document.Cells(r.Labels[1:]...)}
 		measured, planned := false, false

@@ -65,9 +65,8 @@ func Report(all []Result) form.Report {
 			// Warnings are those of the runs and searches, the gravest first.
 			Warnings []fact.Counted `json:"warnings,omitempty"`
 			study.Outcome
-		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only,
-			r.Plan.Own, r.Plan.Cells,
-			warnings, r.Outcome}
+		}{r.Study.Name, r.Study.Title, r.Study.Source, r.Plan.Scale, r.Plan.Only, r.Plan.Own,
+			r.Plan.Cells, warnings, r.Outcome}
 	}
 	machines := form.JSON(json)
 	if len(json) == 1 {
