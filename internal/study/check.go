@@ -112,8 +112,8 @@ func (c *checker) table(path string, t *Table) {
 	c.refuse(t.Once && c.study.Rounds == 0, path+".once",
 		"is of a study with rounds: write rounds: 3, or leave it out")
 	c.until(path+".until", t)
-	c.refuse(!slices.Contains(measures(), string(t.Measure)), path+".measure",
-		"must be one of %s", strings.Join(measures(), ", "))
+	c.refuse(!slices.Contains(measures, string(t.Measure)), path+".measure",
+		"must be one of %s", strings.Join(measures, ", "))
 	c.refuse(t.Workload == "", path, "names no workload: write workload: NAME")
 	c.known(path+".workload", "workload", t.Workload, c.workloadNames)
 	c.refuse(len(t.Figures) == 0, path, "has no figures: write figures: [e2e.p99]")

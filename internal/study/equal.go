@@ -127,15 +127,14 @@ func listed(levels []int) string {
 // placeIn returns the cell's place in its table, with the layers of its level and its round.
 func (c *Cell) placeIn(t *Table) place {
 	p := t.place(c.At)
-	for _, own := range []struct {
-		key   string
-		value int
-	}{{"durability", c.Equal}, {"seed", c.Round}} {
-		if own.value > 0 {
-			set := strict.Pairs{pair(own.key, strconv.Itoa(own.value))}
-			p = append(p, Value{Layer: Layer{Set: set}})
+	set := func(key string, value int) {
+		if value > 0 {
+			changes := strict.Pairs{pair(key, strconv.Itoa(value))}
+			p = append(p, Value{Layer: Layer{Set: changes}})
 		}
 	}
+	set("durability", c.Equal)
+	set("seed", c.Round)
 	return p
 }
 

@@ -122,12 +122,11 @@ func (s *Study) cell(t *Table, at place, scale Scale, level, round int) (Cell, e
 		to = own.at(settings)
 	}
 	c.Target = to.YAML()
-	if c.Rate = s.rateOf(t, at); t.Measure == MeasurePeak {
-		c.Rate = ""
-	}
 	known := 0.0
-	if c.Rate != "" && !s.rate(c.Rate).shared(scale) {
-		known = float64(s.rate(c.Rate).Published)
+	if r := s.rate(s.rateOf(t, at)); r != nil && t.Measure != MeasurePeak {
+		if c.Rate = r.Name; !r.shared(scale) {
+			known = float64(r.Published)
+		}
 	}
 	w, err := s.workloadAt(t, at, scale, known, false)
 	if err != nil {

@@ -204,19 +204,15 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 		jobs[i] = job
 	}
 	e.add(s, p, jobs, scale)
-	for _, c := range p.Cells {
-		if c.Absent {
-			e.Absent++
-		}
-	}
 	return e, nil
 }
 
-// add adds the costs of the cells that are not done.
+// add adds the costs of the cells that are not done, and counts the absent ones.
 func (e *Estimate) add(s *Study, p *Plan, jobs map[int]*bench.Job, scale Scale) {
 	seen := map[experiment.Identity]bool{}
-	serves := ""
-	for _, i := range order(s, p) {
+	serves, present := "", order(s, p)
+	e.Absent = len(p.Cells) - len(present)
+	for _, i := range present {
 		c := &p.Cells[i]
 		if c.State == experiment.Done {
 			continue

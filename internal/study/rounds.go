@@ -69,13 +69,12 @@ const (
 )
 
 func stageOf(c *Cell) stage {
-	if c.Measure == MeasurePeak {
+	switch w := c.workload(); {
+	case c.Measure == MeasurePeak:
 		return searching
-	}
-	if w := c.workload(); w != nil && len(w.Faults) > 0 {
+	case w != nil && len(w.Faults) > 0:
 		return breaking
-	}
-	if c.Measure == MeasureRun && c.Rate == "" {
+	case c.Measure == MeasureRun && c.Rate == "":
 		return offering
 	}
 	return loading
@@ -98,20 +97,16 @@ func (s *Study) inRounds(p *Plan) []int {
 		if c.Absent {
 			continue
 		}
-		together := p.Scale == Smoke
-		key := c.grouped()
-		if !together {
-			key += fmt.Sprint(c.Round)
+		key, round := c.grouped(), 0
+		if p.Scale != Smoke {
+			key, round = key+fmt.Sprint(c.Round), c.Round
 		}
 		for _, k := range []string{key, key + c.Target} {
 			if _, known := clusters[k]; !known {
 				clusters[k] = draw.Int()
 			}
 		}
-		of, round, late, breaks := stageOf(c), c.Round, 1, 0
-		if together {
-			round = 0
-		}
+		of, late, breaks := stageOf(c), 1, 0
 		if first[i] {
 			late = 0
 		}

@@ -102,10 +102,8 @@ const (
 	MeasureClosed  Measure = "closed"  // a run whose producers wait for each acknowledgement
 )
 
-func measures() []string {
-	return []string{string(MeasureRun), string(MeasurePeak), string(MeasureBacklog),
-		string(MeasureMixed), string(MeasureClosed)}
-}
+var measures = []string{string(MeasureRun), string(MeasurePeak), string(MeasureBacklog),
+	string(MeasureMixed), string(MeasureClosed)}
 
 // Table is a published table or chart. It has a cell for every combination of the values of its
 // axes.

@@ -222,7 +222,7 @@ func standingCell(s study.Standing, p study.Stand) document.Cell {
 
 // absences are the reasons why places of a table have no figure or no rank, equal ones once. It
 // leaves out the reasons that an earlier table had.
-func absences(s study.Standing, told map[string]bool) []string {
+func absences(s study.Standing, told map[string]bool) (out []string) {
 	var places phrase.Grouped[string, string]
 	for _, r := range s.Rows {
 		for _, p := range r.Places {
@@ -231,7 +231,6 @@ func absences(s study.Standing, told map[string]bool) []string {
 			}
 		}
 	}
-	var out []string
 	for _, remark := range places.Keys {
 		told[remark] = true
 		out = append(out, places.Where(remark)+": "+remark)

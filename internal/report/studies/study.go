@@ -255,14 +255,13 @@ func studyTable(t study.TableOutcome) document.Table {
 }
 
 // sharedRemarks are the remarks of a table's cells, equal ones once with the number of cells.
-func sharedRemarks(t study.TableOutcome) []string {
+func sharedRemarks(t study.TableOutcome) (out []string) {
 	var cells phrase.Grouped[string, string]
 	for _, r := range t.Rows {
 		if r.Remark != "" {
 			cells.Add(r.Remark, r.At)
 		}
 	}
-	var out []string
 	for _, remark := range cells.Keys {
 		where := cells.Where(remark)
 		if n := len(cells.Of[remark]); n == len(t.Rows) && n > 1 {
