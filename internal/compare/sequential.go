@@ -115,8 +115,8 @@ func (w Within) closed(ratio float64) float64 {
 // leastP bounds the search for the p of two sides.
 const leastP = 1e-12
 
-// sequentialCenter returns the geometric mean of values that were looked at after each new one, with
-// its interval and its uncertainty.
+// sequentialCenter returns the geometric mean of values that were looked at after each new one,
+// with its interval and its uncertainty.
 func sequentialCenter(values []float64) (Center, Within) {
 	mean, w := sure(values, true)
 	c := Center{Median: figure.Exactly(mean), Values: len(values)}

@@ -117,7 +117,8 @@ func order(s *Study, p *Plan) []int {
 			}
 			part, turns[i] = append(part, i), []int{clusters[key], others}
 		}
-		slices.SortStableFunc(part, func(a, b int) int { return slices.Compare(turns[a], turns[b]) })
+		slices.SortStableFunc(part,
+			func(a, b int) int { return slices.Compare(turns[a], turns[b]) })
 		out = append(out, part...)
 	}
 	return out

@@ -75,8 +75,8 @@ func answerTone(a study.Answer) document.Tone {
 	return document.Unsure
 }
 
-// claimVerdicts are the claims with our answers, each labelled with the one that it begins with, and
-// those without cells, with the reason.
+// claimVerdicts are the claims with our answers, each labelled with the one that it begins with,
+// and those without cells, with the reason.
 func claimVerdicts(o study.Outcome) (out []document.Verdict) {
 	for _, j := range o.Claims {
 		out = append(out, document.Verdict{Tone: answerTone(j.Answer), Outcome: string(j.Answer),

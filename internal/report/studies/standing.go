@@ -104,7 +104,8 @@ func unknowns(s study.Standing) (out []string) {
 			}
 			reaches := "too few rounds for an interval of 95%"
 			if k.Reach > 0 {
-				reaches = "the interval of 95% reaches " + known.ReachOf(k.Reach) + " above the mean"
+				reaches = "the interval of 95% reaches " + known.ReachOf(k.Reach) +
+					" above the mean"
 			}
 			out = append(out, fmt.Sprintf("%s: %s after %s; to reach %s, about %s more", p.At,
 				reaches, phrase.Plural(p.Rounds, "round", "rounds"), quantity.ExactShare(k.Until),
