@@ -108,15 +108,15 @@ var measures = []string{string(MeasureRun), string(MeasurePeak), string(MeasureB
 // Table is a published table or chart. It has a cell for every combination of the values of its
 // axes.
 type Table struct {
-	Name      string   `yaml:"name"`
-	Title     string   `yaml:"title"`
-	From      string   `yaml:"from"`
-	Measure   Measure  `yaml:"measure"`
-	Workload  string   `yaml:"workload"`
-	Figures   []string `yaml:"figures"`   // of each cell; see FindFigure
-	Once      bool     `yaml:"once"`      // measured in the first round only
-	Leave     []string `yaml:"leave_out"` // the scales at which the table is left out
-	Axes      []Axis   `yaml:"axes"`
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	From     string   `yaml:"from"`
+	Measure  Measure  `yaml:"measure"`
+	Workload string   `yaml:"workload"`
+	Figures  []string `yaml:"figures"`   // of each cell; see FindFigure
+	Once     bool     `yaml:"once"`      // measured in the first round only
+	Leave    []string `yaml:"leave_out"` // the scales at which the table is left out
+	Axes     []Axis   `yaml:"axes"`
 	// Until has a bound for each figure that is measured until it is known: how far its interval
 	// may reach above it, as a share.
 	Until strict.Pairs `yaml:"until"`
