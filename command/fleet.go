@@ -45,19 +45,14 @@ type fleetFlags struct {
 	hostFlags
 }
 
-// machines returns the number of other machines that share the load; 0: none.
-func (f *fleetFlags) machines() int {
-	o, local, _, err := f.read()
-	if err != nil || local {
-		return 0 // hired refuses it
+// away returns the number of other machines that share the load, and the number of hosts that the
+// servers start on; 0: this machine has all of it. What cannot be read is refused by hired.
+func (f *fleetFlags) away() (machines, hosts int) {
+	c, err := f.read()
+	if err == nil && !c.localWorkers {
+		machines = c.Workers
 	}
-	return o.Workers
-}
-
-// hosts returns the number of hosts that the servers start on; 0: they start here.
-func (f *fleetFlags) hosts() int {
-	o, _, _, _ := f.read() // hired refuses what cannot be read
-	return o.Hosts
+	return machines, c.Hosts
 }
 
 // processesOf reads a number of processes, and whether they are to be started on this machine.
@@ -74,13 +69,15 @@ func processesOf(flag, text string, most int) (n int, local bool, err error) {
 	return n, local, nil
 }
 
-// crew is the fleet of a command; its zero value is none.
+// crew is the fleet of a command; without workers and hosts it is none.
 type crew struct {
+	fleet.Options
+	localWorkers bool // they are processes of this machine
+	localHosts   bool
+	pair         bool
+	dir          string // below which local hosts keep their servers' data
+
 	coordinator *fleet.Coordinator
-	pair        bool
-	workers     int
-	hosts       int
-	dir         string // below which local hosts keep their servers' data
 	local       []*process.Server
 	folder      *leftover.Made // of the join token and the local processes' logs
 }
@@ -90,22 +87,21 @@ type crew struct {
 func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	do func(c *crew) error,
 ) error {
-	o, local, localHosts, err := f.read()
+	c, err := f.read()
 	if err != nil {
 		return inputError{err}
 	}
-	c := &crew{pair: f.Pair, workers: o.Workers, hosts: o.Hosts, dir: "runs"}
 	for _, job := range jobs {
 		c.dir = job.Runs
 		if err := c.take(job); err != nil {
 			return inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
 		}
 	}
-	if c.workers == 0 && c.hosts == 0 {
+	if c.Workers == 0 && c.Hosts == 0 {
 		return do(c)
 	}
 	defer c.end(con)
-	if err := c.gather(ctx, con, o, local, localHosts); err != nil {
+	if err := c.gather(ctx, con); err != nil {
 		return err
 	}
 	for _, job := range jobs {
@@ -118,51 +114,44 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 
 // take gives a job to the crew, or refuses it.
 func (c *crew) take(job *bench.Job) error {
-	job.Pair, job.OnHosts = c.pair, c.hosts
-	if c.coordinator != nil && c.workers > 0 {
+	job.Pair, job.OnHosts = c.pair, c.Hosts
+	if c.coordinator != nil && c.Workers > 0 {
 		job.Crew = c.coordinator
 	}
-	if c.coordinator != nil && c.hosts > 0 {
+	if c.coordinator != nil && c.Hosts > 0 {
 		job.Hosts = c.coordinator.Hosts()
 	}
-	if err := job.CheckHosts(); err != nil {
+	if err := job.CheckHosts(); err != nil || c.Workers == 0 {
 		return err
 	}
-	if c.workers == 0 {
-		return nil
-	}
-	return job.CheckCrew(c.workers)
+	return job.CheckCrew(c.Workers)
 }
 
 // gather opens the fleet and waits for its workers.
-func (c *crew) gather(ctx context.Context, con console, o fleet.Options, local, localHosts bool) (
-	err error,
-) {
+func (c *crew) gather(ctx context.Context, con console) (err error) {
 	var saying sync.Mutex
-	o.Joined = func(name, host string) {
+	c.Joined = func(name, host string) {
 		saying.Lock()
 		defer saying.Unlock()
 		fmt.Fprintf(con.err, "%s has joined from %s\n", name, host)
 	}
-	if c.coordinator, err = fleet.Listen(o); err != nil {
+	if c.coordinator, err = fleet.Listen(c.Options); err != nil {
 		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
 	}
 	if c.folder, err = leftover.Dir("", "plimsoll-fleet-"); err != nil {
 		return fmt.Errorf("make the fleet's folder: %w", err)
 	}
-	if local {
-		err = c.start(o.Workers)
+	if c.localWorkers {
+		err = c.startWorkers()
 	}
-	if localHosts {
-		err = errors.Join(err, c.startHosts(o.Hosts))
+	if err == nil && c.localHosts {
+		err = c.startHosts()
+	}
+	if err == nil {
+		err = c.invite(con)
 	}
 	if err != nil {
 		return err
-	}
-	if waits := c.awaited(local, localHosts); len(waits) > 0 {
-		if err := c.invite(con, waits, o); err != nil {
-			return err
-		}
 	}
 	return c.await(ctx, con)
 }
@@ -190,30 +179,30 @@ func (c *crew) await(ctx context.Context, con console) error {
 	}
 }
 
-// options returns what the flags say of the fleet's coordinator, and whether its hosts are started
-// on this machine.
-func (f *hostFlags) options() (o fleet.Options, local bool, err error) {
-	o = fleet.Options{Address: f.FleetListen, Version: build().Version, Clock: clock.Precise()}
+// read returns the fleet that the flags ask for, also together with an error.
+func (f *hostFlags) read() (c *crew, err error) {
+	c = &crew{dir: "runs", Options: fleet.Options{Address: f.FleetListen,
+		Version: build().Version, Clock: clock.Precise()}}
 	if f.FleetIdentity != "" {
-		if o.Identity, err = readIdentity(f.FleetIdentity); err != nil {
-			return o, false, fmt.Errorf("--fleet-identity: %w", err)
+		if c.Identity, err = readIdentity(f.FleetIdentity); err != nil {
+			return c, fmt.Errorf("--fleet-identity: %w", err)
 		}
 	}
 	if f.Lab == "" {
-		o.Hosts, local, err = processesOf("--hosts", f.Hosts, fleet.MostHosts)
-		return o, local, err
+		c.Hosts, c.localHosts, err = processesOf("--hosts", f.Hosts, fleet.MostHosts)
+		return c, err
 	}
 	if f.Hosts != "" || f.FleetListen != anyPort {
-		return o, false, errors.New("--lab has the hosts, and the address at which they join: " +
+		return c, errors.New("--lab has the hosts, and the address at which they join: " +
 			"leave --hosts and --fleet-listen out")
 	}
 	lab, err := fleet.ReadLab(f.Lab)
 	if err != nil {
-		return o, false, fmt.Errorf("--lab: %w", err)
+		return c, fmt.Errorf("--lab: %w", err)
 	}
-	o.Lab, o.Address = *lab, lab.Listen
-	o.Hosts, o.Workers = len(lab.Hosts), len(lab.Workers)
-	return o, false, nil
+	c.Lab, c.Address = *lab, lab.Listen
+	c.Hosts, c.Workers = len(lab.Hosts), len(lab.Workers)
+	return c, nil
 }
 
 // anyPort is the default address at which workers and hosts join.
@@ -230,14 +219,14 @@ func (f *hostFlags) awaiting() func(context.Context, func(string)) (testbed.Host
 	}
 	return func(ctx context.Context, progress func(string)) (testbed.Hosts, func(), error) {
 		con := console{out: io.Discard, err: sentences(progress)}
-		o, local, err := f.options()
+		c, err := f.read()
 		if err != nil {
 			return nil, nil, err
 		}
-		o.Workers, o.Lab.Workers = 0, nil    // a testbed has no load
-		c := &crew{hosts: o.Hosts, dir: "."} // the owner is in the folder of runs
+		c.Workers, c.Lab.Workers = 0, nil // a testbed has no load
+		c.dir = "."                       // the owner is in the folder of runs
 		end := func() { c.end(con) }
-		if err := c.gather(ctx, con, o, false, local); err != nil {
+		if err := c.gather(ctx, con); err != nil {
 			end()
 			return nil, nil, err
 		}
@@ -255,29 +244,23 @@ func (s sentences) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read reads the flags. local and localHosts report whether the workers and the hosts are started
-// on this machine.
-func (f *fleetFlags) read() (o fleet.Options, local, localHosts bool, err error) {
-	if o, localHosts, err = f.options(); err != nil {
-		return o, false, false, err
+// read returns the fleet that the flags ask for, also together with an error.
+func (f *fleetFlags) read() (*crew, error) {
+	c, err := f.hostFlags.read()
+	c.pair = f.Pair
+	switch {
+	case err != nil:
+	case f.Workers != "" && f.WorkersFrom != "":
+		err = errors.New("--workers and --workers-from exclude one another: give one")
+	case f.Lab != "" && (f.Workers != "" || f.WorkersFrom != ""):
+		err = errors.New("--lab has the workers: leave --workers and --workers-from out")
+	case f.WorkersFrom != "":
+		c.Lab.Workers, err = namesFrom(f.WorkersFrom)
+		c.Workers = len(c.Lab.Workers)
+	case f.Lab == "":
+		c.Workers, c.localWorkers, err = processesOf("--workers", f.Workers, fleet.MostWorkers)
 	}
-	if f.Workers != "" && f.WorkersFrom != "" {
-		return o, false, false,
-			errors.New("--workers and --workers-from exclude one another: give one")
-	}
-	if f.Lab != "" {
-		if f.Workers != "" || f.WorkersFrom != "" {
-			err = errors.New("--lab has the workers: leave --workers and --workers-from out")
-		}
-		return o, false, false, err
-	}
-	if f.WorkersFrom != "" {
-		o.Lab.Workers, err = namesFrom(f.WorkersFrom)
-		o.Workers = len(o.Lab.Workers)
-		return o, false, localHosts, err
-	}
-	o.Workers, local, err = processesOf("--workers", f.Workers, fleet.MostWorkers)
-	return o, local, localHosts, err
+	return c, err
 }
 
 // namesFrom reads the names of the workers that a file lists.
@@ -297,23 +280,21 @@ func namesFrom(path string) (all []fleet.Machine, err error) {
 	return all, nil
 }
 
-// awaited returns the commands by which processes of other machines join.
-func (c *crew) awaited(local, localHosts bool) (all []string) {
-	if c.hosts > 0 && !localHosts {
-		all = append(all, "host")
+// invite says how processes of other machines join, if there are any: with the token of the
+// coordinator's identity, or with one that it writes to a file.
+func (c *crew) invite(con console) error {
+	var commands []string
+	if c.Hosts > 0 && !c.localHosts {
+		commands = append(commands, "host")
 	}
-	if c.workers > 0 && !local {
-		all = append(all, "worker")
+	if c.Workers > 0 && !c.localWorkers {
+		commands = append(commands, "worker")
 	}
-	return all
-}
-
-// invite says how processes of other machines join: with the token of the coordinator's identity,
-// or with one that it writes to a file.
-func (c *crew) invite(con console, commands []string, o fleet.Options) error {
-	who, address := strings.Join(commands, "s and ")+"s", c.coordinator.Address()
+	if len(commands) == 0 {
+		return nil
+	}
 	token := "the identity's join token"
-	if o.Identity == nil {
+	if c.Identity == nil {
 		token = filepath.Join(c.folder.Path, "join-token")
 		err := os.WriteFile(token, []byte(c.coordinator.Token().Text()+"\n"), 0o600)
 		if err != nil {
@@ -322,17 +303,19 @@ func (c *crew) invite(con console, commands []string, o fleet.Options) error {
 	}
 	var joins []string
 	for _, command := range commands {
-		joins = append(joins, o.Lab.JoinCommands(command, address, "join-token")...)
+		joins = append(joins,
+			c.Lab.JoinCommands(command, c.coordinator.Address(), "join-token")...)
 	}
-	_, err := fmt.Fprintf(con.err, "waiting for %s: copy %s to each machine, and run there\n  %s\n",
-		who, token, strings.Join(joins, "\n  "))
+	_, err := fmt.Fprintf(con.err,
+		"waiting for %ss: copy %s to each machine, and run there\n  %s\n",
+		strings.Join(commands, "s and "), token, strings.Join(joins, "\n  "))
 	return err
 }
 
-// start starts workers on this machine.
-func (c *crew) start(n int) error {
-	for i := range n {
-		if err := c.startOne("worker", fmt.Sprintf("local-%d", i+1)); err != nil {
+// startWorkers starts workers on this machine.
+func (c *crew) startWorkers() error {
+	for i := range c.Workers {
+		if err := c.start("worker", fmt.Sprintf("local-%d", i+1)); err != nil {
 			return err
 		}
 	}
@@ -343,8 +326,8 @@ func (c *crew) start(n int) error {
 const localHostPort = 20_000
 
 // startHosts starts hosts on this machine, each with a loopback address of its own.
-func (c *crew) startHosts(n int) error {
-	addresses, err := process.Addresses(n, localHostPort)
+func (c *crew) startHosts() error {
+	addresses, err := process.Addresses(c.Hosts, localHostPort)
 	if err != nil {
 		return err
 	}
@@ -358,7 +341,7 @@ func (c *crew) startHosts(n int) error {
 			return errors.New("--hosts local: needs a loopback address for each host, and this " +
 				"machine has only one: use Linux, or hosts on other machines")
 		}
-		err = c.startOne("host", fmt.Sprintf("host-%d", i+1), "--address", host, "--dir", dir)
+		err = c.start("host", fmt.Sprintf("host-%d", i+1), "--address", host, "--dir", dir)
 		if err != nil {
 			return err
 		}
@@ -366,8 +349,8 @@ func (c *crew) startHosts(n int) error {
 	return nil
 }
 
-// startOne starts a process on this machine that joins the fleet.
-func (c *crew) startOne(command, name string, more ...string) error {
+// start starts a process on this machine that joins the fleet.
+func (c *crew) start(command, name string, more ...string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)

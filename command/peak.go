@@ -135,7 +135,8 @@ func (c *peakCommand) options(con console) ([]peak.Options, error) {
 		}
 		c.Rate = c.Start
 	}
-	c.elsewhere, c.onHosts, c.search = c.machines(), c.hosts(), true
+	c.elsewhere, c.onHosts = c.away()
+	c.search = true
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func (c *runCommand) Run(con console) error {
 	if err := c.price(nil); err != nil {
 		return err // before anything is measured
 	}
-	c.elsewhere, c.onHosts = c.machines(), c.hosts()
+	c.elsewhere, c.onHosts = c.away()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return err

@@ -168,7 +168,7 @@ type runStudy struct {
 
 // Run measures every cell and shows the figures beside the published ones.
 func (c *runStudy) Run(con console) error {
-	c.onHosts = c.hosts()
+	_, c.onHosts = c.away()
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		s, folder, err := c.folder(con)
 		if err != nil {

@@ -102,6 +102,7 @@ func writeOwnReport(run *result.Saved) error {
 // plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
 // estimate. The folder is nil with --explain.
 func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
+	_, c.onHosts = c.away()
 	wanted, err := c.wanted(con)
 	if err != nil {
 		return nil, nil, inputError{err}
@@ -270,7 +271,7 @@ func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) 
 		if err != nil {
 			return nil, err
 		}
-		job, err := newJob(w, t, runs, c.hosts())
+		job, err := newJob(w, t, runs, c.onHosts)
 		if err == nil {
 			err = job.FindSoftware()
 		}

@@ -191,13 +191,13 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	if err := system.Refuse(s, c); err != nil {
 		return testbed.Order{}, err
 	}
-	o, _, err := r.options()
+	crew, err := r.read()
 	switch {
 	case err != nil:
 		return testbed.Order{}, err
-	case o.Hosts == 0 && r.Lab != "":
+	case crew.Hosts == 0 && r.Lab != "":
 		err = errors.New("--lab: the file names no host to start servers on")
-	case o.Hosts == 0:
+	case crew.Hosts == 0:
 		err = system.FindSoftware(s, settings)
 	case !d.Spreads:
 		err = bench.OnOneMachine(d.Name)
@@ -209,7 +209,7 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
 		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
-			Breakable: r.Breakable || o.Hosts > 0},
+			Breakable: r.Breakable || crew.Hosts > 0},
 	}, nil
 }
 

@@ -22,11 +22,11 @@ func (r testbedRequest) warmJob(t *target.Target, runs string) (*bench.Job, erro
 	}
 	w := workload.Default()
 	w.Durability = workload.Level(r.Durability)
-	o, _, err := r.options()
+	crew, err := r.read()
 	if err != nil {
 		return nil, err
 	}
-	job, err := newJob(w, t, runs, o.Hosts)
+	job, err := newJob(w, t, runs, crew.Hosts)
 	if err != nil {
 		return nil, err
 	}

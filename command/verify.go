@@ -109,7 +109,7 @@ func (c *verifyCommand) options(con console) ([]verify.Options, error) {
 		given = matrixFaults
 	}
 	c.Fault = nil
-	c.elsewhere, c.onHosts = c.machines(), c.hosts()
+	c.elsewhere, c.onHosts = c.away()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
 		return nil, err
