@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
@@ -50,39 +53,161 @@ const (
 	mostTrial      = time.Hour
 )
 
-// Run searches for the peak of each target in turn and shows the brackets.
+// Run searches for the peaks of the targets and shows the brackets.
 func (c *peakCommand) Run(con console) error {
 	gates, err := c.gates()
 	if err != nil {
 		return inputError{err}
 	}
-	all, err := c.options(con)
-	if err != nil {
+	r := &searchRounds{now: time.Now}
+	if r.all, err = c.options(con); err != nil {
 		return inputError{err}
 	}
 	goal, most, until, err := c.goal(compare.Primary)
 	if err != nil {
 		return inputError{err}
 	}
-	if until {
-		return c.untilKnown(con, all, gates, goal.Share, most)
+	r.share, r.atMost = goal.Share, most
+	switch {
+	case !until:
+		err = c.Resume.folders(len(r.all),
+			func(i int) (string, error) { return peak.Find(r.all[i]) },
+			func(i int, dir string) { r.all[i].Resume = dir })
+	case c.Resume.dir != "":
+		err = errors.New("--resume continues all rounds of --until: leave its folder out")
+	case c.Resume.given:
+		r.earlier = earlierSearch
 	}
-	err = c.Resume.folders(len(all), func(i int) (string, error) { return peak.Find(all[i]) },
-		func(i int, dir string) { all[i].Resume = dir })
 	if err != nil {
 		return inputError{err}
 	}
+	var jobs []*bench.Job
+	for _, o := range r.all {
+		jobs = append(jobs, o.Job)
+	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
-		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
-			func(o peak.Options) *bench.Job { return o.Job },
-			func(o peak.Options) (*peak.Saved, error) {
-				o.Watch = watch
-				return peak.Run(ctx, o)
-			})
+		r.search = func(o peak.Options) (*peak.Saved, error) {
+			o.Watch = watch
+			return peak.Run(ctx, o)
+		}
+		var found []*peak.Saved
+		var known *compare.Known
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			found, known, failed = r.run(ctx)
+			return failed
+		})
 		watch.Close()
-		return c.finish(ctx, con, found, nil, gates, failed)
+		return c.finish(ctx, con, found, known, gates, failed)
 	})
+}
+
+// searchRounds searches for the peak of each target: once or, with a share, round after round until
+// the peaks are known to it.
+type searchRounds struct {
+	share  float64
+	atMost time.Duration
+	all    []peak.Options // one of each target
+	search func(o peak.Options) (*peak.Saved, error)
+	// earlier, if not nil, returns the search of an earlier process; nil: there is none.
+	earlier func(o peak.Options) (*peak.Saved, error)
+	now     func() time.Time
+}
+
+// betweenRounds is the distance of the seeds of two rounds, which is more than a search uses.
+const betweenRounds = 1000
+
+// inRound returns the search of a target in a round from 1, with a seed of its own.
+func (r *searchRounds) inRound(target, round int) peak.Options {
+	o := r.all[target]
+	job, w := *o.Job, *o.Job.Workload
+	w.Seed += uint64(round-1) * betweenRounds
+	job.Workload, o.Job = &w, &job
+	return o
+}
+
+// run makes one round of searches, in the given order, or rounds with all targets in random order.
+// These end when the peaks are known, ctx is cancelled, a search fails, or the time left does not
+// hold a round as long as the longest. It returns all searches and, of several rounds, what is
+// known after the whole ones.
+func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *compare.Known,
+	err error) {
+	peaks := make([]compare.Rounds, len(r.all))
+	for i := range peaks {
+		peaks[i] = compare.Rounds{Target: r.all[i].Job.Target.Name, Values: map[int]float64{},
+			Figure: figure.Figure{Name: figure.Peak, Unit: figure.PerSecond}}
+	}
+	random := rand.New(rand.NewPCG(r.all[0].Job.Workload.Seed, 0))
+	var used, longest time.Duration
+	for round := 1; ; round++ {
+		took, order := time.Duration(0), random.Perm(len(r.all))
+		if r.share == 0 {
+			slices.Sort(order)
+		}
+		for _, target := range order {
+			s, spent, err := r.one(r.inRound(target, round))
+			if took += spent; s != nil {
+				found = append(found, s)
+			}
+			if err != nil || ctx.Err() != nil || s == nil {
+				return found, known, err
+			}
+			if rate, why := peakOf(s); why == "" {
+				peaks[target].Values[round] = rate
+			} else {
+				peaks[target].Why = why
+			}
+		}
+		if r.share == 0 {
+			return found, nil, nil
+		}
+		used, longest = used+took, max(longest, took)
+		known = compare.Judge(r.share, round, int64(used)/int64(round), peaks)
+		if known.Ends() || used+longest > r.atMost || round >= experiment.MostRounds {
+			return found, known, nil
+		}
+	}
+}
+
+// one makes a search, or takes that of an earlier process if it is complete. It returns the time
+// that the search took.
+func (r *searchRounds) one(o peak.Options) (*peak.Saved, time.Duration, error) {
+	if r.earlier != nil {
+		before, err := r.earlier(o)
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case before != nil && before.State == result.Complete:
+			return before, before.EndedAt.Sub(before.StartedAt), nil
+		case before != nil:
+			o.Resume = before.Dir
+		}
+	}
+	began := r.now()
+	s, err := r.search(o)
+	return s, r.now().Sub(began), err
+}
+
+// earlierSearch returns the newest saved search of the same options; nil: there is none.
+func earlierSearch(o peak.Options) (*peak.Saved, error) {
+	dir, err := peak.Find(o)
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	return peak.Read(dir)
+}
+
+// peakOf returns the highest stable rate of a search, or why the search does not show it.
+func peakOf(s *peak.Saved) (rate float64, why string) {
+	switch b := s.Bracket; {
+	case b.StableRate <= 0:
+		return 0, "no rate was stable"
+	case s.Side != nil && s.Side.Name == verdict.SideGenerator:
+		return 0, "plimsoll itself was the limit"
+	case b.UnstableRate <= 0:
+		return 0, "the search met no limit"
+	}
+	return s.Bracket.StableRate, ""
 }
 
 // finish shows the searches and judges the gates over the run of each at its peak. It returns how

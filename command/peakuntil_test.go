@@ -39,7 +39,7 @@ func newSearched(atMost time.Duration, scatter float64, peaks ...float64) *searc
 			Target: &target.Target{Name: name}}})
 	}
 	s.share, s.atMost, s.now = 0.1, atMost, func() time.Time { return s.clock }
-	s.complete = func(o peak.Options) (*peak.Saved, error) { return s.done[s.name(o)], nil }
+	s.earlier = func(o peak.Options) (*peak.Saved, error) { return s.done[s.name(o)], nil }
 	s.search = func(o peak.Options) (*peak.Saved, error) {
 		seed := o.Job.Workload.Seed
 		s.seeds = append(s.seeds, seed)

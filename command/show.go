@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/live"
@@ -114,31 +113,6 @@ func (con console) print(r form.Report, of extent, asJSON bool, page string) err
 		con.say("report: " + relative(page) + "    -v prints everything")
 	}
 	return nil
-}
-
-// inTurn measures one request after another with the command's fleet, until one fails or ctx ends.
-// It returns all that was measured, also together with an error.
-func inTurn[Request, Saved any](
-	ctx context.Context, con console, flags *fleetFlags, requests []Request,
-	jobOf func(Request) *bench.Job, measure func(Request) (*Saved, error),
-) (found []*Saved, err error) {
-	var jobs []*bench.Job
-	for _, r := range requests {
-		jobs = append(jobs, jobOf(r))
-	}
-	err = flags.hired(ctx, con, jobs, func(*crew) error {
-		for _, r := range requests {
-			saved, err := measure(r)
-			if saved != nil {
-				found = append(found, saved)
-			}
-			if err != nil || ctx.Err() != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return found, err
 }
 
 // exitOf returns how a command that measured ends: interrupted, with the error, or failed when

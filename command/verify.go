@@ -61,8 +61,10 @@ func (c *verifyCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
+	var jobs []*bench.Job
 	var usual, most time.Duration
 	for _, o := range all {
+		jobs = append(jobs, o.Job)
 		u, m := o.Takes()
 		usual, most = usual+u, most+m
 	}
@@ -71,12 +73,20 @@ func (c *verifyCommand) Run(con console) error {
 		len(all)*c.Rounds, quantity.Duration(int64(usual)), quantity.Duration(int64(most)))
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
-		found, failed := inTurn(ctx, con, &c.fleetFlags, all,
-			func(o verify.Options) *bench.Job { return o.Job },
-			func(o verify.Options) (*verify.Saved, error) {
+		var found []*verify.Saved
+		failed := c.hired(ctx, con, jobs, func(*crew) error {
+			for _, o := range all {
 				o.Watch = watch
-				return verify.Run(ctx, o)
-			})
+				saved, err := verify.Run(ctx, o)
+				if saved != nil {
+					found = append(found, saved)
+				}
+				if err != nil || ctx.Err() != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		watch.Close()
 		if len(found) > 0 {
 			failed = cmp.Or(failed, c.show(con, found))
