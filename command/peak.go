@@ -63,13 +63,13 @@ func (c *peakCommand) Run(con console) error {
 	if r.all, err = c.options(con); err != nil {
 		return inputError{err}
 	}
-	goal, most, until, err := c.goal(compare.Primary)
+	goal, atMost, err := c.goal(compare.Primary)
 	if err != nil {
 		return inputError{err}
 	}
-	r.share, r.atMost = goal.Share, most
+	r.share, r.atMost = goal.Share, atMost
 	switch {
-	case !until:
+	case goal.Share == 0:
 		err = c.Resume.folders(len(r.all),
 			func(i int) (string, error) { return peak.Find(r.all[i]) },
 			func(i int, dir string) { r.all[i].Resume = dir })

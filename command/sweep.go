@@ -220,8 +220,8 @@ func (c *sweepCommand) wanted(con console) (*sweep.Plan, error) {
 			Asked: result.Asked{Command: os.Args}},
 		Axes: base.Axes(varied), Cells: cells,
 	}
-	goal, most, until, err := c.goal(c.Primary)
-	if c.most = most; until {
+	goal, most, err := c.goal(c.Primary)
+	if c.most = most; goal.Share > 0 {
 		plan.Until, plan.Primary = goal.Share, c.Primary
 	}
 	return plan, err

@@ -26,28 +26,27 @@ const (
 	defaultAtMost = "30m"
 )
 
-// goal reads the flags; false: the number of rounds is fixed.
-func (f *untilFlags) goal(primary string) (goal compare.Goal, atMost time.Duration, given bool,
-	err error) {
+// goal reads the flags. Its share is 0 if the number of rounds is fixed.
+func (f *untilFlags) goal(primary string) (goal compare.Goal, atMost time.Duration, err error) {
 	if goal.Primary, err = compare.FindPrimary(primary); err != nil {
-		return goal, 0, false, fmt.Errorf("--primary: %w", err)
+		return goal, 0, fmt.Errorf("--primary: %w", err)
 	}
 	if f.Until == "" {
 		if f.AtMost != "" {
 			err = errors.New("--at-most bounds the time of --until, which is missing: give " +
 				"--until '10%', or leave --at-most out")
 		}
-		return goal, 0, false, err
+		return goal, 0, err
 	}
 	if goal.Share, err = quantity.ParseShare(f.Until); err != nil {
-		return goal, 0, false, fmt.Errorf("--until: %w", err)
+		return goal, 0, fmt.Errorf("--until: %w", err)
 	}
 	if goal.Share < leastUntil {
-		return goal, 0, false, fmt.Errorf("--until: must be %s to 100%%, not %s",
+		return goal, 0, fmt.Errorf("--until: must be %s to 100%%, not %s",
 			quantity.ExactShare(leastUntil), f.Until)
 	}
 	atMost, err = f.longest()
-	return goal, atMost, err == nil, err
+	return goal, atMost, err
 }
 
 // longest returns the longest time of all rounds.
@@ -65,8 +64,8 @@ func (f *untilFlags) longest() (time.Duration, error) {
 
 // until returns the rule that ends a set of trials; nil: their number is fixed.
 func (f *untilFlags) until(primary string) (*experiment.Until, error) {
-	goal, atMost, given, err := f.goal(primary)
-	if err != nil || !given {
+	goal, atMost, err := f.goal(primary)
+	if err != nil || goal.Share == 0 {
 		return nil, err
 	}
 	return &experiment.Until{Share: goal.Share, Primary: primary, AtMost: atMost,
