@@ -40,16 +40,19 @@ type sweepCommand struct {
 // Run measures every cell and shows all cells together.
 func (c *sweepCommand) Run(con console) error {
 	c.UI.given = c.UI.given && !c.Explain
+	_, c.onHosts = c.away()
 	gates, err := c.gates()
 	if err != nil {
 		return inputError{err}
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
-		folder, jobs, err := c.plan(con)
-		if folder == nil || err != nil {
+		folder, jobs, err := c.folder(con)
+		if folder != nil {
+			defer func() { _ = folder.Close() }()
+		}
+		if err != nil || c.Explain {
 			return err
 		}
-		defer func() { _ = folder.Close() }()
 		page.Show(folder.Dir())
 		return c.hired(ctx, con, jobs, func(*crew) error {
 			return c.measure(ctx, con, folder, jobs, gates)
@@ -99,47 +102,41 @@ func writeOwnReport(run *result.Saved) error {
 	return err
 }
 
-// plan makes or opens the sweep's folder, makes a checked job for each cell, and prints the
-// estimate. The folder is nil with --explain.
-func (c *sweepCommand) plan(con console) (*sweep.Folder, []*bench.Job, error) {
-	_, c.onHosts = c.away()
-	wanted, err := c.wanted(con)
+// folder makes or opens the sweep's folder, makes a checked job for each cell, and prints the
+// estimate. With --explain it makes none. It may return a folder also with an error.
+func (c *sweepCommand) folder(con console) (folder *sweep.Folder, jobs []*bench.Job, err error) {
+	runs := c.Runs
+	plan, err := c.wanted(con)
+	if err == nil && c.Resume.given {
+		if folder, err = c.resumed(plan); err == nil {
+			plan, runs = folder.Saved, folder.Dir()
+		}
+	}
+	if err == nil {
+		jobs, err = c.jobsOf(plan, runs)
+	}
 	if err != nil {
-		return nil, nil, inputError{err}
+		return folder, nil, inputError{err}
 	}
-	if !c.Resume.given {
-		jobs, err := c.jobsOf(wanted, c.Runs)
-		if err != nil {
-			return nil, nil, inputError{err}
+	if folder != nil {
+		if err := sweep.Reconcile(folder); err != nil {
+			return folder, nil, err
 		}
-		if c.Explain {
-			return nil, nil, showFacts(con.out, sweepCost(wanted, jobs, true))
-		}
-		if err := showFacts(con.err, sweepCost(wanted, jobs, false)); err != nil {
-			return nil, nil, err
-		}
-		folder, err := sweep.Create(c.Runs, wanted)
-		if err != nil {
-			return nil, nil, err
-		}
-		return folder, into(jobs, folder.Dir()), nil
-	}
-	folder, err := c.resumed(wanted)
-	if err != nil {
-		return nil, nil, inputError{err}
-	}
-	jobs, err := c.jobsOf(folder.Saved, folder.Dir())
-	if err != nil {
-		return nil, nil, inputError{errors.Join(err, folder.Close())}
-	}
-	if err := sweep.Reconcile(folder); err != nil {
-		return nil, nil, errors.Join(err, folder.Close())
 	}
 	if c.Explain {
-		return nil, nil, errors.Join(showFacts(con.out, sweepCost(folder.Saved, jobs, true)),
-			folder.Close())
+		return folder, nil, showFacts(con.out, sweepCost(plan, jobs, true))
 	}
-	return folder, jobs, showFacts(con.err, sweepCost(folder.Saved, jobs, false))
+	err = showFacts(con.err, sweepCost(plan, jobs, false))
+	if err != nil || folder != nil {
+		return folder, jobs, err
+	}
+	if folder, err = sweep.Create(c.Runs, plan); err != nil {
+		return nil, nil, err
+	}
+	for _, job := range jobs {
+		job.Runs = folder.Dir()
+	}
+	return folder, jobs, nil
 }
 
 // resumed opens the folder of the sweep to continue.
@@ -151,20 +148,16 @@ func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 				"--resume does not say which sweep to continue: name its folder, or repeat the " +
 					"whole command")
 		}
-		found, err := sweep.Find(c.Runs, wanted)
-		if err != nil {
+		var err error
+		if dir, err = sweep.Find(c.Runs, wanted); err != nil {
 			return nil, err
 		}
-		dir = found
 	}
 	folder, err := sweep.Open(dir)
-	if err != nil || len(wanted.Cells) == 0 {
-		return folder, err
+	if err == nil && len(wanted.Cells) > 0 {
+		err = sweep.MustBe(folder, wanted)
 	}
-	if err := sweep.MustBe(folder, wanted); err != nil {
-		return nil, errors.Join(err, folder.Close())
-	}
-	return folder, nil
+	return folder, err
 }
 
 // wanted returns the plan for the flags. The plan has no cells if the flags only name a folder to
@@ -292,14 +285,6 @@ func (c *sweepCommand) jobsOf(p *sweep.Plan, runs string) ([]*bench.Job, error) 
 		jobs = append(jobs, job)
 	}
 	return jobs, errors.Join(errs...)
-}
-
-// into sets the parent of the jobs' run directories.
-func into(jobs []*bench.Job, dir string) []*bench.Job {
-	for _, job := range jobs {
-		job.Runs = dir
-	}
-	return jobs
 }
 
 // sweepCost returns the time and the disk space that a plan needs, and its cells, if they are
