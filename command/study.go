@@ -55,33 +55,29 @@ type studyInputs struct {
 	onHosts int // machines that servers start on; 0: this one
 }
 
-// wanted returns the study, the plan for the flags, and an estimate of its cost.
-func (in *studyInputs) wanted() (*study.Study, *study.Plan, study.Estimate, error) {
-	s, err := study.Find(in.Name)
-	if err != nil {
-		return nil, nil, study.Estimate{}, inputError{err}
+// wanted returns the study, the plan for the flags, and an estimate of its cost. The error is in the
+// input.
+func (in *studyInputs) wanted() (s *study.Study, p *study.Plan, e study.Estimate, err error) {
+	if s, err = study.Find(in.Name); err != nil {
+		return s, p, e, err
 	}
 	scale, err := s.Scale(in.Scale)
 	if err != nil {
-		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--scale: %w", err)}
+		return s, p, e, fmt.Errorf("--scale: %w", err)
 	}
 	own, err := in.own()
 	if err == nil {
 		err = s.Replace(own)
 	}
 	if err != nil {
-		return nil, nil, study.Estimate{}, inputError{fmt.Errorf("--target: %w", err)}
+		return s, p, e, fmt.Errorf("--target: %w", err)
 	}
-	p, err := study.NewPlan(s, scale, in.Only)
-	if err != nil {
-		return nil, p, study.Estimate{}, inputError{err}
+	if p, err = study.NewPlan(s, scale, in.Only); err != nil {
+		return s, p, e, err
 	}
 	p.Asked.Command, p.Plimsoll = os.Args, build()
-	e, err := study.Prepare(s, p, jobMaker(nil, in.onHosts), in.Runs)
-	if err != nil {
-		return nil, p, e, inputError{err}
-	}
-	return s, p, e, nil
+	e, err = study.Prepare(s, p, jobMaker(nil, in.onHosts), in.Runs)
+	return s, p, e, err
 }
 
 // own returns the clusters that take the place of targets.
@@ -146,7 +142,7 @@ func (c *showStudy) Run(con console) error {
 	c.onHosts = c.Hosts
 	s, p, e, err := c.wanted()
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	r, err := studies.New(s, p, make([]study.Measured, len(p.Cells)))
 	if err != nil {
@@ -171,10 +167,12 @@ func (c *runStudy) Run(con console) error {
 	_, c.onHosts = c.away()
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		s, folder, err := c.folder(con)
+		if folder != nil {
+			defer func() { _ = folder.Close() }()
+		}
 		if err != nil {
 			return err
 		}
-		defer func() { _ = folder.Close() }()
 		page.Show(folder.Dir())
 		return c.hired(ctx, con, nil, func(crew *crew) error {
 			return c.measure(ctx, con, s, folder, crew)
@@ -195,43 +193,44 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 		folder.Saved.Left() == 0 && !slices.ContainsFunc(measured, unsoundCell))
 }
 
-// folder makes the study's folder, or opens the folder to continue, and prints the estimate.
-func (c *runStudy) folder(con console) (*study.Study, *study.Folder, error) {
+// folder makes the study's folder, or opens the folder to continue, and prints the estimate. It may
+// return a folder also with an error.
+func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, err error) {
 	s, p, e, err := c.wanted()
-	if err != nil {
-		return nil, nil, err
+	if err == nil && e.Absent == len(p.Cells) {
+		err = fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)
 	}
-	if e.Absent == len(p.Cells) {
-		return nil, nil, inputError{
-			fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)}
-	}
-	if !c.Resume.given {
-		if err := showFacts(con.err, studyCost(p, e)); err != nil {
-			return nil, nil, err
-		}
-		folder, err := study.Create(c.Runs, p)
-		return s, folder, err
-	}
-	dir := c.Resume.dir
-	if dir == "" {
-		if dir, err = study.FindFolder(c.Runs, p); err != nil {
-			return nil, nil, inputError{err}
-		}
-	}
-	folder, err := study.Open(dir)
-	if err != nil {
-		return nil, nil, inputError{err}
-	}
-	if err := study.GoOn(folder, p); err != nil {
-		return nil, nil, inputError{errors.Join(err, folder.Close())}
-	}
-	if e, err = study.Prepare(s, folder.Saved, jobMaker(nil, c.onHosts), dir); err == nil {
-		err = showFacts(con.err, studyCost(folder.Saved, e))
+	if err == nil && c.Resume.given {
+		folder, err = c.resumed(p)
 	}
 	if err != nil {
-		err = errors.Join(err, folder.Close())
+		return s, folder, inputError{err}
+	}
+	if folder != nil {
+		p = folder.Saved
+		e, err = study.Prepare(s, p, jobMaker(nil, c.onHosts), folder.Dir())
+	}
+	if err == nil {
+		err = showFacts(con.err, studyCost(p, e))
+	}
+	if err == nil && folder == nil {
+		folder, err = study.Create(c.Runs, p)
 	}
 	return s, folder, err
+}
+
+// resumed opens the folder of the study to continue.
+func (c *runStudy) resumed(wanted *study.Plan) (folder *study.Folder, err error) {
+	dir := c.Resume.dir
+	if dir == "" {
+		if dir, err = study.FindFolder(c.Runs, wanted); err != nil {
+			return nil, err
+		}
+	}
+	if folder, err = study.Open(dir); err == nil {
+		err = study.GoOn(folder, wanted)
+	}
+	return folder, err
 }
 
 // studyCost are the cells, the time and the disk space that a plan needs.
