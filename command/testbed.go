@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
+	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -116,7 +118,7 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 	progress func(string)) (testbed.State, error) {
 	// The owner computes the same order. Here errors in the input are reported before the owner
 	// starts.
-	o, err := r.orderOf(t)
+	o, err := r.order(t)
 	if err == nil && r.Breakable {
 		err = breakable(ctx, o, baseOf(t, runs), r.hasHosts())
 	}
@@ -139,39 +141,23 @@ func bringUp(ctx context.Context, r testbedRequest, t *target.Target, runs strin
 		return testbed.State{}, err
 	}
 	state, err := testbed.Detach(ctx, testbed.Detached{
-		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed",
-			"own"}, Request: raw, Progress: progress, Longer: longer,
+		Base: baseOf(t, runs), Name: t.Name, Command: []string{self, "testbed", "own"},
+		Request: raw, Progress: progress, Longer: longer,
 	})
 	var is *testbed.IsUpError
-	if errors.As(err, &is) && is.State.Phase == testbed.PhaseUp {
-		return state, fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State),
+	switch {
+	case errors.As(err, &is) && is.State.Phase == testbed.PhaseUp:
+		err = fmt.Errorf("%w: use it with %s, or end it with %s", err, useOf(is.State),
 			endOf(is.State))
+	case err != nil:
+		err = fmt.Errorf("start %s: %w", t.Name, err)
 	}
-	if err != nil {
-		return state, fmt.Errorf("start %s: %w", t.Name, err)
-	}
-	return state, nil
+	return state, err
 }
 
-// order returns the request's order to start a cluster, with this program's systems.
-func (r testbedRequest) order() (testbed.Order, error) {
-	t, err := target.Parse("testbed", []byte(r.Target))
-	if err != nil {
-		return testbed.Order{}, err
-	}
-	o, err := r.orderOf(t)
-	if err == nil && r.Breakable {
-		o.Prepare = testbed.Preparation{Disks: true, Groups: true}
-	}
-	if err == nil {
-		o.Warm = r.warming(t)
-		o.Hosts = r.awaiting()
-	}
-	return o, err
-}
-
-// orderOf returns the order for a parsed target, whose settings have their places in its file.
-func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
+// order returns the order to start a target, with this program's systems. The settings of a target
+// that was parsed from a file have their places in it.
+func (r testbedRequest) order(t *target.Target) (testbed.Order, error) {
 	s, err := systems.Registry().Get(t.System)
 	if err != nil {
 		return testbed.Order{}, err
@@ -208,10 +194,60 @@ func (r testbedRequest) orderOf(t *target.Target) (testbed.Order, error) {
 	return testbed.Order{
 		System: d.Name, Provisioner: provisioner, NeedBytes: r.NeedBytes,
 		Settings: forClients(d.Settings, t.Settings), Injector: injectorOf,
+		Prepare: testbed.Preparation{Disks: r.Breakable, Groups: r.Breakable},
+		Warm:    r.warming(t), Hosts: r.awaiting(),
 		Provision: system.Provision{Nodes: t.Testbed.Nodes, Durability: level, Settings: settings,
 			Breakable: r.Breakable || crew.Hosts > 0},
 	}, nil
 }
+
+// warmJob returns the checked job whose load warms the request's cluster up: that of the default
+// workload.
+func (r testbedRequest) warmJob(t *target.Target, runs string) (*bench.Job, error) {
+	up, err := bench.ParseWarmUp(r.Warm)
+	if err != nil {
+		return nil, fmt.Errorf("--warm: %w", err)
+	}
+	w := workload.Default()
+	w.Durability = workload.Level(r.Durability)
+	crew, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	job, err := newJob(w, t, runs, crew.Hosts)
+	if err != nil {
+		return nil, err
+	}
+	job.WarmUp = up
+	return job, job.Check()
+}
+
+// warming returns the warm-up of an order, in the process that owns the cluster; nil: none.
+func (r testbedRequest) warming(t *target.Target) func(context.Context, *testbed.Testbed,
+	func(string)) (*result.Warming, error) {
+	if r.Warm == "" {
+		return nil
+	}
+	return func(ctx context.Context, bed *testbed.Testbed, progress func(string)) (
+		*result.Warming, error) {
+		// What the load leaves on disk is in the testbed's folder, and goes with it.
+		job, err := r.warmJob(t, filepath.Dir(bed.DataDir()))
+		if err != nil {
+			return nil, err
+		}
+		job.Cluster = bench.Held(bed)
+		err = bench.Warm(ctx, job, told(progress))
+		// Servers in this process are measured without the memory of this load.
+		debug.FreeOSMemory()
+		return job.Cluster.Warmed(), err
+	}
+}
+
+// told is a bench.Watch that passes sentences on.
+type told func(sentence string)
+
+func (t told) Phase(_ result.PhaseName, sentence string) { t(sentence) }
+func (told) Interval(result.Interval)                    {}
 
 // forClients returns the given settings that apply to the clients of a running cluster.
 func forClients(declared []system.Setting, given []target.Setting) []target.Setting {
@@ -317,9 +353,14 @@ type testbedDownCommand struct {
 
 // Run stops testbeds.
 func (c *testbedDownCommand) Run(con console) error {
-	all, err := listTestbeds(con, c.Runs)
-	if err == nil && c.Name != "" {
-		all, err = namedTestbed(all, c.Runs, c.Name)
+	var all []testbed.State
+	var err error
+	if c.Name == "" {
+		all, err = listTestbeds(con, c.Runs)
+	} else {
+		var s testbed.State
+		s, err = findTestbed(con, c.Runs, c.Name)
+		all = append(all, s)
 	}
 	if err != nil {
 		return err
@@ -342,22 +383,6 @@ func (c *testbedDownCommand) Run(con console) error {
 	return nil
 }
 
-// namedTestbed is the testbed of a name among all of a folder.
-func namedTestbed(all []testbed.State, runs, name string) ([]testbed.State, error) {
-	up := "no testbed is up there"
-	for i, s := range all {
-		switch {
-		case s.Name == name:
-			return all[i : i+1], nil
-		case i == 0:
-			up = "running testbeds are: " + s.Name
-		default:
-			up += ", " + s.Name
-		}
-	}
-	return nil, fmt.Errorf("no testbed called %s is up in %s: %s", name, relative(runs), up)
-}
-
 type testbedOwnCommand struct{}
 
 // Run owns a cluster until it is told to stop. Its messages are in its own log, beside the logs
@@ -371,6 +396,10 @@ func (*testbedOwnCommand) Run(console) error {
 		if err := json.Unmarshal(request, &r); err != nil {
 			return testbed.Order{}, fmt.Errorf("read the testbed's request: %w", err)
 		}
-		return r.order()
+		t, err := target.Parse("testbed", []byte(r.Target))
+		if err != nil {
+			return testbed.Order{}, err
+		}
+		return r.order(t)
 	})
 }
