@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -170,4 +171,58 @@ func spreadOf(s system.System, settings system.Settings) string {
 	}
 	d := rule(settings)
 	return d.How + "; " + d.Source
+}
+
+// levelsOf returns a table of the systems' targets by levels, and the reasons for refused levels.
+func levelsOf(all []system.System) (document.Document, error) {
+	t := document.Table{ID: "levels", Corner: "target", Head: document.Heads("1", "2", "3", "4")}
+	var notes []string
+	for _, s := range all {
+		for _, name := range systems.Variants(s) {
+			marks, err := marksOf(name, &notes)
+			if err != nil {
+				return document.Document{}, err
+			}
+			t.Add(name, marks...)
+		}
+	}
+	var meanings, reasons facts
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		meanings.add(fmt.Sprintf("level %d", level), level.Meaning())
+	}
+	for i, why := range notes {
+		reasons.add(fmt.Sprintf("[%d]", i+1), why)
+	}
+	d := listing("The durability levels", t)
+	d.Blocks = append(d.Blocks, document.Block{Facts: meanings}, document.Block{Facts: reasons})
+	return d, nil
+}
+
+// marksOf asks a target's driver for each level: yes, or no with the number of the note that says
+// why.
+func marksOf(name string, notes *[]string) (marks []string, err error) {
+	t, _, err := systems.FindTarget(name)
+	if err != nil {
+		return nil, err
+	}
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		w := workload.Default()
+		w.Durability = level
+		job, err := uncheckedJob(w, t, "")
+		if err != nil {
+			return nil, fmt.Errorf("target %s: %w", name, err)
+		}
+		refused := job.CheckLevel()
+		if refused == nil {
+			marks = append(marks, "yes")
+			continue
+		}
+		why := cmp.Or(job.System.Describe().Levels[level].Refusal, reason(refused))
+		at := slices.Index(*notes, why)
+		if at < 0 {
+			at, *notes = len(*notes), append(*notes, why)
+		}
+		marks = append(marks, fmt.Sprintf("no [%d]", at+1))
+	}
+	return marks, nil
 }
