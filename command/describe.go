@@ -25,7 +25,7 @@ func (c *explainCommand) Run(con console) error {
 		err = (&warmed{}).warm(jobs)
 	}
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	tell(con, jobs, nil)
 	d := document.Document{Title: "What a run would do", Blocks: []document.Block{

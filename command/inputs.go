@@ -54,40 +54,35 @@ type inputs struct {
 func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 	w, workloadSource, notes, err := in.workload()
 	if err != nil {
-		return nil, inputError{err}
-	}
-	if err := in.override(w); err != nil {
-		return nil, inputError{err}
+		return nil, err
 	}
 	var jobs []*bench.Job
 	in.named = map[string]string{}
 	for _, name := range targetNames(in.Target) {
 		t, targetSource, err := in.find(name)
 		if err != nil {
-			return nil, inputError{err}
+			return nil, err
 		}
 		job, err := uncheckedJob(w, t, runs)
 		why := ""
 		if err == nil {
 			job.Workers, job.OnHosts = in.elsewhere, in.onHosts
-		}
-		if err == nil && weaker {
-			job.Workload, why = strongest(job)
-		}
-		if err == nil {
+			if weaker {
+				job.Workload, why = strongest(job)
+			}
 			err = job.Check()
 		}
 		if err != nil && job != nil && in.onlyAble {
 			in.leftOut = append(in.leftOut, name+": "+reason(err))
 			continue
 		}
+		if err == nil {
+			err = in.limit(job)
+		}
 		if err != nil {
-			return nil, inputError{fmt.Errorf("target %s: %w", name, builtIn(name, err))}
+			return nil, fmt.Errorf("target %s: %w", name, builtIn(name, err))
 		}
 		in.named[t.Name] = name
-		if err := in.limit(job); err != nil {
-			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
-		}
 		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
 			Notes: notes, Weaker: why}
 		jobs = append(jobs, job)
@@ -115,19 +110,21 @@ func (in *inputs) limit(job *bench.Job) error {
 	return job.CheckBill()
 }
 
-// workload returns the workload, with the keys that flags set, and its source, without them. The
+// workload returns the workload with the values of the flags, and its source, without them. The
 // notes say what plimsoll assumes about a workload of the OpenMessaging Benchmark that its file
 // does not state.
 func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
 	w, source, notes, err = in.read()
-	if err != nil || len(in.settings()) == 0 {
-		return w, source, notes, err
+	if err == nil && len(in.settings()) > 0 {
+		text := source
+		if omb.IsWorkload([]byte(source)) {
+			text = w.YAML()
+		}
+		w, _, err = in.set(text)
 	}
-	text := source
-	if omb.IsWorkload([]byte(source)) {
-		text = w.YAML()
+	if err == nil {
+		err = in.override(w)
 	}
-	w, _, err = in.set(text)
 	return w, source, notes, err
 }
 

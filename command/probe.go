@@ -30,7 +30,7 @@ func (c *probeCommand) Run(con console) error {
 	}
 	jobs, err := c.jobs(con)
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	ctx, done := untilInterrupted(con.err)
 	defer done()
@@ -82,23 +82,19 @@ func (c *probeCommand) print(con console, columns []probe.Column) error {
 }
 
 // jobs turns the flags into checked jobs, one for each target.
-func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
-	var jobs []*probe.Job
+func (c *probeCommand) jobs(con console) (jobs []*probe.Job, _ error) {
 	for _, name := range targetNames(c.Target) {
 		t, _, err := findTarget(name)
 		if err != nil {
-			return nil, inputError{err}
+			return nil, err
 		}
 		job, err := c.job(t)
-		if err != nil {
-			return nil, inputError{fmt.Errorf("target %s: %w", name, err)}
-		}
-		if system.Starts(job.System, t) {
+		if err == nil && system.Starts(job.System, t) {
 			err = system.FindSoftware(job.System, job.Settings)
 		}
 		left, err := lacking(c.SkipMissing, name, err)
 		if err != nil {
-			return nil, inputError{err}
+			return nil, err
 		}
 		if left != "" {
 			fmt.Fprintf(con.err, "warning: left out: %s\n", left)
@@ -107,7 +103,7 @@ func (c *probeCommand) jobs(con console) ([]*probe.Job, error) {
 		jobs = append(jobs, job)
 	}
 	if len(jobs) == 0 {
-		return nil, inputError{errNothingLeft}
+		return nil, errNothingLeft
 	}
 	return jobs, nil
 }

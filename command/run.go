@@ -67,7 +67,7 @@ func (c *runCommand) Run(con console) error {
 	c.elsewhere, c.onHosts = c.away()
 	jobs, err := c.jobs(con, c.Runs)
 	if err != nil {
-		return err
+		return inputError{err}
 	}
 	tellBills(con, jobs)
 	if c.Keep {

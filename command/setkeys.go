@@ -20,14 +20,14 @@ type keyFlags struct {
 	Set        []string `sep:"none" placeholder:"KEY=VALUE" help:"Set a key of the workload (plimsoll workloads --keys): message.incompressible=0%; may be repeated."`
 }
 
-// setting is a flag that sets a key of the workload.
+// setting is a flag that was given and a key of the workload that it sets.
 type setting struct {
 	flag string // as it was given: --size 2KB
 	key  string
-	pair strict.Pair // what it sets in the text
+	pair strict.Pair // what it sets in the text, if it does so there
 }
 
-// settings returns the flags that were given.
+// settings returns the flags that were given and set keys in the text.
 func (f *keyFlags) settings() (all []setting) {
 	for _, one := range []struct {
 		name, key string
@@ -63,15 +63,12 @@ func (s setting) check() error {
 	return nil
 }
 
-// flagKey is a flag that was given and a key of the workload that it sets.
-type flagKey struct{ flag, key string }
-
-// flagKeys returns the keys that flags set.
-func (in *inputs) flagKeys() (all []flagKey) {
+// flagKeys returns the keys that all flags set.
+func (in *inputs) flagKeys() (all []setting) {
 	add := func(given bool, flag string, keys ...string) {
 		for _, key := range keys {
 			if given {
-				all = append(all, flagKey{flag, key})
+				all = append(all, setting{flag: flag, key: key})
 			}
 		}
 	}
@@ -82,10 +79,7 @@ func (in *inputs) flagKeys() (all []flagKey) {
 	add(in.Clients != nil, "--clients", "clients")
 	add(in.Seed != nil, "--seed", "seed")
 	add(len(in.Fault) > 0, "--fault", "faults")
-	for _, s := range in.settings() {
-		add(true, s.flag, s.key)
-	}
-	return all
+	return append(all, in.settings()...)
 }
 
 // clashes returns a violation for each two flags that set the same key.

@@ -41,7 +41,7 @@ func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 	for _, job := range all {
 		left, err := lacking(in.SkipMissing, job.Target.Name, job.FindSoftware())
 		if err != nil {
-			return nil, inputError{err}
+			return nil, err
 		}
 		if left != "" {
 			leftOut = append(leftOut, left)
@@ -54,7 +54,7 @@ func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
 	}
 	tell(con, jobs, leftOut)
 	if len(jobs) == 0 {
-		return nil, inputError{errNothingLeft}
+		return nil, errNothingLeft
 	}
 	return jobs, nil
 }

@@ -24,7 +24,7 @@ func (f *warmed) warm(jobs []*bench.Job) error {
 	if f.Warm != nil {
 		var err error
 		if w, err = bench.ParseWarmUp(*f.Warm); err != nil {
-			return inputError{fmt.Errorf("--warm: %w", err)}
+			return fmt.Errorf("--warm: %w", err)
 		}
 	}
 	for _, job := range jobs {
@@ -36,7 +36,7 @@ func (f *warmed) warm(jobs []*bench.Job) error {
 			job.Warmth = f.warmth(job.Target)
 		}
 		if err := job.Check(); err != nil {
-			return inputError{fmt.Errorf("target %s: %w", job.Target.Name, err)}
+			return fmt.Errorf("target %s: %w", job.Target.Name, err)
 		}
 	}
 	return nil
