@@ -33,12 +33,7 @@ func (c *calibrateCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = document.JSON(con.out, limits)
-	} else {
-		err = show(con.out, limitsOf(limits))
-	}
-	if err != nil {
+	if err := con.show(limitsOf(limits), c.JSON, limits); err != nil {
 		return err
 	}
 	path, err := calibration.Save(limits)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/observe"
 	"github.com/plimsoll-bench/plimsoll/internal/prove"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -43,7 +42,7 @@ func (c *proveCommand) Run(con console) error {
 		return err
 	}
 	proof := prove.NewReport(tried, build())
-	if err := c.show(con, proof); err != nil {
+	if err := con.show(proof.Document(c.Verbose), c.JSON, proof); err != nil {
 		return err
 	}
 	if ctx.Err() == nil && len(c.Only) == 0 {
@@ -76,11 +75,4 @@ func truthNames() (names []string) {
 		names = append(names, t.Name)
 	}
 	return names
-}
-
-func (c *proveCommand) show(con console, p prove.Report) error {
-	if !c.JSON {
-		return show(con.out, p.Document(c.Verbose))
-	}
-	return document.JSON(con.out, p)
 }

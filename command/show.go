@@ -35,6 +35,14 @@ func (f *facts) add(name, value string) {
 	}
 }
 
+// show prints a document as text, or the value that it shows as JSON.
+func (con console) show(d document.Document, asJSON bool, value any) error {
+	if asJSON {
+		return document.JSON(con.out, value)
+	}
+	return show(con.out, d)
+}
+
 // showFacts prints names with their values as text.
 func showFacts(to io.Writer, all []document.Fact) error {
 	return show(to, document.Document{Blocks: []document.Block{{Facts: all}}})

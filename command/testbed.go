@@ -297,15 +297,12 @@ func (c *testbedStatusCommand) Run(con console) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if all == nil {
-			all = []testbed.State{}
-		}
-		return document.JSON(con.out, all)
+	if all == nil {
+		all = []testbed.State{} // null in JSON
 	}
 	t := testbedTable(all)
 	t.Empty = "no testbed is up in " + relative(c.Runs)
-	return show(con.out, listing("The running clusters", t))
+	return con.show(listing("The running clusters", t), c.JSON, all)
 }
 
 func listTestbeds(con console, runs string) ([]testbed.State, error) {
