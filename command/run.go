@@ -183,6 +183,44 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 	return trials.Runs, cmp.Or(err, out.end(len(jobs), trials.Runs))
 }
 
+// failures are the targets of a command whose runs failed.
+type failures []failure
+
+type failure struct {
+	target string
+	saved  *result.Saved // nil: nothing was measured
+	err    error
+}
+
+// end returns the error of the command. With several targets, the error names the failed ones, and
+// the runs of the others record each target without a run.
+func (f failures) end(targets int, runs []*result.Saved) error {
+	if len(f) == 0 {
+		return nil
+	}
+	if targets == 1 {
+		return f[0].err
+	}
+	var sentences, leftOut []string
+	for _, one := range f {
+		sentence := strings.ReplaceAll(strings.TrimSpace(one.err.Error()), "\n", "; ")
+		sentences = append(sentences, fmt.Sprintf("target %s: %s", one.target, sentence))
+		if one.saved == nil {
+			leftOut = append(leftOut, one.target+": its run failed: "+sentence)
+		}
+	}
+	if len(leftOut) == 0 {
+		runs = nil
+	}
+	for _, s := range runs {
+		s.Run.Asked.LeftOut = append(s.Run.Asked.LeftOut, leftOut...)
+		if err := result.Save(s.Dir, &s.Run); err != nil {
+			sentences = append(sentences, err.Error())
+		}
+	}
+	return errors.New(strings.Join(sentences, "\nplimsoll: "))
+}
+
 // show prints the result and writes the report of all runs into the last run's directory. It says
 // how to continue a set of trials that was interrupted and has a complete run.
 func (c *runCommand) show(ctx context.Context, con console, all []*result.Saved) error {
