@@ -210,13 +210,14 @@ func peakOf(s *peak.Saved) (rate float64, why string) {
 	return s.Bracket.StableRate, ""
 }
 
-// finish shows the searches and judges the gates over the run of each at its peak. It returns how
-// the command ends.
+// finish shows the searches, writes the report of all into the folder of the last, and judges the
+// gates over the run of each at its peak. It returns how the command ends.
 func (c *peakCommand) finish(ctx context.Context, con console, found []*peak.Saved,
 	known *compare.Known, gates []compare.Gate, failed error) error {
 	held := !slices.ContainsFunc(found, failing)
 	if len(found) > 0 {
-		failed = cmp.Or(failed, c.show(con, found, known))
+		failed = cmp.Or(failed, con.print(searches.ReportUntil(found, known),
+			found[len(found)-1].Dir, c.extent, c.JSON))
 		sayContinue(ctx, con, c.Resume.dir)
 	}
 	if failed == nil && ctx.Err() == nil {
@@ -360,16 +361,6 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 		return fmt.Errorf("--max-time: %s is shorter than one trial of %s", c.MaxTime, c.Trial)
 	}
 	return nil
-}
-
-// show prints the searches and writes the report of all of them into the folder of the last.
-func (c *peakCommand) show(con console, found []*peak.Saved, known *compare.Known) error {
-	all := searches.ReportUntil(found, known)
-	path, err := writePage(found[len(found)-1].Dir, all.Page)
-	if err != nil {
-		return err
-	}
-	return con.print(all, c.extent, c.JSON, path)
 }
 
 // peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial.

@@ -209,13 +209,12 @@ func (f failures) end(targets int, runs []*result.Saved) error {
 			leftOut = append(leftOut, one.target+": its run failed: "+sentence)
 		}
 	}
-	if len(leftOut) == 0 {
-		runs = nil
-	}
-	for _, s := range runs {
-		s.Run.Asked.LeftOut = append(s.Run.Asked.LeftOut, leftOut...)
-		if err := result.Save(s.Dir, &s.Run); err != nil {
-			sentences = append(sentences, err.Error())
+	if len(leftOut) > 0 {
+		for _, s := range runs {
+			s.Run.Asked.LeftOut = append(s.Run.Asked.LeftOut, leftOut...)
+			if err := result.Save(s.Dir, &s.Run); err != nil {
+				sentences = append(sentences, err.Error())
+			}
 		}
 	}
 	return errors.New(strings.Join(sentences, "\nplimsoll: "))
@@ -230,23 +229,24 @@ func (c *runCommand) show(ctx context.Context, con console, all []*result.Saved)
 	if err := c.price(all); err != nil {
 		return err
 	}
-	path, err := writeReport(all)
-	if err != nil {
-		return err
-	}
+	report, dir := runs.Report(all), all[len(all)-1].Dir
 	if c.JSON || c.single() {
-		return con.print(runs.Report(all), c.extent, c.JSON, path)
+		return con.print(report, dir, c.extent, c.JSON)
 	}
-	if err := showTrials(con, all, c.Primary, c.extent); err != nil {
-		return err
+	path, err := writePage(dir, report.Page)
+	if err == nil {
+		err = showTrials(con, all, c.Primary, c.extent)
 	}
-	sayReport(con, path)
-	return nil
+	if err == nil {
+		sayReport(con, path)
+	}
+	return err
 }
 
-// writeReport writes the report of all runs into the last run's directory.
-func writeReport(all []*result.Saved) (path string, err error) {
-	return writePage(all[len(all)-1].Dir, runs.Report(all).Page)
+// writeOwnReport writes the report of a single run into its directory.
+func writeOwnReport(run *result.Saved) error {
+	_, err := writePage(run.Dir, runs.Report([]*result.Saved{run}).Page)
+	return err
 }
 
 // relative shortens a path below the working directory.

@@ -104,9 +104,13 @@ type extent struct {
 	Verbose bool `short:"v" help:"Print every figure, not only the answer and what it rests on."`
 }
 
-// print prints a report as text, brief unless everything is asked for, and the path of its page; or
-// as JSON.
-func (con console) print(r form.Report, of extent, asJSON bool, page string) error {
+// print writes the page of a report into a folder. It prints the report as text, brief unless
+// everything is asked for, and the path of the page; or the report as JSON.
+func (con console) print(r form.Report, dir string, of extent, asJSON bool) error {
+	page, err := writePage(dir, r.Page)
+	if err != nil {
+		return err
+	}
 	if asJSON {
 		return r.Write(con.out, "json", document.Layout{})
 	}

@@ -298,11 +298,10 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]st
 		}
 	}
 	all := studies.Report([]studies.Result{r})
-	path, failed := writePage(folder.Dir(), all.Page)
-	if err := errors.Join(err, failed); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return measured, con.print(all, c.extent, c.JSON, path)
+	return measured, con.print(all, folder.Dir(), c.extent, c.JSON)
 }
 
 // studyWatch shows a study: the number of the cell, and the cell's progress.

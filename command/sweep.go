@@ -97,12 +97,6 @@ func measured(folder *sweep.Folder) []*result.Saved {
 		func(s *result.Saved) bool { return s == nil })
 }
 
-// writeOwnReport writes the report of a cell's run.
-func writeOwnReport(run *result.Saved) error {
-	_, err := writeReport([]*result.Saved{run})
-	return err
-}
-
 // folder makes or opens the sweep's folder, makes a checked job for each cell, and prints the
 // estimate. With --explain it makes none. It may return a folder also with an error.
 func (c *sweepCommand) folder(con console) (folder *sweep.Folder, jobs []*bench.Job, err error) {
@@ -336,12 +330,7 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 // systems kept their promises in every cell.
 func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
 	runs, further := sweeps.Runs(dir, p)
-	all := sweeps.Report(p, runs, further)
-	path, err := writePage(dir, all.Page)
-	if err == nil {
-		err = con.print(all, of, false, path)
-	}
-	if err != nil {
+	if err := con.print(sweeps.Report(p, runs, further), dir, of, false); err != nil {
 		return false, err
 	}
 	unsound := slices.ContainsFunc(runs,

@@ -194,31 +194,28 @@ func faulty(w *workload.Workload, given []string) ([]*workload.Workload, error) 
 	return all, nil
 }
 
-// show prints the verifications and writes the reports: of each round into its directory, of
-// all into the last folder.
+// show prints the verifications and writes the reports: of each round into its directory, of each
+// verification into its folder, and of all into the last one's.
 func (c *verifyCommand) show(con console, found []*verify.Saved) error {
-	last := ""
-	for i, s := range found {
+	for _, s := range found {
 		for _, r := range s.Rounds {
 			run, err := verdict.Read(filepath.Join(s.Dir, r.Dir))
+			if err == nil {
+				err = writeOwnReport(run)
+			}
 			if err != nil {
 				return err
 			}
-			if _, err := writeReport([]*result.Saved{run}); err != nil {
-				return err
-			}
 		}
-		pages := found[i : i+1]
-		if i == len(found)-1 {
-			pages = found
-		}
-		path, err := writePage(s.Dir, verifications.Report(pages).Page)
-		if err != nil {
+	}
+	last := len(found) - 1
+	for _, s := range found[:last] {
+		one := verifications.Report([]*verify.Saved{s})
+		if _, err := writePage(s.Dir, one.Page); err != nil {
 			return err
 		}
-		last = path
 	}
-	return con.print(verifications.Report(found), c.extent, c.JSON, last)
+	return con.print(verifications.Report(found), found[last].Dir, c.extent, c.JSON)
 }
 
 // verifyWatch shows a verification: a picture of its runs on a terminal, a line for each round
