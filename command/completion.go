@@ -242,7 +242,7 @@ func takesFile(v *kong.Value) bool {
 }
 
 // valuesOf returns the known values of a flag or an argument.
-func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
+func valuesOf(node *kong.Node, v *kong.Value) []candidate {
 	if v.Enum != "" {
 		return named(v.EnumSlice())
 	}
@@ -251,33 +251,29 @@ func valuesOf(node *kong.Node, v *kong.Value) (found []candidate) {
 		name = "--" + name
 	}
 	known := knownValues()
-	list, has := known[strings.TrimSpace(node.Path())+" "+name]
+	found, has := known[strings.TrimSpace(node.Path())+" "+name]
 	if !has && v.Flag != nil {
-		list, has = known[name]
+		found = known[name]
 	}
-	if !has {
-		return nil
-	}
-	return list()
+	return found
 }
 
 // knownValues returns the lists of names that complete a flag of every command, or one command's
 // flag or argument.
-func knownValues() map[string]func() []candidate {
-	known := func() []candidate { return named(systems.Registry().Names()) }
-	studies := func() []candidate { return named(study.Names()) }
-	return map[string]func() []candidate{
-		"--workload":   workloadCandidates,
-		"--target":     targetCandidates,
-		"--durability": levelCandidates,
-		"--clients":    func() []candidate { return named(workload.ClientWords()) },
-		"--set":        keyCandidates,
-		"--scale":      func() []candidate { return named(study.Scales()) },
+func knownValues() map[string][]candidate {
+	known, studies := named(systems.Registry().Names()), named(study.Names())
+	return map[string][]candidate{
+		"--workload":   workloadCandidates(),
+		"--target":     targetCandidates(),
+		"--durability": levelCandidates(),
+		"--clients":    named(workload.ClientWords()),
+		"--set":        keyCandidates(),
+		"--scale":      named(study.Scales()),
 
-		"report --format":        func() []candidate { return named(export.Formats()) },
-		"prove --only":           func() []candidate { return named(truthNames()) },
-		"testbed break --do":     func() []candidate { return named(workload.FaultKinds()) },
-		"testbed break --node":   func() []candidate { return named([]string{"one", "all"}) },
+		"report --format":        named(export.Formats()),
+		"prove --only":           named(truthNames()),
+		"testbed break --do":     named(workload.FaultKinds()),
+		"testbed break --node":   named([]string{"one", "all"}),
 		"systems name":           known,
 		"testbed up system|file": known,
 		"study run NAME|FILE":    studies,

@@ -26,7 +26,7 @@ func TestKnownValuesBelongToTheCommandLine(t *testing.T) {
 		if !there[name] {
 			t.Errorf("completion knows values of %q, which is not on the command line", name)
 		}
-		if len(values()) == 0 {
+		if len(values) == 0 {
 			t.Errorf("completion knows no value of %q", name)
 		}
 	}

@@ -57,17 +57,15 @@ func (c *proveCommand) Run(con console) error {
 
 // truths returns the requested truths.
 func (c *proveCommand) truths() ([]prove.Truth, error) {
-	all, names := prove.Truths(), truthNames()
+	names := truthNames()
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("--only: %s", strict.Unknown("truth", name, names))
 		}
 	}
-	if len(c.Only) == 0 {
-		return all, nil
-	}
-	return slices.DeleteFunc(all,
-		func(t prove.Truth) bool { return !slices.Contains(c.Only, t.Name) }), nil
+	return slices.DeleteFunc(prove.Truths(), func(t prove.Truth) bool {
+		return len(c.Only) > 0 && !slices.Contains(c.Only, t.Name)
+	}), nil
 }
 
 func truthNames() (names []string) {
