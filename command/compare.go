@@ -39,7 +39,14 @@ func (c *compareCommand) Run(con console) error {
 		return inputError{err}
 	}
 	objections := compare.Objects(a, b)
-	against := objections.To(c.question(primary, gates))
+	asked := primary
+	if len(gates) > 0 {
+		asked = nil
+		for _, g := range gates {
+			asked = append(asked, g.Figure)
+		}
+	}
+	against := objections.To(asked)
 	v, err := compared(a, b, primary, objections, c.Anyway)
 	if err != nil {
 		return inputError{err}
@@ -78,19 +85,6 @@ func compared(a, b compare.Side, primary []figure.Figure, objections compare.Obj
 		v.Comparison, err = compare.NewRates(a, b, primary...)
 	}
 	return v, err
-}
-
-// question returns the figures that the command asks about: those of the gates, or else the
-// primary ones.
-func (c *compareCommand) question(primary []figure.Figure, gates []compare.Gate) []figure.Figure {
-	if len(gates) == 0 {
-		return primary
-	}
-	var out []figure.Figure
-	for _, g := range gates {
-		out = append(out, g.Figure)
-	}
-	return out
 }
 
 // refuse ends a comparison of sets that must not be compared. B may fail its gates nevertheless:

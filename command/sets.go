@@ -39,7 +39,8 @@ func sides(arguments []string) (a, b compare.Side, notes []string, err error) {
 		if err != nil {
 			return a, b, nil, err
 		}
-		failed := failedOf(runs)
+		failed := slices.DeleteFunc(slices.Clone(runs),
+			func(s *result.Saved) bool { return s.Run.State != result.Failed })
 		runs, left := completed(runs)
 		notes = slices.Concat(notes, unread, left)
 		if len(groups) == 1 {
@@ -239,12 +240,6 @@ func oneSet(runs []*result.Saved) error {
 			strings.Join(ways, "; ") + "), or two sets as A and B")
 }
 
-// failedOf returns the runs that could not go on.
-func failedOf(runs []*result.Saved) []*result.Saved {
-	return slices.DeleteFunc(slices.Clone(runs),
-		func(s *result.Saved) bool { return s.Run.State != result.Failed })
-}
-
 // completed returns the complete runs, and a note for each run that it leaves out. Of a set that
 // went on until its figures were known it leaves out the runs that are not ranked, as the set did.
 func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
@@ -259,22 +254,21 @@ func completed(runs []*result.Saved) (kept []*result.Saved, notes []string) {
 		return kept, notes
 	}
 	var ranked []*result.Saved
+	var others []string
+	rounds := map[string]int{}
 	for _, s := range kept {
 		of, why := verdict.RankingOf(&s.Run)
 		if of == verdict.Ranked {
 			ranked = append(ranked, s)
+			rounds[s.Run.Name]++
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, why.Sentence))
-	}
-	rounds := map[string]int{}
-	for _, s := range ranked {
-		rounds[s.Run.Name]++
+		others = append(others, fmt.Sprintf("run %s is left out: it is %s", s.Run.ID, why.Sentence))
 	}
 	for _, s := range kept {
 		if rounds[s.Run.Name] < compare.LeastRounds { // too few are left
-			return kept, notes[:len(notes)-len(kept)+len(ranked)]
+			return kept, notes
 		}
 	}
-	return ranked, notes
+	return ranked, append(notes, others...)
 }
