@@ -35,7 +35,7 @@ func (c *hostCommand) Run(con console) error {
 	if c.Serve {
 		return c.second(con)
 	}
-	token, err := joinToken("host", c.TokenFile, os.Stdin)
+	token, err := joinToken("host", c.TokenFile)
 	if err != nil {
 		return inputError{err}
 	}

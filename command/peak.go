@@ -17,6 +17,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/searches"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
+	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -363,7 +364,8 @@ func (c *peakCommand) bounds(o *peak.Options) (err error) {
 	return nil
 }
 
-// peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial.
+// peakWatch shows a search: a live picture on a terminal, otherwise a line for each trial. It shows
+// a study, too: the number of the cell, and the cell's progress.
 type peakWatch struct {
 	roundsWatch
 	page  *serve.Live // nil: none, or a study's
@@ -375,6 +377,13 @@ func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
 	w.brief, w.phase = true, ""
 	w.page.Show(s.Dir)
 	w.View.Trial(planOf(job), s, step)
+}
+
+// Cell shows a cell of a study.
+func (w *peakWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
+	w.brief, w.phase = true, "" // runs leave out their phases too
+	w.Plan(planOf(job))
+	w.View.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }
 
 // Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end

@@ -16,7 +16,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
-	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/target"
@@ -55,8 +54,8 @@ type studyInputs struct {
 	onHosts int // machines that servers start on; 0: this one
 }
 
-// wanted returns the study, the plan for the flags, and an estimate of its cost. The error is in the
-// input.
+// wanted returns the study, the plan for the flags, and an estimate of its cost. Its errors are in
+// the input.
 func (in *studyInputs) wanted() (s *study.Study, p *study.Plan, e study.Estimate, err error) {
 	if s, err = study.Find(in.Name); err != nil {
 		return s, p, e, err
@@ -183,7 +182,7 @@ func (c *runStudy) Run(con console) error {
 // measure measures every cell that is left and shows the figures of all.
 func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 	folder *study.Folder, crew *crew) error {
-	watch := &studyWatch{&peakWatch{roundsWatch: newRoundsWatch(con.err)}}
+	watch := &peakWatch{roundsWatch: newRoundsWatch(con.err)}
 	failed := study.Run(ctx, study.Options{Folder: folder, Study: s, Job: jobMaker(crew, c.onHosts),
 		Watch: watch, Ran: writeOwnReport})
 	watch.Close()
@@ -302,13 +301,4 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]st
 		return nil, err
 	}
 	return measured, con.print(all, folder.Dir(), c.extent, c.JSON)
-}
-
-// studyWatch shows a study: the number of the cell, and the cell's progress.
-type studyWatch struct{ *peakWatch }
-
-func (w *studyWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
-	w.brief, w.phase = true, "" // runs leave out their phases too
-	w.Plan(planOf(job))
-	w.View.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
 }

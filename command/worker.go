@@ -62,7 +62,7 @@ type workerCommand struct {
 
 // Run offers load on the coordinator's orders, until the experiment ends.
 func (c *workerCommand) Run(con console) error {
-	token, err := joinToken("worker", c.TokenFile, os.Stdin)
+	token, err := joinToken("worker", c.TokenFile)
 	if err != nil {
 		return inputError{err}
 	}
@@ -72,27 +72,21 @@ func (c *workerCommand) Run(con console) error {
 }
 
 // joinToken reads the join token of a worker or host.
-func joinToken(who, file string, stdin io.Reader) (t fleet.Token, err error) {
-	text := os.Getenv(joinTokenEnv)
-	switch file {
-	case "":
-		if text == "" {
-			return t, errors.New("a " + who + " needs the fleet's join token: give --token-file, " +
-				"or set " + joinTokenEnv)
-		}
-	case "-":
+func joinToken(who, file string) (t fleet.Token, err error) {
+	raw := []byte(os.Getenv(joinTokenEnv))
+	switch {
+	case file == "-":
 		const most = 1 << 10
-		raw, err := io.ReadAll(io.LimitReader(stdin, most))
-		if err != nil {
+		if raw, err = io.ReadAll(io.LimitReader(os.Stdin, most)); err != nil {
 			return t, fmt.Errorf("read the join token: %w", err)
 		}
-		text = string(raw)
-	default:
-		raw, err := strict.ReadFile(file)
-		if err != nil {
+	case file != "":
+		if raw, err = strict.ReadFile(file); err != nil {
 			return t, fmt.Errorf("--token-file: %w", err)
 		}
-		text = string(raw)
+	case len(raw) == 0:
+		return t, errors.New("a " + who + " needs the fleet's join token: give --token-file, " +
+			"or set " + joinTokenEnv)
 	}
-	return fleet.ParseToken(text)
+	return fleet.ParseToken(string(raw))
 }
