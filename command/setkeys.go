@@ -122,11 +122,19 @@ func (in *inputs) set(text string) (w *workload.Workload, changed string, err er
 		return w, changed, nil
 	}
 	var kept []setting
-	left := given
 	for range 2 { // a flag may need a later one
-		kept, left = in.keep(text, kept, left)
+		var left []setting
+		for _, s := range given {
+			more := append(slices.Clone(kept), s)
+			if _, _, err := in.with(text, more); err == nil {
+				kept = more
+			} else {
+				left = append(left, s)
+			}
+		}
+		given = left
 	}
-	for _, s := range left {
+	for _, s := range given {
 		_, _, alone := in.with(text, append(slices.Clone(kept), s))
 		bad = append(bad, strict.Under(s.flag, alone)...)
 	}
@@ -134,19 +142,6 @@ func (in *inputs) set(text string) (w *workload.Workload, changed string, err er
 		bad = strict.Under("--set", err)
 	}
 	return nil, "", bad
-}
-
-// keep moves each of the settings left that gives a workload with those kept to these.
-func (in *inputs) keep(text string, kept, left []setting) (_, still []setting) {
-	for _, s := range left {
-		more := append(slices.Clone(kept), s)
-		if _, _, err := in.with(text, more); err != nil {
-			still = append(still, s)
-			continue
-		}
-		kept = more
-	}
-	return kept, still
 }
 
 // with returns the workload of a YAML text with some settings, and the changed text.

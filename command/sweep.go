@@ -80,21 +80,19 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 	}
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
 	live.Close()
-	sound, err := showSweep(con, c.extent, folder.Dir(), plan)
+	runs, further := sweeps.Runs(folder.Dir(), plan)
+	err := con.print(sweeps.Report(plan, runs, further), folder.Dir(), c.extent, false)
+	unread := func(s *result.Saved) bool { return s == nil }
+	first := slices.DeleteFunc(slices.Clone(runs), unread)
+	held := !slices.ContainsFunc(first, isUnsound) && plan.Left() == 0
 	if failed == nil && err == nil && ctx.Err() == nil {
 		var passed bool
-		passed, err = passes(con, gates, jobs[0].Workload, measured(folder), false)
-		sound = sound && passed
+		passed, err = passes(con, gates, jobs[0].Workload,
+			append(first, slices.DeleteFunc(further, unread)...), false)
+		held = held && passed
 	}
 	sayContinue(ctx, con, folder.Dir())
-	return exitOf(ctx, errors.Join(failed, err), sound && plan.Left() == 0)
-}
-
-// measured returns the runs of all cells and rounds of a sweep that can be read.
-func measured(folder *sweep.Folder) []*result.Saved {
-	runs, further := sweeps.Runs(folder.Dir(), folder.Saved)
-	return slices.DeleteFunc(slices.Concat(runs, further),
-		func(s *result.Saved) bool { return s == nil })
+	return exitOf(ctx, errors.Join(failed, err), held)
 }
 
 // folder makes or opens the sweep's folder, makes a checked job for each cell, and prints the
@@ -324,18 +322,6 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 		}
 	}
 	return all
-}
-
-// showSweep prints the table of all cells and writes the sweep's report. It reports whether the
-// systems kept their promises in every cell.
-func showSweep(con console, of extent, dir string, p *sweep.Plan) (sound bool, err error) {
-	runs, further := sweeps.Runs(dir, p)
-	if err := con.print(sweeps.Report(p, runs, further), dir, of, false); err != nil {
-		return false, err
-	}
-	unsound := slices.ContainsFunc(runs,
-		func(r *result.Saved) bool { return r != nil && isUnsound(r) })
-	return !unsound, nil
 }
 
 // inRound returns the job of a cell in a round from 1. Each round has its own seed. In a sweep that
