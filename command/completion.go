@@ -262,12 +262,26 @@ func valuesOf(node *kong.Node, v *kong.Value) []candidate {
 // flag or argument.
 func knownValues() map[string][]candidate {
 	known, studies := named(systems.Registry().Names()), named(study.Names())
+	targets := systems.Registry().Names()
+	for _, s := range systems.All() {
+		targets = append(targets, systems.TargetNames(s)...)
+	}
+	var workloads, keys, levels []candidate
+	for _, e := range workload.Library() {
+		workloads = append(workloads, candidate{e.Name, e.Description})
+	}
+	for _, f := range workload.Fields() {
+		keys = append(keys, candidate{f.Path + "=", f.Means})
+	}
+	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
+		levels = append(levels, candidate{fmt.Sprint(int(level)), level.Meaning()})
+	}
 	return map[string][]candidate{
-		"--workload":   workloadCandidates(),
-		"--target":     targetCandidates(),
-		"--durability": levelCandidates(),
+		"--workload":   workloads,
+		"--target":     named(append(targets, systems.AllLocal)),
+		"--durability": levels,
 		"--clients":    named(workload.ClientWords()),
-		"--set":        keyCandidates(),
+		"--set":        keys,
 		"--scale":      named(study.Scales()),
 
 		"report --format":        named(export.Formats()),
@@ -281,40 +295,9 @@ func knownValues() map[string][]candidate {
 	}
 }
 
-// targetCandidates returns the systems, their built-in targets, and the word for all local
-// targets.
-func targetCandidates() []candidate {
-	names := systems.Registry().Names()
-	for _, s := range systems.All() {
-		names = append(names, systems.TargetNames(s)...)
-	}
-	return named(append(names, systems.AllLocal))
-}
-
 func named[Name ~string](names []Name) (found []candidate) {
 	for _, name := range names {
 		found = append(found, candidate{word: string(name)})
-	}
-	return found
-}
-
-func workloadCandidates() (found []candidate) {
-	for _, e := range workload.Library() {
-		found = append(found, candidate{e.Name, e.Description})
-	}
-	return found
-}
-
-func keyCandidates() (found []candidate) {
-	for _, f := range workload.Fields() {
-		found = append(found, candidate{f.Path + "=", f.Means})
-	}
-	return found
-}
-
-func levelCandidates() (found []candidate) {
-	for level := workload.SyncSync; level <= workload.AsyncAsync; level++ {
-		found = append(found, candidate{fmt.Sprint(int(level)), level.Meaning()})
 	}
 	return found
 }

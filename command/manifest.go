@@ -134,8 +134,10 @@ func (c *manifestCommand) files(m *kubernetes.Manifest) (args []string, err erro
 			return nil, fmt.Errorf("target %s: %w", name, err)
 		}
 		args = append(args, "-t", add(fmt.Sprintf("target-%d.yaml", i+1), text))
-		for _, variable := range variables(t) {
-			if !slices.Contains(m.Variables, variable) {
+		secret := t.Credentials
+		for _, variable := range []string{secret.UserEnv, secret.PasswordEnv, secret.AdminUserEnv,
+			secret.AdminPasswordEnv} {
+			if variable != "" && !slices.Contains(m.Variables, variable) {
 				m.Variables = append(m.Variables, variable)
 			}
 		}
@@ -180,13 +182,6 @@ func (c *manifestCommand) check(w *workload.Workload, t *target.Target) error {
 	job := &bench.Job{Workload: w, Target: t, System: s, Settings: settings, Clock: clock.Precise(),
 		OnHosts: c.Hosts}
 	return job.Check()
-}
-
-// variables returns the environment variables that hold a target's secrets.
-func variables(t *target.Target) []string {
-	c := t.Credentials
-	return slices.DeleteFunc([]string{c.UserEnv, c.PasswordEnv, c.AdminUserEnv, c.AdminPasswordEnv},
-		func(name string) bool { return name == "" })
 }
 
 // checkArguments refuses arguments that the coordinator would refuse.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 
@@ -86,17 +86,15 @@ func (c *reportCommand) canPrice() error {
 // onceEach drops directories that are named a second time, also by a link such as runs/latest.
 func onceEach(dirs []string) []string {
 	var out []string
-	seen := map[string]bool{}
+	var seen []os.FileInfo
 	for _, dir := range dirs {
-		at := dir
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			at = resolved
-		}
-		if whole, err := filepath.Abs(at); err == nil {
-			at = whole
-		}
-		if !seen[at] {
-			seen[at], out = true, append(out, dir)
+		at, err := os.Stat(dir)
+		again := func(other os.FileInfo) bool { return os.SameFile(at, other) }
+		switch {
+		case err != nil: // the reader says so
+			out = append(out, dir)
+		case !slices.ContainsFunc(seen, again):
+			out, seen = append(out, dir), append(seen, at)
 		}
 	}
 	return out

@@ -59,16 +59,13 @@ func listed(all []system.System) document.Document {
 
 // serversOf says whether plimsoll can start a system's servers on this machine.
 func serversOf(s system.System) string {
-	settings, err := system.Resolve(s.Describe().Settings, nil)
-	if err != nil {
-		return err.Error()
-	}
 	if _, embedded := s.(system.Embedded); embedded {
 		return "in plimsoll"
 	}
 	if _, provisions := s.(system.Provisioner); !provisions {
 		return "by endpoints only"
 	}
+	settings, _ := system.Resolve(s.Describe().Settings, nil) // only what is given can be wrong
 	var missing *system.Missing
 	switch err := system.FindSoftware(s, settings); {
 	case errors.As(err, &missing):
@@ -82,10 +79,7 @@ func serversOf(s system.System) string {
 // described returns all that is known about a system.
 func described(s system.System) (document.Document, error) {
 	d := s.Describe()
-	defaults, err := system.Resolve(d.Settings, nil)
-	if err != nil {
-		return document.Document{}, err
-	}
+	defaults, _ := system.Resolve(d.Settings, nil) // only what is given can be wrong
 	tried, err := triedOn(d.Name)
 	if err != nil {
 		return document.Document{}, err
