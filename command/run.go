@@ -101,11 +101,7 @@ func (c *runCommand) Run(con console) error {
 		if c.after != nil && len(runs) > 0 {
 			c.after(runs)
 		}
-		end := c.exit(ctx, runs, cmp.Or(failed, err))
-		if !passed && (end == nil || errors.Is(end, exitError(exitSpent))) {
-			return exitError(exitFailed)
-		}
-		return end
+		return c.exit(ctx, runs, passed, cmp.Or(failed, err))
 	})
 }
 
@@ -126,8 +122,9 @@ func unmeasured(jobs []*bench.Job, runs []*result.Saved) (names []string) {
 
 // exit returns how the command ends. Incomplete runs that were not interrupted have stopped
 // themselves.
-func (*runCommand) exit(ctx context.Context, runs []*result.Saved, failed error) error {
-	err := exitOf(ctx, failed, !slices.ContainsFunc(runs, isUnsound))
+func (*runCommand) exit(ctx context.Context, runs []*result.Saved, passed bool,
+	failed error) error {
+	err := exitOf(ctx, failed, passed && !slices.ContainsFunc(runs, isUnsound))
 	if err == nil && slices.ContainsFunc(runs, stoppedItself) {
 		return exitError(exitSpent)
 	}

@@ -19,21 +19,22 @@ func TestExitOfRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		ctx    context.Context
 		runs   []*result.Saved
-		failed error
+		passed bool
 		want   int
 	}{
-		"complete":            {t.Context(), []*result.Saved{complete}, nil, exitDone},
-		"one stopped":         {t.Context(), []*result.Saved{stopped, complete}, nil, exitSpent},
-		"stopped and unsound": {t.Context(), []*result.Saved{stopped, unsound}, nil, exitFailed},
-		"on request":          {ended, []*result.Saved{stopped}, nil, exitInterrupted},
+		"complete":            {t.Context(), []*result.Saved{complete}, true, exitDone},
+		"one stopped":         {t.Context(), []*result.Saved{stopped, complete}, true, exitSpent},
+		"stopped and unsound": {t.Context(), []*result.Saved{stopped, unsound}, true, exitFailed},
+		"stopped and gated":   {t.Context(), []*result.Saved{stopped}, false, exitFailed},
+		"on request":          {ended, []*result.Saved{stopped}, false, exitInterrupted},
 	} {
-		code, err := exitError(exitDone), (&runCommand{}).exit(c.ctx, c.runs, c.failed)
+		code, err := exitError(exitDone), (&runCommand{}).exit(c.ctx, c.runs, c.passed, nil)
 		if (err != nil && !errors.As(err, &code)) || int(code) != c.want {
 			t.Errorf("%s: %v, want %d", name, err, c.want)
 		}
 	}
 	failed := errors.New("no servers")
-	err := (&runCommand{}).exit(t.Context(), []*result.Saved{stopped}, failed)
+	err := (&runCommand{}).exit(t.Context(), []*result.Saved{stopped}, false, failed)
 	if !errors.Is(err, failed) {
 		t.Error(err)
 	}
