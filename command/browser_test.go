@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -192,34 +190,18 @@ func (b *browser) check(t *testing.T, servers ...string) {
 func served(t *testing.T, dir string, args ...string) (address string, cmd *exec.Cmd) {
 	t.Helper()
 	cmd = self(t, dir, args...)
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	lines := bufio.NewScanner(talk)
-	for address == "" && lines.Scan() {
-		address, _ = strings.CutPrefix(lines.Text(), "page: ")
-		if !strings.HasPrefix(address, "http://127.0.0.1:") {
-			address = ""
-		}
-	}
+	lines := linesOf(t, cmd)
+	line := lineWith(t, lines, "page: http://127.0.0.1:")
 	go func() {
 		for lines.Scan() { // so that the command never waits for the pipe
 		}
 	}()
-	if address == "" {
-		t.Fatal("no address was printed")
-	}
-	return address, cmd
+	return strings.TrimPrefix(line, "page: "), cmd
 }
 
 // followLive opens the page of a run, unfolds and scrolls it, interrupts the run when the figures
 // have changed, and waits for the last page.
-func followLive(t *testing.T, b *browser, address string, run *os.Process) {
+func followLive(t *testing.T, b *browser, address string, run *exec.Cmd) {
 	t.Helper()
 	b.do(t, chromedp.Navigate(address))
 	b.await(t, `document.querySelector("main details") !== null &&
@@ -235,9 +217,7 @@ func followLive(t *testing.T, b *browser, address string, run *os.Process) {
 	is[string](t, b, `window.before = document.querySelector("main").textContent`)
 	b.await(t, `document.querySelector("#live").dataset.state === "live" &&
 		document.querySelector("main").textContent !== window.before`)
-	if err := run.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	signalTo(t, run, os.Interrupt)
 	b.await(t, `document.querySelector("#live").dataset.state === "over"`)
 	if kept := is[string](t, b, `document.activeElement.parentElement?.open ?
 		document.activeElement.textContent.replace(/[0-9]+/, "#") : ""`); unfolded == "" || kept != unfolded {
@@ -258,10 +238,7 @@ func endUnseen(t *testing.T, b *browser, address string, run *exec.Cmd) {
 	b.await(t, `document.querySelector("main details") !== null &&
 		document.querySelector("#live").dataset.state === "live"`)
 	is[bool](t, b, fmt.Sprintf(see, true))
-	if err := run.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = run.Wait()
+	interrupt(t, run, exitInterrupted)
 	is[bool](t, b, fmt.Sprintf(see, false))
 	b.await(t, `document.querySelector("#live").dataset.state === "over"`)
 }

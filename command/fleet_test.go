@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"math/rand/v2"
 	"os"
@@ -43,9 +42,7 @@ func TestWorkerIsKilled(t *testing.T) {
 			t.Parallel()
 			dir := inDir(t, fleetWorkload)
 			cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--workers", "local:2")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			start(t, cmd)
 			waitForIntervals(t, dir)
 			time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Second))))
 			workers := workersOf(t, cmd)
@@ -61,11 +58,7 @@ func TestWorkerIsKilled(t *testing.T) {
 				took > time.Minute {
 				t.Errorf("exit code %d after %s", code, took)
 			}
-			saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := &saved.Run
+			r := &savedRun(t, dir).Run
 			if r.State != result.Failed || !strings.Contains(r.StateReason, "the worker is lost") {
 				t.Errorf("%s: %s", r.State, r.StateReason)
 			}
@@ -87,39 +80,17 @@ func TestCoordinatorIsKilled(t *testing.T) {
 	t.Parallel()
 	dir := inDir(t, fleetWorkload)
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--workers", "1")
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	lines := bufio.NewScanner(talk)
-	var worker *exec.Cmd
-	var token string
-	var said bytes.Buffer
-	for worker == nil && lines.Scan() {
-		words := strings.Fields(lines.Text())
-		switch {
-		case len(words) == 0:
-		case words[0] == "waiting": // for 1 worker: copy FILE to each machine
-			token = words[4]
-		case words[0] == "plimsoll": // worker --join HOST:PORT --token-file join-token
-			worker = self(t, dir, append(words[1:len(words)-1], token)...)
-		}
-	}
+	lines := linesOf(t, cmd)
+	waiting := strings.Fields(lineWith(t, lines, "waiting for workers: copy "))
+	join := strings.Fields(lineWith(t, lines, "  plimsoll worker --join "))
 	go func() {
 		for lines.Scan() { // so that the command never waits for the pipe
 		}
 	}()
-	if worker == nil {
-		t.Fatal("the command did not say how workers join")
-	}
+	worker := self(t, dir, append(join[1:len(join)-1], waiting[4])...)
+	var said bytes.Buffer
 	worker.Stderr = &said
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
+	start(t, worker)
 	waitForIntervals(t, dir)
 	time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Second))))
 	_ = cmd.Process.Kill()
@@ -133,8 +104,7 @@ func TestCoordinatorIsKilled(t *testing.T) {
 		!strings.Contains(said.String(), "the coordinator is gone, so the load has ended") {
 		t.Errorf("exit code %d:\n%s", code, said.String())
 	}
-	saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
-	if err != nil || saved.Run.State == result.Complete {
-		t.Errorf("%s, %v", saved.Run.State, err)
+	if state := savedRun(t, dir).Run.State; state == result.Complete {
+		t.Errorf("the run is %s", state)
 	}
 }

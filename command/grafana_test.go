@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func TestDashboardOnAScrapedRun(t *testing.T) {
 	if _, err := exec.LookPath("prometheus"); err != nil {
 		t.Skip("there is no prometheus on the PATH: install the package prometheus")
 	}
-	dir := t.TempDir()
+	dir := inDir(t, map[string]string{"w.yaml": scraped})
 	runs := filepath.Join(dir, "runs")
 	page := httptest.NewServer(metrics.Handler(metrics.Options{Source: metrics.Below(runs)}))
 	defer page.Close()
@@ -90,9 +89,6 @@ func TestDashboardOnAScrapedRun(t *testing.T) {
 // measureScraped makes a run of a system with embedded servers.
 func measureScraped(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(scraped), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	cmd := self(t, dir, "run", "-w", "w.yaml", "-t", "nats", "--warm", "0s")
 	cmd.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -135,13 +131,9 @@ type server string
 // startPrometheus starts a Prometheus that scrapes a page each second, until the test ends.
 func startPrometheus(t *testing.T, page net.Addr, flags ...string) server {
 	t.Helper()
-	dir := t.TempDir()
 	config := fmt.Sprintf("global: {scrape_interval: 1s, scrape_timeout: 1s}\nscrape_configs:\n"+
 		"- job_name: plimsoll\n  static_configs: [{targets: [%q]}]\n", page.String())
-	file := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{"prometheus.yml": config})
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -149,17 +141,14 @@ func startPrometheus(t *testing.T, page net.Addr, flags ...string) server {
 	address := free.Addr().String()
 	_ = free.Close()
 	var log bytes.Buffer
-	ctx, stop := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, "prometheus", append([]string{"--config.file=" + file,
+	cmd := exec.Command("prometheus", append([]string{
+		"--config.file=" + filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path=" + filepath.Join(dir, "data"), "--log.level=warn",
 		"--web.listen-address=" + address}, flags...)...)
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		stop()
-		t.Fatal(err)
-	}
+	start(t, cmd)
 	t.Cleanup(func() {
-		stop()
+		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
 			t.Logf("prometheus: %s", &log)
@@ -175,15 +164,6 @@ func startPrometheus(t *testing.T, page net.Addr, flags ...string) server {
 		return answer.StatusCode == http.StatusOK
 	})
 	return s
-}
-
-func within(t *testing.T, most time.Duration, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(most); !done(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %s: %s", most, what)
-		}
-	}
 }
 
 // values returns a query's numbers since a time, a second apart.

@@ -203,16 +203,8 @@ func densePayload(t *testing.T) []byte {
 func servePage(t *testing.T, dir string, paths ...string) int64 {
 	t.Helper()
 	cmd := self(t, dir, "serve", "runs")
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	start(t, cmd)
-	line, err := bufio.NewReader(said).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := url.Parse(strings.TrimSpace(strings.TrimPrefix(line, "page: ")))
+	line := lineWith(t, linesOf(t, cmd), "page: ")
+	address, err := url.Parse(strings.TrimPrefix(line, "page: "))
 	if err != nil {
 		t.Fatal(err)
 	}

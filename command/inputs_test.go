@@ -12,14 +12,11 @@ import (
 // TestLargeCurves: a curve of rates may be larger than a YAML file, and the sentence about one that
 // is too large is about rates.
 func TestLargeCurves(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rates.csv")
 	var rows strings.Builder
 	for i := 0; rows.Len() < 2<<20; i++ {
 		fmt.Fprintf(&rows, "%d,%d\n", i, 1000+i%7)
 	}
-	if err := os.WriteFile(path, []byte(rows.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(inDir(t, map[string]string{"rates.csv": rows.String()}), "rates.csv")
 	var out, errOut bytes.Buffer
 	if code := run([]string{"import", "rates", path}, &out, &errOut); code != exitDone {
 		t.Errorf("exit code %d: %s", code, errOut.String())

@@ -34,10 +34,7 @@ func TestServersKilledInMidRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
-		t.Errorf("%v, want exit code %d", cmd.ProcessState, exitFailed)
-	}
+	endsWith(t, cmd, exitFailed)
 	saved := savedRun(t, dir)
 	if n := len(saved.Run.Ended); n != len(nodes) {
 		t.Errorf("%d servers ended: %+v", n, saved.Run.Ended)

@@ -127,15 +127,6 @@ func onlyBed(t *testing.T, dir string) testbed.State {
 	return all[0]
 }
 
-func savedRun(t *testing.T, dir string) *result.Saved {
-	t.Helper()
-	saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return saved
-}
-
 // checkFine checks that latency has a resolution far below a millisecond. A clock of whole
 // milliseconds, or of seconds like RabbitMQ's, would leave a single remainder. The values depend
 // on the machine, but their resolution does not.
@@ -174,16 +165,8 @@ func killAndStartAmid(t *testing.T, dir, victim string) (first, second testbed.N
 	t.Helper()
 	bed := filepath.Join("runs", ".testbed", "bed", "target.yaml")
 	cmd := self(t, dir, "run", "-w", "killed.yaml", "-t", bed)
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	var said strings.Builder
-	for lines := bufio.NewScanner(talk); lines.Scan(); {
+	for lines := linesOf(t, cmd); lines.Scan(); {
 		fmt.Fprintln(&said, lines.Text())
 		if !strings.HasPrefix(lines.Text(), "measure: every message") {
 			continue

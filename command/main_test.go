@@ -1,8 +1,11 @@
 package command
 
 import (
+	"bufio"
 	"context"
 	"flag"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"math/rand/v2"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -73,8 +74,25 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // signal that this process handles is not ignored by its children.
 var hearHangup = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) })
 
+// inDir writes files into a new directory.
+func inDir(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeIn(t, dir, files)
+	return dir
+}
+
+func writeIn(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // self returns this test binary, as the plimsoll command.
-func self(t *testing.T, dir string, args ...string) *exec.Cmd {
+func self(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	hearHangup()
 	path, err := exec.LookPath("plimsoll")
@@ -86,6 +104,97 @@ func self(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+func start(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+}
+
+// linesOf starts a command and returns the lines that it writes to standard error.
+func linesOf(t testing.TB, cmd *exec.Cmd) *bufio.Scanner {
+	t.Helper()
+	talk, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, cmd)
+	return bufio.NewScanner(talk)
+}
+
+// lineWith returns the next line that begins so.
+func lineWith(t testing.TB, lines *bufio.Scanner, begins string) string {
+	t.Helper()
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), begins) {
+			return lines.Text()
+		}
+	}
+	t.Fatalf("no line begins with %q", begins)
+	return ""
+}
+
+func signalTo(t *testing.T, cmd *exec.Cmd, s os.Signal) {
+	t.Helper()
+	if err := cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// interruptedSays interrupts a command whose standard error is said, which ends with a sentence in it.
+func interruptedSays(t *testing.T, cmd *exec.Cmd, said *strings.Builder, sentence string) {
+	t.Helper()
+	signalTo(t, cmd, os.Interrupt)
+	endsWith(t, cmd, exitInterrupted)
+	if !strings.Contains(said.String(), sentence) {
+		t.Errorf("it does not say %q:\n%s", sentence, said)
+	}
+}
+
+// parsed returns the commands with the flags and arguments of a command line.
+func parsed(t *testing.T, args ...string) commands {
+	t.Helper()
+	parser, err := newParser(io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := parser.Parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line.Model.Target.Interface().(commands)
+}
+
+// endsWith waits for the end of a command, and checks its exit code.
+func endsWith(t *testing.T, cmd *exec.Cmd, code int) {
+	t.Helper()
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("%v: exit code %d, want %d\n%v", cmd.Args, got, code, cmd.Stderr)
+	}
+}
+
+// within waits until something is done.
+func within(t *testing.T, most time.Duration, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(most); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %s: %s", most, what)
+		}
+	}
+}
+
+// savedRun returns the newest run below a directory.
+func savedRun(t testing.TB, dir string) *result.Saved {
+	t.Helper()
+	saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
 // A run that was killed with -9 at any moment must be readable and marked.
 func TestKilledRunsReadBack(t *testing.T) {
 	t.Parallel()
@@ -93,7 +202,8 @@ func TestKilledRunsReadBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills 12 processes, for about 8 s")
 	}
-	dir := t.TempDir()
+	dir := inDir(t, map[string]string{
+		"killed.yaml": "name: killed\nload: {rate: 5k/s}\nwarmup: 500ms\nduration: 30s\n"})
 	turns := make(chan struct{}, 4)
 	var killed sync.WaitGroup
 	for range kills {
@@ -127,11 +237,6 @@ func TestKilledRunsReadBack(t *testing.T) {
 
 func killOne(t *testing.T, dir string, after time.Duration) {
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "killed.yaml")
-	workload := "name: killed\nload: {rate: 5k/s}\nwarmup: 500ms\nduration: 30s\n"
-	if err := os.WriteFile(filepath.Join(dir, "killed.yaml"), []byte(workload), 0o644); err != nil {
-		t.Error(err)
-		return
-	}
 	if err := cmd.Start(); err != nil {
 		t.Error(err)
 		return
@@ -168,54 +273,41 @@ func checkKilled(t *testing.T, dir string, formats []string) {
 // One interrupt stops cleanly and keeps the measurements; two stop at once.
 func TestInterrupts(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		signals int
-		want    result.State
-	}{{"once", 1, result.Interrupted}, {"twice", 2, result.Incomplete}} {
+		name, target string
+		signals      int
+		want         result.State
+	}{
+		{"once", "system: sim\n", 1, result.Interrupted},
+		// The slow service keeps the drain going, so that a second interrupt finds something to end.
+		{"twice", "system: sim\nsettings: {service_time: 3s}\n", 2, result.Incomplete},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			// The slow service keeps the drain going, so that a second
-			// interrupt finds something to end.
-			target := "system: sim\nsettings: {service_time: 3s}\n"
-			if c.signals == 1 {
-				target = "system: sim\n"
-			}
-			if err := os.WriteFile(filepath.Join(dir, "t.yaml"), []byte(target),
-				0o644); err != nil {
-				t.Fatal(err)
-			}
+			dir := inDir(t, map[string]string{"t.yaml": c.target})
 			cmd := self(t, dir, "run", "-t", "t.yaml", "--rate", "1000/s", "--duration", "60s")
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			start(t, cmd)
 			waitForIntervals(t, dir)
 			for range c.signals {
-				if err := cmd.Process.Signal(os.Interrupt); err != nil {
-					t.Fatal(err)
-				}
+				signalTo(t, cmd, os.Interrupt)
 				time.Sleep(300 * time.Millisecond)
 			}
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-				t.Errorf("exit code %d", code)
-			}
-			saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if saved.Run.State != c.want {
-				t.Errorf("state %q, want %q", saved.Run.State, c.want)
-			}
-			if c.want == result.Interrupted {
-				checkInterrupted(t, saved)
-			}
+			checkEnded(t, cmd, dir, c.want)
 		})
 	}
 }
 
-func checkInterrupted(t *testing.T, s *result.Saved) {
+// checkEnded checks that an interrupted command has saved its run: in good order, unless it was
+// interrupted twice.
+func checkEnded(t *testing.T, cmd *exec.Cmd, dir string, want result.State) {
 	t.Helper()
+	endsWith(t, cmd, exitInterrupted)
+	s := savedRun(t, dir)
+	if s.Run.State != want {
+		t.Errorf("state %q, want %q", s.Run.State, want)
+	}
+	if want != result.Interrupted {
+		return
+	}
 	c := s.Run.Warmup
 	c.Acked += s.Run.Counters.Acked
 	if c.Acked == 0 || !s.Run.Ledger.Accounted || s.Run.Ledger.Subscriptions[0].Lost != 0 {
@@ -226,15 +318,21 @@ func checkInterrupted(t *testing.T, s *result.Saved) {
 	}
 }
 
-// waitForIntervals returns when a run below dir has saved two intervals.
+// waitForIntervals returns when the newest run below dir has saved two intervals.
 func waitForIntervals(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(
-		50 * time.Millisecond) {
-		saved, err := result.Read(filepath.Join(dir, "runs", result.LatestLink))
-		if err == nil && len(saved.Intervals) >= 2 {
-			return
+	waitForIntervalsOf(t, filepath.Join(dir, "runs", result.LatestLink))
+}
+
+// waitForIntervalsOf returns when the one run that a pattern matches has saved two intervals.
+func waitForIntervalsOf(t *testing.T, pattern string) {
+	t.Helper()
+	within(t, 30*time.Second, "two intervals", func() bool {
+		latest, _ := filepath.Glob(pattern)
+		if len(latest) != 1 {
+			return false
 		}
-	}
-	t.Fatal("no intervals within 30 s")
+		saved, err := result.Read(latest[0])
+		return err == nil && len(saved.Intervals) >= 2
+	})
 }

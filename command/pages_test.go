@@ -148,13 +148,8 @@ func (g *browsing) measure(t *testing.T, args []string) {
 // interrupt ends a command, and checks its exit code.
 func interrupt(t *testing.T, cmd *exec.Cmd, code int) {
 	t.Helper()
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		t.Errorf("%v: exit code %d, want %d", cmd.Args, got, code)
-	}
+	signalTo(t, cmd, syscall.SIGINT)
+	endsWith(t, cmd, code)
 }
 
 // useLive uses the page of a run that is measured, and follows it to its end.
@@ -165,11 +160,8 @@ func (g *browsing) useLive(t *testing.T, b *browser) {
 	b.await(t, `document.querySelectorAll("main .drawing").length > 5 &&
 		document.querySelector("main .cards") !== null`)
 	g.user(b).useAll(t)
-	followLive(t, b, address, cmd.Process)
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
+	followLive(t, b, address, cmd)
+	endsWith(t, cmd, exitInterrupted)
 	checkSaved(t, b, g.latest("live"))
 }
 

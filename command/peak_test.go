@@ -35,35 +35,22 @@ func TestASearchKeepsItsWorkloadsObjectives(t *testing.T) {
 // An interrupt keeps what a search has found, and its report.
 func TestPeakInterrupted(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	offered := "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"
-	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(offered), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{
+		"w.yaml": "name: short\nload: {rate: 1k/s}\nwarmup: 100ms\n"})
 	cmd := self(t, dir, "peak", "-t", "sim", "-w", "w.yaml", "--trial", "1s")
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	start(t, cmd)
 	latest := filepath.Join(dir, "runs", result.LatestLink)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
-		!peak.Is(latest); time.Sleep(50 * time.Millisecond) {
-	}
+	within(t, 30*time.Second, "a search", func() bool { return peak.Is(latest) })
 	// In the middle of the second trial.
 	time.Sleep(300 * time.Millisecond)
 	if running, err := peak.Read(latest); err != nil || running.State != result.Running ||
 		len(running.Trials) == 0 {
 		t.Errorf("%v: %+v", err, running)
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
-		said.String(), "to continue: plimsoll peak -t sim -w w.yaml --trial 1s --resume\n") {
-		t.Errorf("exit code %d\n%s", code, said.String())
-	}
+	interruptedSays(t, cmd, &said,
+		"to continue: plimsoll peak -t sim -w w.yaml --trial 1s --resume\n")
 	s, err := peak.Read(latest)
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +65,8 @@ func TestPeakInterrupted(t *testing.T) {
 
 // A search whose process was killed says so.
 func TestPeakKilled(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, experiment.File),
-		[]byte(`{"schema_version": 2, "kind": "peak", "state": "running", "pid": 99999999}`),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{experiment.File:
+		`{"schema_version": 2, "kind": "peak", "state": "running", "pid": 99999999}`})
 	s, err := peak.Read(dir)
 	if err != nil || s.State != result.Incomplete {
 		t.Errorf("%v: %+v", err, s)

@@ -1,12 +1,9 @@
 package command
 
 import (
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -37,15 +34,7 @@ func TestVerifyTakesTheWorkloadThatIsNamed(t *testing.T) {
 		{"verify -t sim", "verify"}, {"verify -t sim -w default", "default"},
 		{"run -t sim", "default"},
 	} {
-		parser, err := newParser(io.Discard, io.Discard, func(int) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed, err := parser.Parse(strings.Fields(one.given))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := parsed.Model.Target.Interface().(commands)
+		all := parsed(t, strings.Fields(one.given)...)
 		got := all.Run.Workload
 		if strings.HasPrefix(one.given, "verify") {
 			got = all.Verify.Workload
@@ -63,25 +52,8 @@ func TestVerifyInterrupted(t *testing.T) {
 	cmd := self(t, dir, "verify", "-t", "sim", "--quiet", "1s")
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(
-		50 * time.Millisecond) {
-		// A round that has measured nothing is discarded.
-		latest, _ := filepath.Glob(filepath.Join(dir, "runs", "*-verify-*", result.LatestLink))
-		if len(latest) == 1 {
-			if s, err := result.Read(latest[0]); err == nil && len(s.Intervals) > 0 {
-				break
-			}
-		}
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
-		said.String(), "to continue: plimsoll verify -t sim --quiet 1s --resume\n") {
-		t.Errorf("exit code %d\n%s", code, said.String())
-	}
+	start(t, cmd)
+	// A round that has measured nothing is discarded.
+	waitForIntervalsOf(t, filepath.Join(dir, "runs", "*-verify-*", result.LatestLink))
+	interruptedSays(t, cmd, &said, "to continue: plimsoll verify -t sim --quiet 1s --resume\n")
 }

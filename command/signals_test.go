@@ -67,24 +67,9 @@ func TestHangupEndsWaiting(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := self(t, dir, c.args...)
-			said, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			start(t, cmd)
-			var all strings.Builder
-			for b := make([]byte, 1<<10); !strings.Contains(all.String(), c.says); {
-				n, err := said.Read(b)
-				all.Write(b[:n])
-				if err != nil {
-					t.Fatalf("%v: %s", err, &all)
-				}
-			}
+			lineWith(t, linesOf(t, cmd), c.says)
 			signalTo(t, cmd, syscall.SIGHUP)
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != exitDone {
-				t.Errorf("%v: %s", cmd.ProcessState, &all)
-			}
+			endsWith(t, cmd, exitDone)
 		})
 	}
 }
@@ -107,10 +92,7 @@ func TestHangupEndsAWorker(t *testing.T) {
 	}
 	defer conn.Close()
 	signalTo(t, cmd, syscall.SIGHUP)
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("%v", cmd.ProcessState)
-	}
+	endsWith(t, cmd, exitInterrupted)
 }
 
 // The reader of standard error is gone, as when an ssh connection without a terminal ends: the
@@ -131,10 +113,7 @@ func TestRunOutlivesItsStandardError(t *testing.T) {
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitDone {
-		t.Errorf("the run ended with %v", cmd.ProcessState)
-	}
+	endsWith(t, cmd, exitDone)
 	if s := savedRun(t, dir); s.Run.State != result.Complete {
 		t.Errorf("state %q", s.Run.State)
 	}
@@ -153,42 +132,11 @@ func TestNobodyReadsStandardError(t *testing.T) {
 	}
 	cmd := self(t, t.TempDir(), "run", "--no-such-flag")
 	cmd.Stderr = writer
-	_ = cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != exitUsage {
-		t.Errorf("the command ended with %v", cmd.ProcessState)
-	}
-}
-
-func start(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-}
-
-func signalTo(t *testing.T, cmd *exec.Cmd, s os.Signal) {
-	t.Helper()
-	if err := cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	start(t, cmd)
+	endsWith(t, cmd, exitUsage)
 }
 
 func intervals(t *testing.T, dir string) int {
 	t.Helper()
 	return len(savedRun(t, dir).Intervals)
-}
-
-// checkEnded checks that an interrupted command ended in good order and saved its run.
-func checkEnded(t *testing.T, cmd *exec.Cmd, dir string, want result.State) {
-	t.Helper()
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("%v, want exit code %d", cmd.ProcessState, exitInterrupted)
-	}
-	saved := savedRun(t, dir)
-	if saved.Run.State != want {
-		t.Errorf("state %q, want %q", saved.Run.State, want)
-	}
-	checkInterrupted(t, saved)
 }

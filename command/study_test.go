@@ -117,10 +117,7 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		t.Skip("measures four cells in three processes, for about 10 s")
 	}
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "own.yaml"), []byte(ownStudy), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{"own.yaml": ownStudy})
 	before := map[string]string{}
 	for n, stop := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		args := []string{"study", "run", "own.yaml", "--fleet-listen", "127.0.0.1:0"}
@@ -130,22 +127,17 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		cmd := self(t, dir, args...)
 		var said strings.Builder
 		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(
-			20 * time.Millisecond) {
-			if _, p := studyBelow(t, dir); len(p.Cells)-p.Left() > n && p.Left() > 0 {
-				break
-			}
-		}
-		_ = cmd.Process.Signal(stop)
-		_ = cmd.Wait()
-		if code := cmd.ProcessState.ExitCode(); stop == syscall.SIGINT &&
-			(code != exitInterrupted || !strings.Contains(said.String(),
-				"to continue: plimsoll study run own.yaml --fleet-listen 127.0.0.1:0 "+
-					"--resume runs/")) {
-			t.Errorf("exit code %d:\n%s", code, said.String())
+		start(t, cmd)
+		within(t, time.Minute, "a cell is measured", func() bool {
+			_, p := studyBelow(t, dir)
+			return len(p.Cells)-p.Left() > n && p.Left() > 0
+		})
+		if stop == syscall.SIGINT {
+			interruptedSays(t, cmd, &said, "to continue: plimsoll study run own.yaml "+
+				"--fleet-listen 127.0.0.1:0 --resume runs/")
+		} else {
+			signalTo(t, cmd, stop)
+			_ = cmd.Wait()
 		}
 		_, p := studyBelow(t, dir)
 		for _, c := range p.Cells {
@@ -158,10 +150,9 @@ func TestStoppedStudyGoesOn(t *testing.T) {
 		t.Errorf("%d cells were done when the last process was killed: it was not in the middle",
 			len(before))
 	}
-	if out, err := self(t, dir, "study", "run", "own.yaml",
-		"--resume").CombinedOutput(); err != nil ||
-		!strings.Contains(string(out), "4 of 4 cells measured") {
-		t.Fatalf("%v\n%s", err, out)
+	out := plimsoll(t, dir, "study", "run", "own.yaml", "--resume")
+	if !strings.Contains(out, "4 of 4 cells measured") {
+		t.Fatal(out)
 	}
 	_, p := studyBelow(t, dir)
 	for _, c := range p.Cells {

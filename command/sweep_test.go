@@ -63,27 +63,19 @@ func TestKilledSweepGoesOn(t *testing.T) {
 		t.Skip("measures six cells and kills three processes, for about 15 s")
 	}
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"), []byte(sweptWorkload),
-		0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{"swept.yaml": sweptWorkload})
 	before := map[string][]time.Time{}
 	for kill := range 3 {
 		args := sweepArgs
 		if kill > 0 {
-			args = append(append([]string{}, sweepArgs...), "--resume")
+			args = append(slices.Clone(sweepArgs), "--resume")
 		}
 		killAmid(t, dir, args, kill+1)
 		folder, _ := planBelow(t, dir)
 		before = completeRuns(t, folder)
 	}
 	folder, _ := planBelow(t, dir)
-	cmd := self(t, dir, "sweep", "--resume", folder)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	plimsoll(t, dir, "sweep", "--resume", folder)
 	_, plan := planBelow(t, dir)
 	if len(plan.Cells) != 6 || plan.Left() != 0 || plan.EndedAt.IsZero() {
 		t.Errorf("%d cells, %d left, ended at %s", len(plan.Cells), plan.Left(), plan.EndedAt)
@@ -115,66 +107,36 @@ func TestKilledSweepGoesOn(t *testing.T) {
 func killAmid(t *testing.T, dir string, args []string, done int) {
 	t.Helper()
 	cmd := self(t, dir, args...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
-	}()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(
-		20 * time.Millisecond) {
+	start(t, cmd)
+	within(t, time.Minute, "a cell is finished", func() bool {
 		folders, _ := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*"))
 		if len(folders) != 1 {
-			continue
+			return false
 		}
 		plan, err := sweep.Read(folders[0])
 		if err != nil {
 			t.Fatalf("the plan is half-written: %v", err)
 		}
-		if len(plan.Cells)-plan.Left() >= done {
-			time.Sleep(300 * time.Millisecond)
-			return
-		}
-	}
-	t.Fatal("no cell was finished within a minute")
+		return len(plan.Cells)-plan.Left() >= done
+	})
+	time.Sleep(300 * time.Millisecond)
+	signalTo(t, cmd, syscall.SIGKILL)
+	_ = cmd.Wait()
 }
 
 // One interrupt keeps the measurements and prints how to continue.
 func TestInterruptedSweep(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "swept.yaml"),
-		[]byte(strings.Replace(sweptWorkload, "1s", "60s", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	dir := inDir(t, map[string]string{
+		"swept.yaml": strings.Replace(sweptWorkload, "1s", "60s", 1)})
 	cmd := self(t, dir, append(slices.Clone(sweepArgs), "--fail-if", "publish.p99 > 20ms")...)
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		latest, _ := filepath.Glob(filepath.Join(dir, "runs", "*-sweep-swept*", result.LatestLink))
-		if len(latest) == 1 {
-			if s, err := result.Read(latest[0]); err == nil && len(s.Intervals) >= 2 {
-				break
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no intervals within 30 s")
-		}
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
+	start(t, cmd)
+	waitForIntervalsOf(t, filepath.Join(dir, "runs", "*-sweep-swept*", result.LatestLink))
+	interruptedSays(t, cmd, &said, "--fail-if 'publish.p99 > 20ms' --resume runs/")
 	_, again, _ := strings.Cut(said.String(), "to continue: ")
 	again, _, _ = strings.Cut(again, "\n")
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted ||
-		!strings.Contains(again, "--fail-if 'publish.p99 > 20ms' --resume runs/") {
-		t.Errorf("exit code %d\n%s", code, said.String())
-	}
 	folder, plan := planBelow(t, dir)
 	if out, err := self(t, dir, "report", folder).CombinedOutput(); err != nil ||
 		!strings.Contains(string(out), "interrupted") {

@@ -47,11 +47,7 @@ func TestKilledRunLeavesNoServers(t *testing.T) {
 	})
 	cmd := self(t, dir, "run", "-t", "t.yaml", "--warm", "0s", "--rate", "200/s", "--duration",
 		"60s")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	// Whatever fails here, it must be removed.
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	start(t, cmd)
 	waitForIntervals(t, dir)
 	var pids []int
 	for _, n := range savedRun(t, dir).Run.System.Nodes {
@@ -60,9 +56,7 @@ func TestKilledRunLeavesNoServers(t *testing.T) {
 		}
 		pids = append(pids, n.PID)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	signalTo(t, cmd, syscall.SIGKILL)
 	allGone(t, pids)
 	_ = cmd.Wait()
 	plimsoll(t, dir, "testbed", "status")
@@ -91,7 +85,14 @@ func TestTestbedInterruptedAtStart(t *testing.T) {
 		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
 	}
 	dir := t.TempDir()
-	interruptAtStart(t, self(t, dir, "testbed", "up", "kafka"))
+	cmd := self(t, dir, "testbed", "up", "kafka")
+	lines := linesOf(t, cmd)
+	lineWith(t, lines, "starting ")
+	time.Sleep(time.Second) // in the middle of it
+	signalTo(t, cmd, syscall.SIGINT)
+	for lines.Scan() { // so that the command never waits for the pipe
+	}
+	endsWith(t, cmd, exitInterrupted)
 	if left, _ := filepath.Glob(filepath.Join(dir, "runs", ".testbed", "*", "*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -127,13 +128,8 @@ func TestTestbedEndsWhileItIsWarmedUp(t *testing.T) {
 			dir := inDir(t, map[string]string{
 				"bed.yaml": "name: bed\nsystem: nats\nsettings: {servers: processes}\n"})
 			cmd := self(t, dir, "testbed", "up", "bed.yaml", "--warm", "1m")
-			talk, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			start(t, cmd)
 			var said []string
-			for lines := bufio.NewScanner(talk); lines.Scan(); {
+			for lines := linesOf(t, cmd); lines.Scan(); {
 				said = append(said, lines.Text())
 				if !strings.HasPrefix(lines.Text(), "warming bed up") {
 					continue
@@ -145,10 +141,9 @@ func TestTestbedEndsWhileItIsWarmedUp(t *testing.T) {
 				}
 				c.do(t, cmd, all[0].PID)
 			}
-			_ = cmd.Wait()
-			if code := cmd.ProcessState.ExitCode(); code != c.code ||
-				!strings.HasPrefix(said[len(said)-1], c.last) {
-				t.Errorf("exit code %d: %q", code, said)
+			endsWith(t, cmd, c.code)
+			if !strings.HasPrefix(said[len(said)-1], c.last) {
+				t.Errorf("%q", said)
 			}
 			left, _ := filepath.Glob(filepath.Join(dir, "runs", ".testbed", "*", "*"))
 			more, _ := filepath.Glob(filepath.Join(dir, "runs", "*"))
@@ -177,28 +172,4 @@ func childrenOf(t *testing.T, pid int) (all []int) {
 		}
 	}
 	return all
-}
-
-// interruptAtStart interrupts a testbed up as soon as it starts servers.
-func interruptAtStart(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(talk); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "starting ") {
-			time.Sleep(time.Second) // in the middle of it
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
-		t.Errorf("exit code %d", code)
-	}
 }

@@ -12,18 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// inDir writes files into a new directory.
-func inDir(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
 // One interrupt ends a set of trials, keeps the runs so far and says how to continue.
 func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	t.Parallel()
@@ -32,22 +20,14 @@ func TestInterruptedTrialsKeepWhatWasDone(t *testing.T) {
 	cmd := self(t, dir, "run", "-t", "sim", "-w", "w.yaml", "--trials", "50")
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	start(t, cmd)
 	var runs []string
-	for deadline := time.Now().Add(60 * time.Second); len(runs) < 2 &&
-		time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	within(t, time.Minute, "two runs", func() bool {
 		runs, _ = filepath.Glob(filepath.Join(dir, "runs", "2*", result.RunFile))
-	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(
-		said.String(), "to continue: plimsoll run -t sim -w w.yaml --trials 50 --resume\n") {
-		t.Errorf("exit code %d\n%s", code, said.String())
-	}
+		return len(runs) >= 2
+	})
+	interruptedSays(t, cmd, &said,
+		"to continue: plimsoll run -t sim -w w.yaml --trials 50 --resume\n")
 	states := map[result.State]int{}
 	for _, path := range runs {
 		saved, err := result.Read(filepath.Dir(path))

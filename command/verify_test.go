@@ -15,16 +15,8 @@ func TestMatrixOfOneNode(t *testing.T) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		t.Skip("the other faults of a matrix need root on Linux")
 	}
-	parser, err := newParser(io.Discard, io.Discard, func(int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := parser.Parse([]string{"verify", "-t", "nats", "--nodes", "1",
-		"--durability", "4", "--matrix", "--runs", t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := parsed.Model.Target.Interface().(commands)
+	all := parsed(t, "verify", "-t", "nats", "--nodes", "1", "--durability", "4", "--matrix",
+		"--runs", t.TempDir())
 	var said bytes.Buffer
 	options, err := all.Verify.options(console{io.Discard, &said})
 	if err != nil {
