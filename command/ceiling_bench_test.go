@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -50,21 +49,13 @@ func pretendKafka(b *testing.B) []string {
 // searchCeiling runs a search in a process of its own on some of the cores, and reports the lower
 // end of its bracket.
 func searchCeiling(b *testing.B, target, size string, cores int) {
-	dir := b.TempDir()
 	load := fmt.Sprintf("name: ceiling\npartitions: 12\nproducers: 2\nconsumers: 2\n"+
 		"message: {size: %s}\nload: {rate: 50k/s}\nwarmup: 1s\nduration: 3s\ndurability: 4\n", size)
-	for name, content := range map[string]string{"load.yaml": load, "whom.yaml": target} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
-	path, err := exec.LookPath("plimsoll")
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.Command("taskset", "-c", fmt.Sprintf("0-%d", cores-1), path, "peak",
-		"-w", "load.yaml", "-t", "whom.yaml", "--trial", "3s", "--confirm", "0",
-		"--tolerance", "10%", "--warm", "2s", "--max-time", "90s")
+	dir := inDir(b, map[string]string{"load.yaml": load, "whom.yaml": target})
+	search := self(b, dir, "peak", "-w", "load.yaml", "-t", "whom.yaml", "--trial", "3s",
+		"--confirm", "0", "--tolerance", "10%", "--warm", "2s", "--max-time", "90s")
+	cmd := exec.Command("taskset", append([]string{"-c", fmt.Sprintf("0-%d", cores-1)},
+		search.Args...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -39,14 +39,10 @@ var resizeOnHosts = flag.String("resize-on-hosts", "nats",
 
 var labKills = flag.Int("lab-kills", 3, "how often TestLabIsKilled kills a process")
 
-// needLab skips a test where processes cannot have networks of their own.
+// needLab skips a test where processes cannot have networks of their own with a bridge.
 func needLab(t *testing.T) {
 	t.Helper()
-	for _, tool := range []string{"ip", "nsenter"} {
-		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
-			t.Skip("needs root, ip and nsenter, to give processes networks of their own")
-		}
-	}
+	needNetworks(t)
 	try := exec.Command("ip", strings.Fields("link add br0 type bridge")...)
 	try.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	if out, err := try.CombinedOutput(); err != nil {
@@ -84,9 +80,6 @@ func newLab(t *testing.T, files map[string]string, args ...string) *lab {
 func newLabOf(t *testing.T, hosts int, files map[string]string, args ...string) *lab {
 	t.Helper()
 	l := &lab{dir: inDir(t, files)}
-	if err := os.Mkdir(filepath.Join(l.dir, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	machines := []string{"--hosts", fmt.Sprint(hosts), "--workers", fmt.Sprint(labWorkers),
 		"--fleet-listen", "0.0.0.0:0"}
 	if files["lab.yaml"] != "" {
@@ -195,20 +188,8 @@ func (l *lab) checkNothingLeft(t *testing.T, within time.Duration) {
 // left returns what is left of the lab.
 func (l *lab) left(t *testing.T) (all []string) {
 	t.Helper()
-	spaces, err := filepath.Glob("/proc/[0-9]*/ns/net")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, p := range l.all() {
-		ours, err := p.space.Stat()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range spaces {
-			if space, err := os.Stat(path); err == nil && os.SameFile(ours, space) {
-				all = append(all, path)
-			}
-		}
+		all = append(all, p.others(t)...)
 	}
 	data, _ := filepath.Glob(filepath.Join(l.dir, "h*", ".testbed", "p*"))
 	mounts, err := os.ReadFile("/proc/self/mounts")

@@ -39,12 +39,7 @@ func TestLeftoversOfFaults(t *testing.T) {
 	run.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME=")
 	start(t, run)
 	waitForIntervals(t, dir)
-	for deadline := time.Now().Add(20 * time.Second); len(tables(t, run)) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("there is no firewall table")
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	within(t, 20*time.Second, "a firewall table", func() bool { return len(tables(t, run)) > 0 })
 	if n := mountsBelow(t, dir); n != 3 {
 		t.Fatalf("%d disks are mounted", n)
 	}

@@ -53,13 +53,10 @@ func checkSwept(t *testing.T, dir string, args []string, below, says string) {
 	run := of(self(t, dir, args...))
 	start(t, run)
 	var left []string
-	for deadline := time.Now().Add(30 * time.Second); len(left) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not appear", below)
-		}
-		time.Sleep(50 * time.Millisecond)
+	within(t, 30*time.Second, below, func() bool {
 		left, _ = filepath.Glob(filepath.Join(dir, below))
-	}
+		return len(left) > 0
+	})
 	next := func() string {
 		said, err := of(self(t, t.TempDir(), "version")).CombinedOutput()
 		if err != nil {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"path/filepath"

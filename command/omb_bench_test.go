@@ -89,9 +89,9 @@ func (r *ring) writeOMB() {
 	r.Helper()
 	payload := make([]byte, duelBytes)
 	_, _ = rand.Read(payload) // never fails
-	files := map[string][]byte{
-		"payload.data": payload,
-		"driver.yaml": fmt.Appendf(nil, `name: Kafka
+	writeIn(r, r.dir, map[string]string{
+		"payload.data": string(payload),
+		"driver.yaml": fmt.Sprintf(`name: Kafka
 driverClass: io.openmessaging.benchmark.driver.kafka.KafkaBenchmarkDriver
 replicationFactor: 3
 topicConfig: |
@@ -107,7 +107,7 @@ consumerConfig: |
   enable.auto.commit=true
   max.partition.fetch.bytes=10485760
 `, strings.Join(r.endpoints, ",")),
-		"omb.yaml": fmt.Appendf(nil, `name: duel
+		"omb.yaml": fmt.Sprintf(`name: duel
 topics: 1
 partitionsPerTopic: %d
 messageSize: %d
@@ -120,12 +120,7 @@ consumerBacklogSizeGB: 0
 warmupDurationMinutes: 0
 testDurationMinutes: 1
 `, r.partitions, duelBytes, r.rate),
-	}
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(r.dir, name), content, 0o644); err != nil {
-			r.Fatal(err)
-		}
-	}
+	})
 }
 
 // heard keeps a process's output, and reports when texts have come. One goroutine writes; others

@@ -69,11 +69,7 @@ var stages = []stage{
 // worker that was cut off ends its load within ten seconds, and itself. No process, namespace or
 // file is left. All run in network namespaces that live as long as their processes.
 func TestWorkerIsCutOff(t *testing.T) {
-	for _, tool := range []string{"ip", "nsenter"} {
-		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
-			t.Skip("needs root, ip and nsenter, to give processes networks of their own")
-		}
-	}
+	needNetworks(t)
 	first := rand.IntN(len(stages))
 	for i := range *partitions {
 		at := stages[(first+i)%len(stages)]
@@ -88,6 +84,16 @@ func TestWorkerIsCutOff(t *testing.T) {
 				c.tell(t)
 			}
 		})
+	}
+}
+
+// needNetworks skips a test where processes cannot have networks of their own.
+func needNetworks(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{"ip", "nsenter"} {
+		if _, err := exec.LookPath(tool); err != nil || os.Geteuid() != 0 {
+			t.Skip("needs root, ip and nsenter, to give processes networks of their own")
+		}
 	}
 }
 
@@ -118,7 +124,11 @@ type apart struct {
 func setApart(t *testing.T, dir string, args ...string) *apart {
 	t.Helper()
 	p := &apart{Cmd: self(t, dir, args...), ended: make(chan struct{}), said: make(chan struct{})}
-	p.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
+	tmp := filepath.Join(dir, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.Env = append(os.Environ(), "TMPDIR="+tmp)
 	p.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	talk, err := p.StderrPipe()
 	if err != nil {
@@ -191,6 +201,25 @@ func (p *apart) endsWithin(until time.Time) bool {
 	}
 }
 
+// others returns the processes that are in the namespace of the process, by their files.
+func (p *apart) others(t *testing.T) (all []string) {
+	t.Helper()
+	ours, err := p.space.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spaces, err := filepath.Glob("/proc/[0-9]*/ns/net")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range spaces {
+		if space, err := os.Stat(path); err == nil && os.SameFile(ours, space) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
 // inside runs commands of ip in the namespace of the process.
 func (p *apart) inside(t *testing.T, commands ...string) {
 	t.Helper()
@@ -230,9 +259,6 @@ func newCutFleet(t *testing.T, at stage) *cutFleet {
 	c := &cutFleet{at: at, dir: inDir(t, cutWorkload), victim: rand.IntN(cutWorkers)}
 	if at == stages[0] {
 		c.victim = cutWorkers - 1 // whose link is the last one
-	}
-	if err := os.Mkdir(filepath.Join(c.dir, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
 	}
 	c.coordinator = setApart(t, c.dir, "run", "-t", "t.yaml", "-w", "w.yaml", "--workers-from",
 		"names", "--fleet-listen", "0.0.0.0:0")
@@ -314,19 +340,9 @@ func (c *cutFleet) stopWaiting(t *testing.T) {
 // file in the folder of temporary files.
 func (c *cutFleet) checkNothingLeft(t *testing.T) {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/ns/net")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, p := range append(c.workers, c.coordinator) {
-		ours, err := p.space.Stat()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range all {
-			if space, err := os.Stat(path); err == nil && os.SameFile(ours, space) {
-				t.Errorf("%s is left, in a namespace of this test", path)
-			}
+		if left := p.others(t); len(left) > 0 {
+			t.Errorf("left in a namespace of this test: %v", left)
 		}
 	}
 	if left, _ := os.ReadDir(filepath.Join(c.dir, "tmp")); len(left) > 0 {

@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -54,9 +53,7 @@ func besidePgbench(b *testing.B) {
 			script := filepath.Join(r.dir, "insert.sql")
 			insert := fmt.Sprintf("INSERT INTO %q (part, key, payload) VALUES (0, NULL, :payload);\n",
 				topic)
-			if err := os.WriteFile(script, []byte(insert), 0o644); err != nil {
-				r.Fatal(err)
-			}
+			writeIn(r, r.dir, map[string]string{"insert.sql": insert})
 			host, port, err := net.SplitHostPort(r.endpoints[0])
 			if err != nil {
 				r.Fatal(err)

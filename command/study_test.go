@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"

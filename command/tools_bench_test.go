@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -243,30 +242,14 @@ func (r *ring) plimsoll(s *side) {
 	if r.credentials.User != "" {
 		whom += "credentials: {user_env: DUEL_USER, password_env: DUEL_PASSWORD}\n"
 	}
-	for name, content := range map[string]string{"load.yaml": asked, "whom.yaml": whom} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(content), 0o644); err != nil {
-			r.Fatal(err)
-		}
-	}
-	path, err := exec.LookPath("plimsoll")
-	if err != nil {
-		r.Fatal(err)
-	}
-	cmd := exec.Command(path, "run", "-w", "load.yaml", "-t", "whom.yaml")
-	cmd.Dir = r.dir
+	writeIn(r, r.dir, map[string]string{"load.yaml": asked, "whom.yaml": whom})
+	cmd := self(r, r.dir, "run", "-w", "load.yaml", "-t", "whom.yaml")
 	cmd.Env = append(os.Environ(), "DUEL_USER="+r.credentials.User,
 		"DUEL_PASSWORD="+r.credentials.Password)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	talk, err := cmd.StderrPipe()
-	if err != nil {
-		r.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		r.Fatal(err)
-	}
 	var spent use
-	for lines := bufio.NewScanner(talk); lines.Scan(); {
+	for lines := linesOf(r, cmd); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "measure: every message") {
 			spent = r.spentOver(cmd.Process.Pid)
 		}
@@ -274,11 +257,7 @@ func (r *ring) plimsoll(s *side) {
 	if err := cmd.Wait(); err != nil || spent.client == 0 {
 		r.Fatalf("plimsoll run: %v\n%s", err, out.String())
 	}
-	saved, err := result.Read(filepath.Join(r.dir, "runs", result.LatestLink))
-	if err != nil {
-		r.Fatal(err)
-	}
-	s.add(spent, toldBy(saved.Run.Summary))
+	s.add(spent, toldBy(savedRun(r, r.dir).Run.Summary))
 }
 
 // toldBy returns plimsoll's own report.
