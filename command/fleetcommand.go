@@ -209,11 +209,11 @@ func (c *manifestCommand) files(m *kubernetes.Manifest) (args []string, err erro
 		return path.Join(kubernetes.FilesFolder, name)
 	}
 	in := inputs{Workload: c.Workload}
-	w, text, _, err := in.workload()
+	w, err := in.workload()
 	if err != nil {
 		return nil, err
 	}
-	args = append(args, "-w", add("workload.yaml", text))
+	args = append(args, "-w", add("workload.yaml", in.source))
 	for i, name := range c.Target {
 		t, text, err := findTarget(name)
 		if err == nil {

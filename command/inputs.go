@@ -42,6 +42,10 @@ type inputs struct {
 	onHosts   int  // machines that servers start on; 0: this one
 	search    bool // the workload is for a search, which finds the rate
 
+	source string   // the workload as it was read
+	text   string   // its YAML, with the keys that flags set
+	notes  []string // what plimsoll assumes about a workload of the OpenMessaging Benchmark
+
 	onlyAble bool              // targets that cannot carry the workload are left out
 	leftOut  []string          // those, and why
 	named    map[string]string // the words that name targets in -t, by the targets' names
@@ -52,7 +56,7 @@ type inputs struct {
 // jobs turns the flags into checked jobs, one for each target. With weaker, a target that
 // cannot give the durability level gets the next weaker level that it can give.
 func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
-	w, workloadSource, notes, err := in.workload()
+	w, err := in.workload()
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +87,8 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 			return nil, fmt.Errorf("target %s: %w", name, builtIn(name, err))
 		}
 		in.named[t.Name] = name
-		job.Asked = result.Asked{Command: os.Args, Workload: workloadSource, Target: targetSource,
-			Notes: notes, Weaker: why}
+		job.Asked = result.Asked{Command: os.Args, Workload: in.source, Target: targetSource,
+			Notes: in.notes, Weaker: why}
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
@@ -110,42 +114,44 @@ func (in *inputs) limit(job *bench.Job) error {
 	return job.CheckBill()
 }
 
-// workload returns the workload with the values of the flags, and its source, without them. The
-// notes say what plimsoll assumes about a workload of the OpenMessaging Benchmark that its file
-// does not state.
-func (in *inputs) workload() (w *workload.Workload, source string, notes []string, err error) {
-	w, source, notes, err = in.read()
-	if err == nil && len(in.settings()) > 0 {
-		text := source
-		if omb.IsWorkload([]byte(source)) {
-			text = w.YAML()
-		}
-		w, _, err = in.set(text)
+// workload reads the workload and returns it with the values of the flags.
+func (in *inputs) workload() (*workload.Workload, error) {
+	w, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	in.text = in.source
+	if omb.IsWorkload([]byte(in.source)) {
+		in.text = w.YAML()
+	}
+	if given := in.settings(); len(given) > 0 {
+		w, in.text, err = in.set(in.text, given)
 	}
 	if err == nil {
 		err = in.override(w)
 	}
-	return w, source, notes, err
+	return w, err
 }
 
 // read reads the workload.
-func (in *inputs) read() (w *workload.Workload, source string, notes []string, err error) {
+func (in *inputs) read() (w *workload.Workload, err error) {
 	if slices.Contains(workload.Names(), in.Workload) || !strict.IsPath(in.Workload) {
-		w, source, err = workload.Find(in.Workload)
-		return w, source, nil, err
+		w, in.source, err = workload.Find(in.Workload)
+		return w, err
 	}
 	// The file is read once, because it may be a pipe.
 	src, err := strict.ReadFile(in.Workload)
+	in.source = string(src)
 	switch {
 	case err != nil:
-		return nil, "", nil, fmt.Errorf("workload file %w", err)
+		return nil, fmt.Errorf("workload file %w", err)
 	case omb.IsWorkload(src):
-		w, notes, err = omb.ParseWorkload(in.Workload, src,
+		w, in.notes, err = omb.ParseWorkload(in.Workload, src,
 			omb.Given{Rate: in.Rate != nil, Duration: in.Duration != nil, Search: in.search})
 	default:
 		w, err = workload.Parse(in.Workload, src)
 	}
-	return w, string(src), notes, otherKind("-w", in.Workload, err)
+	return w, otherKind("-w", in.Workload, err)
 }
 
 // find returns the target that a -t names, with the number of servers that a flag gives, and its

@@ -104,13 +104,9 @@ func liesIn(key, of string) bool {
 	return begins && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// set returns the workload of a YAML text with the values of the flags, and the changed text.
-func (in *inputs) set(text string) (w *workload.Workload, changed string, err error) {
-	given := in.settings()
-	if len(given) == 0 {
-		w, err = workload.Parse(in.Workload, []byte(text))
-		return w, text, err
-	}
+// set returns the workload of a YAML text with the values of the given flags, and the changed text.
+func (in *inputs) set(text string, given []setting) (w *workload.Workload, changed string,
+	err error) {
 	bad := in.clashes()
 	for _, s := range given {
 		bad = append(bad, strict.Under(s.flag, s.check())...)

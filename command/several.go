@@ -28,31 +28,29 @@ type several struct {
 
 // jobs turns the flags into checked jobs, one for each target that can be measured here, and
 // tells what was assumed and left out.
-func (in *several) jobs(con console, runs string) ([]*bench.Job, error) {
+func (in *several) jobs(con console, runs string) (jobs []*bench.Job, _ error) {
 	all, err := in.inputs.jobs(runs, in.OrWeaker)
+	if err == nil {
+		err = in.warm(all)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := in.warm(all); err != nil {
-		return nil, err
-	}
-	var jobs []*bench.Job
-	leftOut := in.leftOut
 	for _, job := range all {
 		left, err := lacking(in.SkipMissing, job.Target.Name, job.FindSoftware())
 		if err != nil {
 			return nil, err
 		}
-		if left != "" {
-			leftOut = append(leftOut, left)
-			continue
+		if left == "" {
+			jobs = append(jobs, job)
+		} else {
+			in.leftOut = append(in.leftOut, left)
 		}
-		jobs = append(jobs, job)
 	}
 	for _, job := range jobs {
-		job.Asked.LeftOut = leftOut
+		job.Asked.LeftOut = in.leftOut
 	}
-	tell(con, jobs, leftOut)
+	tell(con, jobs, in.leftOut)
 	if len(jobs) == 0 {
 		return nil, errNothingLeft
 	}

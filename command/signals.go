@@ -48,27 +48,21 @@ func untilInterrupted(errOut io.Writer) (context.Context, context.CancelFunc) {
 	signal.Notify(signals, endSignals()...)
 	broken := make(chan os.Signal, 1) // nothing reads it: writes then fail with an error instead
 	signal.Notify(broken, syscall.SIGPIPE)
-	done := make(chan struct{})
 	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if ctx.Err() == nil {
-					cancel()
-					fmt.Fprintln(errOut,
-						"\nstopping: what was measured will be kept; once more to stop at once")
-				} else if s != syscall.SIGHUP {
-					os.Exit(exitInterrupted)
-				}
-			case <-done:
-				return
+		for s := range signals {
+			if ctx.Err() == nil {
+				cancel()
+				fmt.Fprintln(errOut,
+					"\nstopping: what was measured will be kept; once more to stop at once")
+			} else if s != syscall.SIGHUP {
+				os.Exit(exitInterrupted)
 			}
 		}
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
 		signal.Stop(broken)
-		close(done)
+		close(signals)
 		cancel()
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
-	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/internal/report/sweeps"
 	"github.com/plimsoll-bench/plimsoll/internal/serve"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
@@ -179,21 +178,12 @@ func (c *sweepCommand) wanted(con console) (*sweep.Plan, error) {
 		return nil, err
 	}
 	// The flags that hold for every cell are checked first, by themselves.
-	w, source, notes, err := c.inputs.read()
-	if err == nil && omb.IsWorkload([]byte(source)) {
-		warn(con.err, notes)
-		source = w.YAML()
-	}
-	if err == nil {
-		w, source, err = c.set(source)
-	}
-	if err == nil {
-		err = c.override(w)
-	}
+	w, err := c.workload()
+	warn(con.err, c.notes)
 	if err != nil {
 		return nil, err
 	}
-	base := sweep.Base{File: c.Workload, Source: source, Override: c.override}
+	base := sweep.Base{File: c.Workload, Source: c.text, Override: c.override}
 	if base.Targets, err = c.sweptTargets(); err != nil {
 		return nil, err
 	}
