@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -76,6 +74,7 @@ type crew struct {
 	localHosts   bool
 	pair         bool
 	dir          string // below which local hosts keep their servers' data
+	say          func(sentence string)
 
 	coordinator *fleet.Coordinator
 	local       []*process.Server
@@ -100,8 +99,9 @@ func (f *fleetFlags) hired(ctx context.Context, con console, jobs []*bench.Job,
 	if c.Workers == 0 && c.Hosts == 0 {
 		return do(c)
 	}
-	defer c.end(con)
-	if err := c.gather(ctx, con); err != nil {
+	c.say = con.note
+	defer c.end()
+	if err := c.gather(ctx); err != nil {
 		return err
 	}
 	for _, job := range jobs {
@@ -128,13 +128,8 @@ func (c *crew) take(job *bench.Job) error {
 }
 
 // gather opens the fleet and waits for its workers.
-func (c *crew) gather(ctx context.Context, con console) (err error) {
-	var saying sync.Mutex
-	c.Joined = func(name, host string) {
-		saying.Lock()
-		defer saying.Unlock()
-		fmt.Fprintf(con.err, "%s has joined from %s\n", name, host)
-	}
+func (c *crew) gather(ctx context.Context) (err error) {
+	c.Joined = func(name, host string) { c.say(name + " has joined from " + host) }
 	if c.coordinator, err = fleet.Listen(c.Options); err != nil {
 		return inputError{fmt.Errorf("--fleet-listen: %w", err)}
 	}
@@ -148,17 +143,17 @@ func (c *crew) gather(ctx context.Context, con console) (err error) {
 		err = c.startHosts()
 	}
 	if err == nil {
-		err = c.invite(con)
+		err = c.invite()
 	}
 	if err != nil {
 		return err
 	}
-	return c.await(ctx, con)
+	return c.await(ctx)
 }
 
 // await waits until all workers have joined, and says from time to time which are missing. A
 // command that is interrupted ends without a further word, so this is its last one.
-func (c *crew) await(ctx context.Context, con console) error {
+func (c *crew) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, hireLimit)
 	defer cancel()
 	for {
@@ -170,12 +165,12 @@ func (c *crew) await(ctx context.Context, con console) error {
 		case err == nil || !waited:
 			return err
 		case errors.Is(ctx.Err(), context.Canceled):
-			fmt.Fprintln(con.err, c.coordinator.Missing())
+			c.say(c.coordinator.Missing())
 			return err
 		case ctx.Err() != nil:
 			return err
 		}
-		fmt.Fprintln(con.err, "still waiting:", c.coordinator.Missing())
+		c.say("still waiting: " + c.coordinator.Missing())
 	}
 }
 
@@ -218,30 +213,23 @@ func (f *hostFlags) awaiting() func(context.Context, func(string)) (testbed.Host
 		return nil
 	}
 	return func(ctx context.Context, progress func(string)) (testbed.Hosts, func(), error) {
-		con := console{out: io.Discard, err: sentences(progress)}
 		c, err := f.read()
 		if err != nil {
 			return nil, nil, err
 		}
 		c.Workers, c.Lab.Workers = 0, nil // a testbed has no load
 		c.dir = "."                       // the owner is in the folder of runs
-		end := func() { c.end(con) }
-		if err := c.gather(ctx, con); err != nil {
-			end()
+		c.say = func(sentence string) {
+			for line := range strings.Lines(sentence) {
+				progress(strings.TrimSpace(line))
+			}
+		}
+		if err := c.gather(ctx); err != nil {
+			c.end()
 			return nil, nil, err
 		}
-		return c.coordinator.Hosts(), end, nil
+		return c.coordinator.Hosts(), c.end, nil
 	}
-}
-
-// sentences is a writer that passes each line on.
-type sentences func(sentence string)
-
-func (s sentences) Write(b []byte) (int, error) {
-	for line := range strings.Lines(string(b)) {
-		s(strings.TrimSpace(line))
-	}
-	return len(b), nil
 }
 
 // read returns the fleet that the flags ask for, also together with an error.
@@ -282,7 +270,7 @@ func namesFrom(path string) (all []fleet.Machine, err error) {
 
 // invite says how processes of other machines join, if there are any: with the token of the
 // coordinator's identity, or with one that it writes to a file.
-func (c *crew) invite(con console) error {
+func (c *crew) invite() error {
 	var commands []string
 	if c.Hosts > 0 && !c.localHosts {
 		commands = append(commands, "host")
@@ -306,10 +294,9 @@ func (c *crew) invite(con console) error {
 		joins = append(joins,
 			c.Lab.JoinCommands(command, c.coordinator.Address(), "join-token")...)
 	}
-	_, err := fmt.Fprintf(con.err,
-		"waiting for %ss: copy %s to each machine, and run there\n  %s\n",
-		strings.Join(commands, "s and "), token, strings.Join(joins, "\n  "))
-	return err
+	c.say(fmt.Sprintf("waiting for %ss: copy %s to each machine, and run there\n  %s",
+		strings.Join(commands, "s and "), token, strings.Join(joins, "\n  ")))
+	return nil
 }
 
 // startWorkers starts workers on this machine.
@@ -369,7 +356,7 @@ func (c *crew) start(command, name string, more ...string) error {
 }
 
 // end ends the fleet. Local processes end by themselves; those that do not are stopped.
-func (c *crew) end(con console) {
+func (c *crew) end() {
 	if c.coordinator != nil {
 		_ = c.coordinator.Close()
 	}
@@ -381,7 +368,7 @@ func (c *crew) end(con console) {
 		case <-ctx.Done():
 		}
 		if err := server.Stop(ctx, time.Second); err != nil {
-			fmt.Fprintln(con.err, "warning:", err)
+			c.say("warning: " + err.Error())
 		}
 	}
 	if c.folder != nil {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
@@ -43,16 +42,10 @@ func (j *joining) serve(ctx context.Context, con console, token fleet.Token, mac
 	if err != nil {
 		return fmt.Errorf("read this machine's name: %w", err)
 	}
-	var saying sync.Mutex
 	err = fleet.Work(ctx, fleet.WorkerOptions{
 		Coordinator: j.Join, Token: token, Name: cmp.Or(j.Name, own), Host: cmp.Or(machine, own),
 		Wait: j.Wait, Version: build().Version, Cores: runtime.NumCPU(),
-		Systems: systems.Registry(), Clock: clock.Precise(), Hosting: hosting,
-		Say: func(sentence string) {
-			saying.Lock()
-			defer saying.Unlock()
-			fmt.Fprintln(con.err, sentence)
-		},
+		Systems: systems.Registry(), Clock: clock.Precise(), Hosting: hosting, Say: con.note,
 	})
 	if ctx.Err() != nil {
 		return exitError(exitInterrupted)
@@ -142,7 +135,7 @@ func (c *hostCommand) Run(con console) error {
 	}
 	_, err = fmt.Fprintln(lifeline, token.Text())
 	err = errors.Join(other.Wait(), err)
-	leftover.Sweep(testbed.Removers(), func(sentence string) { fmt.Fprintln(con.err, sentence) })
+	leftover.Sweep(testbed.Removers(), con.note)
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:

@@ -37,7 +37,7 @@ func (c *probeCommand) Run(con console) error {
 	var columns []probe.Column
 	var failed error
 	for _, job := range jobs {
-		column, err := job.Run(ctx, func(sentence string) { fmt.Fprintln(con.err, sentence) })
+		column, err := job.Run(ctx, con.note)
 		if column.Findings != nil {
 			columns = append(columns, column)
 		}

@@ -91,6 +91,9 @@ func writePage(dir string, render func(io.Writer) error) (path string, err error
 // sayReport writes where a report is.
 func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
 
+// note writes a sentence. It may be called from any goroutine.
+func (con console) note(sentence string) { fmt.Fprintln(con.err, sentence) }
+
 // say writes a sentence, wrapped where a terminal would break a word.
 func (con console) say(sentence string) {
 	if width, is := terminal(con.err); is && document.Columns(sentence) > width {

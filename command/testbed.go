@@ -77,8 +77,7 @@ func (c *testbedUpCommand) Run(con console) error {
 	ctx, stop := untilTold()
 	defer stop()
 	state, err := bringUp(ctx, testbedRequest{Target: t.YAML(), Durability: c.Durability,
-		Breakable: c.Breakable, Warm: c.Warm, hostFlags: c.hostFlags}, t, c.Runs,
-		func(sentence string) { fmt.Fprintln(con.err, sentence) })
+		Breakable: c.Breakable, Warm: c.Warm, hostFlags: c.hostFlags}, t, c.Runs, con.note)
 	if ctx.Err() != nil {
 		fmt.Fprintln(con.err, "stopped before the cluster was up; all of its data is removed")
 		return exitError(exitInterrupted)
