@@ -12,7 +12,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/overview"
 	"github.com/plimsoll-bench/plimsoll/internal/report/versus"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -76,7 +75,7 @@ func (c *compareCommand) Run(con console) error {
 // they are not to be compared anyway.
 func compared(a, b compare.Side, primary []figure.Figure, objections compare.Objections,
 	anyway bool) (v versus.Comparison, err error) {
-	v.Notes = unsound(a, b)
+	v.Notes = unsound(slices.Concat(a.Runs, b.Runs))
 	if len(objections) == 0 || anyway {
 		v.Objections = objections.Sentences()
 		v.Comparison, err = compare.New(a, b, primary...)
@@ -141,15 +140,12 @@ func readGates(of string, texts []string, parse func(string) (compare.Gate, erro
 }
 
 // unsound names the runs that broke a promise, whatever their figures.
-func unsound(sides ...compare.Side) []string {
-	var out []string
-	for _, side := range sides {
-		for _, s := range side.Runs {
-			if !verdict.Sound(&s.Run) {
-				out = append(out, fmt.Sprintf(
-					"run %s lost or damaged messages, or did not have the requested durability: "+
-						"its fast figures do not count", s.Run.ID))
-			}
+func unsound(runs []*result.Saved) (out []string) {
+	for _, s := range runs {
+		if isUnsound(s) {
+			out = append(out, fmt.Sprintf(
+				"run %s lost or damaged messages, or did not have the requested durability: "+
+					"its fast figures do not count", s.Run.ID))
 		}
 	}
 	return out

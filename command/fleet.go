@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	localPrefix = "local:"
 	hireLimit   = 10 * time.Minute // until all workers have joined
 	remindAfter = 30 * time.Second // of waiting for workers
 	leaveLimit  = 15 * time.Second // until local workers have ended
@@ -58,7 +57,7 @@ func processesOf(flag, text string, most int) (n int, local bool, err error) {
 	if text == "" {
 		return 0, false, nil
 	}
-	number, local := strings.CutPrefix(text, localPrefix)
+	number, local := strings.CutPrefix(text, "local:")
 	n, err = strconv.Atoi(number)
 	if err != nil || n < 1 || n > most {
 		return 0, false, fmt.Errorf("%s: %q is not a number from 1 to %d, nor local: and one", flag,

@@ -70,11 +70,3 @@ func keep(ctx context.Context, job *bench.Job, kept *[]testbed.State, live bench
 	there.Asked.Target, there.Warmth = source, &bench.Warmth{}
 	return there, nil
 }
-
-// sayKept prints how to use and stop the clusters that stay up.
-func sayKept(con console, kept []testbed.State) {
-	for _, s := range kept {
-		fmt.Fprintf(con.err, "%s stays up: use it with %s, end it with %s\n", s.Name, useOf(s),
-			endOf(s))
-	}
-}

@@ -119,10 +119,10 @@ func (c *probeCommand) job(t *target.Target) (*probe.Job, error) {
 		return nil, err
 	}
 	if c.Durability != nil {
-		if *c.Durability < int(workload.SyncSync) || *c.Durability > int(workload.AsyncAsync) {
+		job.Durability = workload.Level(*c.Durability)
+		if !job.Durability.Valid() {
 			return nil, fmt.Errorf("--durability %d: the levels are 1 to 4", *c.Durability)
 		}
-		job.Durability = workload.Level(*c.Durability)
 	}
 	return job, job.Check()
 }

@@ -146,7 +146,12 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 	until *experiment.Until) (runs []*result.Saved, failed error) {
 	live := newLive(con.err)
 	var kept []testbed.State
-	defer func() { sayKept(con, kept) }()
+	defer func() {
+		for _, s := range kept {
+			con.note(fmt.Sprintf("%s stays up: use it with %s, end it with %s", s.Name, useOf(s),
+				endOf(s)))
+		}
+	}()
 	defer live.Close()
 	var out failures
 	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials, Until: until,
