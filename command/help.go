@@ -71,8 +71,7 @@ func plainly(text string) string {
 // flag or command, or else with the help to read.
 func misread(err error) string {
 	text, command := err.Error(), "plimsoll"
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
+	if parse, is := errors.AsType[*kong.ParseError](err); is && parse.Context != nil {
 		node, named := selectedBy(parse.Context)
 		if named {
 			command = node.FullPath()

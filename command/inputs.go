@@ -97,8 +97,8 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 // builtIn returns an error without its places in the file of a built-in target, which the user does
 // not have.
 func builtIn(name string, err error) error {
-	var all strict.Violations
-	if !errors.As(err, &all) || strict.IsPath(name) || slices.ContainsFunc(all,
+	all, is := errors.AsType[strict.Violations](err)
+	if !is || strict.IsPath(name) || slices.ContainsFunc(all,
 		func(v strict.Violation) bool { return v.File != name+".yaml" }) {
 		return err
 	}

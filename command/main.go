@@ -176,21 +176,20 @@ func (w *checkedWriter) Write(b []byte) (int, error) {
 
 // exitCode prints the error and returns its exit code.
 func exitCode(err error, errOut io.Writer) int {
-	var code exitError
-	var input inputError
-	var violations strict.Violations
-	var unwritable *result.Unwritable
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &code):
+	}
+	if code, is := errors.AsType[exitError](err); is {
 		return int(code)
-	case errors.As(err, &violations):
-		fmt.Fprintln(errOut, violations.Error())
+	}
+	if violations, is := errors.AsType[strict.Violations](err); is {
+		fmt.Fprintln(errOut, violations)
 		return exitUsage
 	}
 	fmt.Fprintln(errOut, "plimsoll:", strings.TrimSpace(err.Error()))
-	if errors.As(err, &input) || errors.As(err, &unwritable) {
+	_, input := errors.AsType[inputError](err)
+	_, unwritable := errors.AsType[*result.Unwritable](err)
+	if input || unwritable {
 		return exitUsage
 	}
 	return exitFailed

@@ -63,11 +63,10 @@ var errNothingLeft = errors.New("no target is left: install what one of them nee
 // lacking judges the error of looking for a target's software: it returns the reason to leave the
 // target out if skip allows it, and otherwise the error.
 func lacking(skip bool, name string, err error) (leftOut string, _ error) {
-	var missing *system.Missing
-	switch {
-	case err == nil:
+	if err == nil {
 		return "", nil
-	case !skip || !errors.As(err, &missing):
+	}
+	if _, missing := errors.AsType[*system.Missing](err); !skip || !missing {
 		return "", fmt.Errorf("target %s: %w", name, err)
 	}
 	return name + ": " + err.Error(), nil
@@ -117,8 +116,8 @@ func strongest(job *bench.Job) (w *workload.Workload, why string) {
 
 // reason returns an error's sentences without their places in a file.
 func reason(err error) string {
-	var violations strict.Violations
-	if !errors.As(err, &violations) {
+	violations, is := errors.AsType[strict.Violations](err)
+	if !is {
 		return err.Error()
 	}
 	var all []string

@@ -50,10 +50,8 @@ func (c *testbedBreakCommand) Run(con console) error {
 		return nil
 	default:
 		fmt.Fprintln(con.out, done.Sentence)
-		timer := time.NewTimer(c.For)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(c.For):
 		case <-ctx.Done():
 		}
 	}

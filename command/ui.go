@@ -112,9 +112,8 @@ func (f *uiFlags) end(con console, live *serve.Live, err error) error {
 		return err
 	}
 	shown := live.End()
-	var code exitError
-	interrupted := errors.As(err, &code) && code == exitInterrupted
-	if f.UI.stay && shown && !interrupted {
+	code, _ := errors.AsType[exitError](err)
+	if f.UI.stay && shown && code != exitInterrupted {
 		told, stop := untilTold()
 		defer stop()
 		fmt.Fprintf(con.err, "the page stays at %s: Ctrl-C ends it\n", live.Address())
