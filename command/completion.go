@@ -91,24 +91,21 @@ type candidate struct {
 
 // line returns the candidate in the form that a shell's script expects.
 func (c candidate) line(shell string) string {
-	switch {
-	case shell == "bash":
-		// bash replaces only what follows the equals sign.
-		_, value, assigned := strings.Cut(c.word, "=")
-		if assigned {
+	word, between := c.word, "\t"
+	switch shell {
+	case "bash":
+		// bash replaces only what follows the equals sign, and shows no help.
+		if _, value, assigned := strings.Cut(word, "="); assigned {
 			return value
 		}
-		return c.word
-	case c.help == "" && shell == "fish":
-		return c.word
-	case shell == "fish":
-		return c.word + "\t" + c.help
+		return word
+	case "zsh":
+		word, between = strings.ReplaceAll(word, ":", `\:`), ":"
 	}
-	word := strings.ReplaceAll(c.word, ":", `\:`)
 	if c.help == "" {
 		return word
 	}
-	return word + ":" + c.help
+	return word + between + c.help
 }
 
 // complete returns the completions of the last word, and whether it can be a file.

@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
 	"net"
 	"os"
@@ -129,9 +129,9 @@ func pageOf(_ context.Context, dirs []string) ([]byte, error) {
 	return page.Bytes(), err
 }
 
-var openHTML = template.Must(template.New("").Parse(
-	`<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={{.}}">` +
-		`<title>plimsoll</title><a href="{{.}}">Open the page</a>`))
+const openHTML = `<!doctype html><meta charset="utf-8">` +
+	`<meta http-equiv="refresh" content="0; url=%[1]s">` +
+	`<title>plimsoll</title><a href="%[1]s">Open the page</a>`
 
 // openPage opens an address in a browser. The address has a token, which the list of processes
 // must not show, so the browser gets a file with a link. A browser that plimsoll opens stays when
@@ -162,15 +162,12 @@ func linkFile(address string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	var page bytes.Buffer
-	if err := openHTML.Execute(&page, address); err != nil {
-		return "", err
-	}
 	path = filepath.Join(dir, "open.html")
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err // an existing file may have another mode
 	}
-	return path, os.WriteFile(path, page.Bytes(), 0o600)
+	page := fmt.Sprintf(openHTML, html.EscapeString(address))
+	return path, os.WriteFile(path, []byte(page), 0o600)
 }
 
 // ownRuns finds the runs that this process makes below a folder.
