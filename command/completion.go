@@ -216,13 +216,11 @@ func (p *position) flagCandidates() (found []candidate) {
 // argument returns the positional argument at this position, or nil.
 func (p *position) argument() *kong.Value {
 	all := p.node.Positional
-	switch {
-	case len(all) == 0:
-		return nil
-	case p.arguments < len(all):
+	if p.arguments < len(all) {
 		return all[p.arguments]
-	case all[len(all)-1].IsCumulative():
-		return all[len(all)-1]
+	}
+	if last := len(all) - 1; last >= 0 && all[last].IsCumulative() {
+		return all[last]
 	}
 	return nil
 }

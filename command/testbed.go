@@ -258,10 +258,7 @@ func forClients(declared []system.Setting, given []target.Setting) []target.Sett
 
 // baseOf returns the folder for the data of a target's testbed.
 func baseOf(t *target.Target, runs string) string {
-	if t.Testbed.Dir != "" {
-		return t.Testbed.Dir
-	}
-	return runs
+	return cmp.Or(t.Testbed.Dir, runs)
 }
 
 func nodeCount(n int) string { return quantity.Plural(n, "node", "nodes") }
