@@ -105,12 +105,9 @@ func (f *uiFlags) follow(con console, runs string) (*serve.Live, error) {
 	return live, nil
 }
 
-// end shows the last page and ends the server; with --ui=stay, after an interrupt. err is how the
-// command ends: an interrupted command does not stay.
+// end shows the last page and ends the server, if there is one; with --ui=stay, after an interrupt.
+// err is how the command ends: an interrupted command does not stay.
 func (f *uiFlags) end(con console, live *serve.Live, err error) error {
-	if live == nil {
-		return err
-	}
 	shown := live.End()
 	code, _ := errors.AsType[exitError](err)
 	if f.UI.stay && shown && code != exitInterrupted {
