@@ -301,7 +301,7 @@ func (c *runCommand) show(ctx context.Context, con console, all []*result.Saved)
 		err = showTrials(con, all, c.Primary, c.extent)
 	}
 	if err == nil {
-		sayReport(con, path)
+		con.note("report: " + relative(path))
 	}
 	return err
 }

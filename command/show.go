@@ -88,9 +88,6 @@ func writePage(dir string, render func(io.Writer) error) (path string, err error
 	return path, result.ReplaceFile(path, page.Bytes())
 }
 
-// sayReport writes where a report is.
-func sayReport(con console, path string) { fmt.Fprintf(con.err, "report: %s\n", relative(path)) }
-
 // note writes a sentence. It may be called from any goroutine.
 func (con console) note(sentence string) { fmt.Fprintln(con.err, sentence) }
 
@@ -123,7 +120,7 @@ func (con console) print(r form.Report, dir string, of extent, asJSON bool) erro
 		return err
 	}
 	if of.Verbose {
-		sayReport(con, page)
+		con.note("report: " + relative(page))
 	} else {
 		con.say("report: " + relative(page) + "    -v prints everything")
 	}
