@@ -125,12 +125,11 @@ func (c *hostCommand) Run(con console) error {
 	// A terminal's interrupt reaches the first process only.
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	lifeline, err := other.StdinPipe()
-	if err != nil {
-		return fmt.Errorf("start the host: %w", err)
+	if err == nil {
+		other.Cancel, other.WaitDelay = lifeline.Close, hostGrace
+		err = other.Start()
 	}
-	other.Cancel = lifeline.Close
-	other.WaitDelay = hostGrace
-	if err := other.Start(); err != nil {
+	if err != nil {
 		return fmt.Errorf("start the host: %w", err)
 	}
 	_, err = fmt.Fprintln(lifeline, token.Text())

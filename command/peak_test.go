@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -60,15 +59,5 @@ func TestPeakInterrupted(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(latest, result.ReportFile)); err != nil {
 		t.Error(err)
-	}
-}
-
-// A search whose process was killed says so.
-func TestPeakKilled(t *testing.T) {
-	dir := inDir(t, map[string]string{experiment.File:
-		`{"schema_version": 2, "kind": "peak", "state": "running", "pid": 99999999}`})
-	s, err := peak.Read(dir)
-	if err != nil || s.State != result.Incomplete {
-		t.Errorf("%v: %+v", err, s)
 	}
 }

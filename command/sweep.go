@@ -291,11 +291,11 @@ func sweepCost(p *sweep.Plan, jobs []*bench.Job, cells bool) (all facts) {
 	for _, a := range p.Axes {
 		all.add("varied", a.Key+": "+strings.Join(a.Values, ", "))
 	}
+	number := fmt.Sprint(len(p.Cells))
 	if len(left) < len(p.Cells) {
-		all.add("cells", fmt.Sprintf("%d, %d left", len(p.Cells), len(left)))
-	} else {
-		all.add("cells", fmt.Sprint(len(left)))
+		number += fmt.Sprintf(", %d left", len(left))
 	}
+	all.add("cells", number)
 	if p.Until > 0 {
 		all.add("until", fmt.Sprintf("the %s of each cell is known to %s: the time below is that "+
 			"of one round", p.Primary, quantity.ExactShare(p.Until)))
