@@ -75,7 +75,7 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 		return &experiment.Measurement{Job: inRound(plan, jobs[i], i, round)}
 	}}
 	if plan.Until > 0 {
-		how.Next = (&sweepRounds{folder, jobs, c.most}).next
+		how.Next = func() ([]sweep.Further, error) { return c.next(folder, jobs) }
 	}
 	failed := sweep.Run(ctx, folder, experiment.Options{Watch: live, Ran: writeOwnReport}, how)
 	live.Close()
@@ -331,48 +331,40 @@ func inRound(p *sweep.Plan, job *bench.Job, cell, round int) *bench.Job {
 	return &of
 }
 
-// sweepRounds decides which cells of a sweep are measured again.
-type sweepRounds struct {
-	folder *sweep.Folder
-	jobs   []*bench.Job
-	atMost time.Duration
-}
-
-// next returns the next round: every cell whose figures are not known, in random order. There is
-// none that the time left cannot hold.
-func (r *sweepRounds) next() ([]sweep.Further, error) {
-	p := r.folder.Saved
-	runs, further := sweeps.Runs(r.folder.Dir(), p)
+// next returns the next round of a sweep that goes on until figures are known: every cell whose
+// figures are not, in random order. There is none that the time left cannot hold.
+func (c *sweepCommand) next(folder *sweep.Folder, jobs []*bench.Job) ([]sweep.Further, error) {
+	p := folder.Saved
+	runs, further := sweeps.Runs(folder.Dir(), p)
 	known, err := compare.KnownCells(p, runs, further)
 	if err != nil {
 		return nil, err
 	}
-	last, longest, used := r.soFar(runs, further)
+	last, longest, used := soFar(p, runs, further)
 	var out []sweep.Further
 	need := time.Duration(0)
 	for i, k := range known {
 		if last[i] == 0 || last[i] >= experiment.MostRounds || k.Ends() {
 			continue
 		}
-		job := inRound(p, r.jobs[i], i, last[i]+1)
+		job := inRound(p, jobs[i], i, last[i]+1)
 		out = append(out, sweep.Further{Of: i, Round: last[i] + 1, Cell: experiment.Cell{
 			Workload: job.Asked.Workload, Target: p.Cells[i].Target,
 			State: experiment.Pending}})
 		need += longest[i]
 	}
-	if used+need > r.atMost {
+	if used+need > c.most {
 		return nil, nil
 	}
-	random := rand.New(rand.NewPCG(r.jobs[0].Workload.Seed, uint64(len(p.Further))))
+	random := rand.New(rand.NewPCG(jobs[0].Workload.Seed, uint64(len(p.Further))))
 	random.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
 	return out, nil
 }
 
 // soFar returns the number of rounds of each cell, 0 if its last measurement failed; the time of
 // its longest run; and the time of all runs.
-func (r *sweepRounds) soFar(runs, further []*result.Saved) (last []int, longest []time.Duration,
+func soFar(p *sweep.Plan, runs, further []*result.Saved) (last []int, longest []time.Duration,
 	used time.Duration) {
-	p := r.folder.Saved
 	last, longest = make([]int, len(p.Cells)), make([]time.Duration, len(p.Cells))
 	take := func(cell, round int, c *experiment.Cell, s *result.Saved) {
 		if last[cell] = round; c.State != experiment.Done || s == nil {

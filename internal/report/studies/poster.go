@@ -178,7 +178,7 @@ func claimsPoster(r Result) *document.Poster {
 		if strings.HasPrefix(j.Published.About, "per ") {
 			ours += "*"
 		}
-		p.Figures = append(p.Figures, document.Figure{Name: numbered(j.ID, j.Says), Values: []string{
+		p.Figures = append(p.Figures, document.Figure{Name: numbered(j.Claim), Values: []string{
 			study.Times(j.Theirs), ours, string(j.Answer), equalWords(j)}})
 	}
 	if left := len(claims) - len(shown); left > 0 {
