@@ -16,8 +16,8 @@ import (
 )
 
 type compareCommand struct {
-	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these with commas between. Or one run of a set made by plimsoll run --trials or --until: its two targets are compared."`
-	Primary  string   `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide, with commas between: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
+	Sets     []string `arg:"" name:"set" help:"Two sets of runs, A and B: each a run, a folder of runs, a quoted pattern, or several of these separated by commas. Or one run of a set made by plimsoll run --trials or --until: its two targets are compared."`
+	Primary  string   `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide, separated by commas: publish.p99, e2e.p50, rate, received, cpu and the like. The fewer they are, the smaller a difference of each is shown."`
 	FailIf   []string `sep:"none" placeholder:"CONDITION" help:"Exit with 1 when the condition certainly holds, or when B broke a promise or alone was overloaded: 'publish.p99 > 1.10x' (of A's), 'publish.p99 > 20ms', 'lost > 0', 'unknown > 0'; may be repeated."`
 	Anyway   bool     `help:"Compare runs that are not comparable: of different loads or durability, limited by plimsoll itself, or of latencies under overload. The output says so."`
 	JSON     bool     `name:"json" xor:"form" help:"Print JSON instead of a table."`

@@ -9,7 +9,7 @@ import (
 
 type historyCommand struct {
 	Dir    string `arg:"" type:"path" help:"The folder below which the experiments are, such as runs."`
-	Figure string `default:"publish.p99" placeholder:"NAMES" help:"The figures to show, with commas between: those of plimsoll compare (publish.p99, rate, cpu, lost, ...), or peak."`
+	Figure string `default:"publish.p99" placeholder:"NAMES" help:"The figures to show, separated by commas: those of plimsoll compare (publish.p99, rate, cpu, lost, ...), or peak."`
 	Series string `placeholder:"TEXT" help:"Show only the series whose names contain this text, such as a target."`
 	Tag    string `placeholder:"TAG" help:"Show only experiments with this tag, which plimsoll serve gives."`
 	By     string `default:"time" enum:"time,plimsoll,servers" placeholder:"ROWS" help:"The rows of a table: time, an experiment each; plimsoll or servers, a version each."`

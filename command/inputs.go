@@ -87,6 +87,10 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("target %s: %w", name, builtIn(name, err))
 		}
+		if _, is := in.named[t.Name]; is {
+			return nil, fmt.Errorf("two targets have the name %s, and results could not tell them "+
+				"apart: give one of them another name in its file", t.Name)
+		}
 		in.named[t.Name] = name
 		job.Asked = result.Asked{Command: os.Args, Workload: in.source, Target: targetSource,
 			Notes: in.notes, Weaker: why}

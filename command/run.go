@@ -36,7 +36,7 @@ type runCommand struct {
 	fleetFlags
 	Trials int `default:"1" placeholder:"N" help:"The number of runs of each target. Each round measures every target once, in another order and with the next seed; the runs are then compared."`
 	untilFlags
-	Primary string `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide --until and the comparison of two targets, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
+	Primary string `default:"${default_primary}" placeholder:"FIGURES" help:"The figures that decide --until and the comparison of two targets, separated by commas: publish.p99, e2e.p50, rate, cpu and the like."`
 	Resume  bool   `help:"Continue the newest set of trials of the same command; complete runs are not repeated."`
 	Runs    string `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the run directories."`
 	failIf
@@ -196,19 +196,7 @@ func (f *fleetFlags) canKeep(jobs []*bench.Job) error {
 		return errors.New("--keep is for servers and load of this machine: start the cluster " +
 			"with plimsoll testbed up, which takes --hosts, and measure its target")
 	}
-	names := map[string]bool{}
-	for _, job := range jobs {
-		if !starts(job) {
-			continue
-		}
-		if names[job.Target.Name] {
-			return fmt.Errorf(
-				"--keep: two targets have the name %s: give one of them another name in its file",
-				job.Target.Name)
-		}
-		names[job.Target.Name] = true
-	}
-	if len(names) == 0 {
+	if !slices.ContainsFunc(jobs, starts) {
 		return errors.New(
 			"--keep: plimsoll starts no cluster for these targets: leave the flag out")
 	}

@@ -99,7 +99,7 @@ func notTwo(all []compare.Side) error {
 		names = append(names, s.Name)
 	}
 	return fmt.Errorf("%d runs of %d targets (%s) cannot be split into A and B: name both, each a "+
-		"run, a folder of runs, a quoted pattern, or several of these with commas between",
+		"run, a folder of runs, a quoted pattern, or several of these separated by commas",
 		runs, len(all), strings.Join(names, ", "))
 }
 
@@ -127,7 +127,7 @@ func sideName(argument string, runs []*result.Saved) string {
 }
 
 // runDirs returns the run directories that an argument names, with links resolved. The argument
-// is a run, a folder of runs, a pattern, or several of these with commas between.
+// is a run, a folder of runs, a pattern, or several of these separated by commas.
 func runDirs(argument string) ([]string, error) {
 	var out []string
 	pieces := []string{argument}
@@ -137,7 +137,7 @@ func runDirs(argument string) ([]string, error) {
 	for _, piece := range pieces {
 		if piece == "" {
 			return nil, fmt.Errorf("%q names an empty path: name runs, folders of runs or quoted "+
-				"patterns, with commas between", argument)
+				"patterns, separated by commas", argument)
 		}
 		paths := []string{piece}
 		if _, err := os.Stat(piece); err != nil && strings.ContainsAny(piece, "*?[") {

@@ -28,7 +28,7 @@ type sweepCommand struct {
 	Vary []string `sep:"none" placeholder:"KEY=A,B,C" help:"A key of the workload (partitions, message.size, load.rate, ...) or a setting of the target (settings.NAME), and its values; repeat it to measure every combination."`
 	untilFlags
 	failIf
-	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, with commas between: publish.p99, e2e.p50, rate, cpu and the like."`
+	Primary string     `default:"${default_primary}" placeholder:"FIGURES" help:"The figures of --until, separated by commas: publish.p99, e2e.p50, rate, cpu and the like."`
 	Resume  resumeFlag `placeholder:"[DIR]" help:"Continue the sweep in DIR, or the newest sweep of this command; cells with a complete run are not repeated."`
 	Runs    string     `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the sweep's folder."`
 	extent

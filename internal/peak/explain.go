@@ -301,7 +301,7 @@ func (s *Saved) trialCaveats(all *caveats) {
 		}
 	}
 	if repeated > 0 {
-		all.add(ofSearch, "a passing disturbance seems to have failed %s: each was repeated once, "+
+		all.add(ofSearch, "a passing disturbance seems to have made %s fail: each was repeated once, "+
 			"and the second outcome counts", times(repeated, "trial"))
 	}
 	if short > 0 {

@@ -34,7 +34,7 @@ func searchDocument(all []*peak.Saved) document.Document {
 	d.Blocks = append(d.Blocks, part.Misleading(
 		[2]string{"Stable", "means that over the whole window at least 99% of the offered " +
 			"messages were acknowledged and received (besides the usual in-flight messages), " +
-			"the number of waiting messages was not shown to grow by more than " +
+			"the number of waiting messages did not measurably grow by more than " +
 			"0.25% of the offered rate, no message failed, plimsoll itself was not the limit, " +
 			"and every objective held."},
 		[2]string{"Waiting messages", "are those that were due and have not arrived. Their " +
