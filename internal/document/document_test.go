@@ -85,19 +85,25 @@ func TestGolden(t *testing.T) {
 		if name == "html" {
 			got = withoutParts(got)
 		}
-		path := filepath.Join("testdata", "every."+name)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
+		golden(t, "every."+name, got)
+	}
+}
+
+// golden compares what was written with testdata/name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", path, diff)
-		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
 
@@ -217,5 +223,40 @@ func TestWrapLongWord(t *testing.T) {
 	if lines[0] != "so" || Columns(lines[1]) != width ||
 		strings.Join(lines[1:], "") != word+" it is" {
 		t.Errorf("%d lines begin with %q and %q", len(lines), lines[0], lines[1])
+	}
+}
+
+func TestCutWords(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two, three", 11, "one two…"},
+		{"one two three", 8, "one…"},
+		{"unbreakable", 5, "unbr…"},
+		{"", 3, ""},
+		{"a b", 0, ""},
+	} {
+		if got := CutWords(c.text, c.width); got != c.want {
+			t.Errorf("%q at %d: %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// A cell breaks long words after their signs, and never an address.
+func TestCellsBreakAtSigns(t *testing.T) {
+	for in, want := range map[string]string{
+		"127.102.226.1:5672":                    "127.102.226.1:5672",
+		"127.102.226.1:5672,127.102.226.2:5672": "127.102.226.1:5672,<wbr>127.102.226.2:5672",
+		"SHOW <b> & more":                       "SHOW &lt;b&gt; &amp; more",
+		"org.apache.kafka.clients.Assignor":     "org.<wbr>apache.<wbr>kafka.<wbr>clients.<wbr>Assignor",
+		"a?<script>alert(1)</script>&b=c,d":     "a?<wbr>&lt;script&gt;alert(1)&lt;/<wbr>script&gt;&amp;<wbr>b=<wbr>c,<wbr>d",
+	} {
+		if got := string(breakable(in)); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
 	}
 }

@@ -37,7 +37,7 @@ var pageHTML = template.Must(template.New("page").Funcs(template.FuncMap{
 // Paper is light.
 var (
 	pageStyle  = ChartCSS() + styleCSS + inDark(darkCSS)
-	pageScript = themeJS + ChartJS()
+	pageScript = themeJS + chartScript
 )
 
 // HTML writes a document as one page. It works offline: script, style and drawings are in it,

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -142,21 +140,7 @@ func standalone(c *Chart) string {
 // goldenChart compares a picture with its golden file, an element on each line.
 func goldenChart(t *testing.T, name, got string) {
 	t.Helper()
-	got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s has changed; run with -update and look at it", file)
-	}
+	golden(t, name, strings.ReplaceAll(got, "><", ">\n<")+"\n")
 }
 
 // anyNumber is any number that a file may hold.
@@ -212,24 +196,28 @@ func TestAnyChartIsSafeMarkup(t *testing.T) {
 		c := anyChart(t)
 		c.Table()
 		for _, markup := range []string{c.SVG(), standalone(c)} {
-			d := xml.NewDecoder(strings.NewReader(markup))
-			for {
-				token, err := d.Token()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					t.Fatalf("%v:\n%s", err, markup)
-				}
-				if e, ok := token.(xml.StartElement); ok {
-					checkElement(t, e, markup)
-				}
-			}
+			checkMarkup(t, markup)
 		}
 	})
 }
 
 var transforms = strings.NewReplacer("translate", "", "scale", "")
+
+// checkMarkup fails if markup is not well-formed, or one of its elements is wrong.
+func checkMarkup(t *rapid.T, markup string) {
+	for d := xml.NewDecoder(strings.NewReader(markup)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, markup)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			checkElement(t, e, markup)
+		}
+	}
+}
 
 func checkElement(t *rapid.T, e xml.StartElement, markup string) {
 	if strings.Contains(e.Name.Local, "script") {

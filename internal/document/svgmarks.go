@@ -140,14 +140,7 @@ func (s scale) linearCandidates() [][]float64 {
 
 // powers are the marks of a logarithmic axis.
 func (s scale) powers() [][]float64 {
-	base, lists := 10.0, [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1.5, 2, 3, 5, 7},
-		{1, 2, 5}, {1, 3}, {1}}
-	if s.unit == Bytes || s.unit == BytesRate {
-		base, lists = 1024, [][]float64{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
-			{1, 4, 16, 64, 256}, {1, 32}, {1}}
-	}
-	first := math.Floor(math.Log(s.least) / math.Log(base))
-	last := math.Ceil(math.Log(s.most) / math.Log(base))
+	first, last := math.Floor(math.Log10(s.least)), math.Ceil(math.Log10(s.most))
 	var out [][]float64
 	add := func(every int, factors []float64) {
 		var values []float64
@@ -156,12 +149,13 @@ func (s scale) powers() [][]float64 {
 				continue
 			}
 			for _, f := range factors {
-				values = append(values, f*math.Pow(base, e))
+				values = append(values, f*math.Pow(10, e))
 			}
 		}
 		out = append(out, values)
 	}
-	for _, factors := range lists {
+	for _, factors := range [][]float64{{1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1.5, 2, 3, 5, 7},
+		{1, 2, 5}, {1, 3}, {1}} {
 		add(1, factors)
 	}
 	for every := 2; every <= 9; every++ {

@@ -1,8 +1,6 @@
 package document
 
-import (
-	"math"
-)
+import "math"
 
 // The numbers that can be drawn. A file may hold any number, and beyond these bounds it is no
 // measurement: such a value counts as missing.

@@ -66,9 +66,6 @@ func (c *Chart) spanWords() string {
 	return out
 }
 
-// reach is a row of the table: a stretch of the horizontal axis.
-type reach struct{ from, to float64 }
-
 // lineRows has a row for each moment of the series, or for stretches where those are many.
 func (d *drawing) lineRows(t *Table) {
 	series := d.series[:min(len(d.series), tableColumns)]
@@ -87,20 +84,19 @@ func (d *drawing) lineRows(t *Table) {
 	}
 	size := (len(all) + tableRows - 1) / tableRows
 	for part := range slices.Chunk(all, max(size, 1)) {
-		r := reach{part[0], part[len(part)-1]}
-		row := Row{Name: d.x.between(r.from, r.to)}
+		from, to := part[0], part[len(part)-1]
+		row := Row{Name: spread(d.x.words(from), d.x.words(to))}
 		for _, s := range series {
-			row.Values = append(row.Values, Cell{Words: s.within(r, d.y.unit)})
+			row.Values = append(row.Values, Cell{Words: s.within(from, to, d.y.unit)})
 		}
 		t.Rows = append(t.Rows, row)
 	}
 }
 
 // between prints a stretch, or a value.
-func (s scale) between(from, to float64) string { return spread(s.words(from), s.words(to)) }
-
 func (u Unit) between(from, to float64) string { return spread(u.words(from), u.words(to)) }
 
+// spread joins the printed ends of a stretch.
 func spread(a, b string) string {
 	if a == b {
 		return a
@@ -110,10 +106,10 @@ func spread(a, b string) string {
 
 // within prints the values of a series in a stretch; a single value with its interval and the
 // words of its mark.
-func (s *Series) within(r reach, u Unit) string {
+func (s *Series) within(from, to float64, u Unit) string {
 	least, most, at, count := math.Inf(1), math.Inf(-1), 0, 0
 	for i := range min(len(s.X), len(s.Y)) {
-		if y := s.Y[i]; s.X[i] >= r.from && s.X[i] <= r.to && placed(Linear, y) {
+		if y := s.Y[i]; s.X[i] >= from && s.X[i] <= to && placed(Linear, y) {
 			least, most, at, count = min(least, y), max(most, y), i, count+1
 		}
 	}
