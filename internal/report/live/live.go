@@ -111,18 +111,13 @@ func (l *View) Interval(i result.Interval) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.add(i)
-	if l.closed {
-		return
-	}
-	if !l.terminal {
-		if i.EndNs-i.StartNs < shortInterval && i.EndNs-l.toldNs < leastBetweenLines {
-			return
-		}
-		l.toldNs = i.EndNs
-		l.write(l.state.sentence() + "\n")
-		return
-	}
 	l.repaint("")
+	if l.terminal || l.closed ||
+		i.EndNs-i.StartNs < shortInterval && i.EndNs-l.toldNs < leastBetweenLines {
+		return
+	}
+	l.toldNs = i.EndNs
+	l.write(l.state.sentence() + "\n")
 }
 
 // Close ends the view. The panel goes away, the lines above it stay.
@@ -200,11 +195,8 @@ func (l *View) Trial(p Plan, s *peak.Saved, step peak.Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state = progress{plan: p, search: &picture{s, step}}
-	if l.terminal {
-		l.repaint("")
-		return
-	}
-	if !l.closed {
+	l.repaint("")
+	if !l.terminal && !l.closed {
 		l.write(fmt.Sprintf("%s: trial %d of at most %d: %s at %s\n", document.Clean(s.Name),
 			len(s.Trials)+1, s.Plan.Most(),
 			trial.Kind(step.Kind, step.Long), phrase.Rate(step.Rate)))

@@ -57,6 +57,11 @@ func To(a document.Audience, blocks ...document.Block) document.Block {
 	return document.Block{For: a, Section: blocks}
 }
 
+// Folded is a block that a reader unfolds.
+func Folded(summary string, blocks ...document.Block) document.Block {
+	return document.Block{Details: &document.Details{Summary: summary, Blocks: blocks}}
+}
+
 // Nothing is the document of no experiments.
 func Nothing(title, what string) document.Document {
 	return document.Document{Title: title, Blocks: []document.Block{Heading(1, "No "+what),
@@ -103,7 +108,6 @@ func Tone(outcome string) document.Tone {
 func Repetition(a result.Asked, whole result.Resolved, of result.Build) []document.Block {
 	var folded []document.Block
 	for _, c := range []document.Code{
-		{Title: "Command", Words: phrase.CommandLine(a.Command)},
 		{Title: "Workload, with every default", Words: whole.Workload},
 		{Title: "Target, with every default", Words: whole.Target},
 		{Title: "Workload, as it was given", Words: a.Workload},
@@ -122,11 +126,9 @@ func Repetition(a result.Asked, whole result.Resolved, of result.Build) []docume
 	if len(a.Command) > 0 {
 		out = append(out,
 			document.Block{Code: &document.Code{Words: phrase.CommandLine(a.Command)}})
-		folded = folded[1:]
 	}
 	if len(folded) > 0 {
-		out = append(out, document.Block{Details: &document.Details{Summary: "As it was asked",
-			Blocks: folded}})
+		out = append(out, Folded("As it was asked", folded...))
 	}
 	return []document.Block{To(document.OnPage, out...)}
 }
