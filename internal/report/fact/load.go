@@ -2,6 +2,8 @@ package fact
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -33,14 +35,6 @@ func ArrivalWords(l result.Load) string {
 		return words
 	}
 	return words + " arrivals"
-}
-
-// OfArrivals is a heading followed by the arrivals.
-func OfArrivals(heading string, l result.Load) string {
-	if words := ArrivalWords(l); words != "" {
-		return heading + " (" + words + ")"
-	}
-	return heading
 }
 
 // BriefLoad is the level and the load of a run, in a few words.
@@ -91,17 +85,13 @@ func TopicsOf(k result.TopicKind) string {
 
 // Closed says how many sends a closed loop keeps in flight.
 func Closed(l result.Load) string {
+	batch := phrase.Plural(l.Closed.BatchMost, "message", "messages")
+	if l.Closed.BatchLeast != l.Closed.BatchMost {
+		batch = fmt.Sprintf("%d to %d messages", l.Closed.BatchLeast, l.Closed.BatchMost)
+	}
 	return fmt.Sprintf("a closed loop: %s, each with %s of %s of %s in flight",
 		phrase.Plural(l.Topics*l.Producers, "producer", "producers"),
-		phrase.Plural(l.Closed.InFlight, "send", "sends"), batchWords(l.Closed), phrase.Size(l))
-}
-
-// batchWords is the number of messages in a send.
-func batchWords(c *result.Closed) string {
-	if c.BatchLeast == c.BatchMost {
-		return phrase.Plural(c.BatchMost, "message", "messages")
-	}
-	return fmt.Sprintf("%d to %d messages", c.BatchLeast, c.BatchMost)
+		phrase.Plural(l.Closed.InFlight, "send", "sends"), batch, phrase.Size(l))
 }
 
 // Model is the load model and, of an open loop, its arrivals.
@@ -126,4 +116,60 @@ func Load(r *result.Run) string {
 		return phrase.Rate(l.TargetRate) + " of " + size
 	}
 	return ""
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.,]*[a-zµ%]*(?: trials?)?`)
+
+// WithoutFigures is the part of a warning that is equal in warnings that differ in figures only.
+func WithoutFigures(w result.Warning) result.Warning {
+	w.Sentence = digits.ReplaceAllString(w.Sentence, "#")
+	return w
+}
+
+// Circumstances are the levels, the load and the length of runs, if all share them; levels
+// that differ are named for each run.
+func Circumstances(runs []*result.Saved) string {
+	levels := func(r *result.Run) string {
+		if r.Durability.Level == 0 {
+			return ""
+		}
+		words := "durability " + phrase.Level(r.Durability.Level)
+		if m := document.Clean(r.Durability.Meaning); m != "" {
+			words += " (" + m + ")"
+		}
+		return words
+	}
+	length := func(r *result.Run) string {
+		if r.Load.WindowSeconds <= 0 {
+			return ""
+		}
+		return "for " + phrase.Seconds(r.Load.WindowSeconds)
+	}
+	of := Shared(runs, levels)
+	if of == "" {
+		var each []string
+		for i, n := range Names(runs) {
+			if r := &runs[i].Run; r.Durability.Level > 0 {
+				each = append(each, n+" at durability "+phrase.LevelRead(r.Durability))
+			}
+		}
+		of = phrase.List(each)
+	}
+	aim := func(r *result.Run) string { return Aim(r.Load) }
+	parts := []string{of, Shared(runs, aim), Shared(runs, Load),
+		Shared(runs, length)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// Shared are words that all runs have in common; empty where they differ.
+func Shared(runs []*result.Saved, words func(*result.Run) string) string {
+	out := ""
+	for i, s := range runs {
+		w := words(&s.Run)
+		if i > 0 && w != out {
+			return ""
+		}
+		out = w
+	}
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Name is what tables call a run.
@@ -145,4 +146,52 @@ func AtTheEnd(r *result.Run, sentence string) string {
 		return ""
 	}
 	return sentence
+}
+
+// A run that another tool measured has zeros for figures that the tool did not record. They
+// are shown as unknown.
+
+// Imported reports whether another tool measured the run.
+func Imported(r *result.Run) bool { return r.Imported != nil }
+
+// UnlessUnknown is the text of a figure, or none where it is zero because the tool did not
+// record it.
+func UnlessUnknown(r *result.Run, zero bool, text string) string {
+	if zero && Imported(r) {
+		return document.None
+	}
+	return text
+}
+
+// Unrecorded reports whether a figure is zero because the tool did not record it.
+func Unrecorded(r *result.Run, figure string, zero bool) bool {
+	return zero && Imported(r) && !r.Imported.Knows(figure)
+}
+
+// PublishSeries is the series of publishing: publish latency, or for other tools send latency,
+// which starts when a message is handed over.
+func PublishSeries(r *result.Run) result.Series {
+	if Imported(r) {
+		return result.Send
+	}
+	return result.Publish
+}
+
+// Fault names a fault, its target and the nodes that it hit.
+func Fault(f result.Fault) string {
+	out := document.Clean(f.Do)
+	if f.Do != string(workload.FaultAddPartitions) { // which has no target
+		out += " " + document.Clean(f.Target)
+	}
+	if nodes := document.Clean(strings.Join(f.Nodes, ", ")); nodes != "" &&
+		nodes != document.Clean(f.Target) {
+		out += " (" + nodes + ")"
+	}
+	return out
+}
+
+// Window is the start of the measured window, in ns since the run started.
+func Window(r *result.Run) int64 {
+	from, _, _ := r.Window()
+	return from
 }

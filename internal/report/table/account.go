@@ -1,14 +1,81 @@
 package table
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
+
+// terminalPercentiles are the percentiles that a terminal shows.
+var terminalPercentiles = []float64{50, 90, 99, 99.9, 99.99}
+
+// Percentiles is every figure of every latency series; a terminal has the most important.
+func Percentiles(r *result.Run) document.Table {
+	s := r.Summary
+	t := document.Table{
+		ID: "latency", Title: "Latency",
+		Empty: "No message was measured.",
+		Note: "Over the measured window, from one histogram of all messages: percentiles are " +
+			"never averaged. A percentile is left out (–) when fewer than ten messages lie " +
+			"beyond it.",
+		Head: percentileHead(),
+	}
+	if words := fact.ArrivalWords(r.Load); words != "" {
+		t.Title += " (" + words + ")"
+	}
+	odd := slices.ContainsFunc(s.Latency,
+		func(l result.Latency) bool { return l.Clamped > 0 || l.Negative > 0 })
+	if odd {
+		t.Head = append(t.Head, document.Column{Name: "clamped", For: document.OnPage},
+			document.Column{Name: "negative", For: document.OnPage})
+		t.Note += " Clamped values were above one hour and count as one hour; negative values, " +
+			"from clocks that disagree, count as zero."
+	} else {
+		t.Note += " No value was out of range."
+	}
+	for _, sentence := range append(latency.Missing(s), fact.Clocks(s)...) {
+		t.Note += " " + phrase.Upper(sentence) + "."
+	}
+	if latency.Marked(s) {
+		t.Note += " " + latency.OwnNote + "."
+	}
+	for _, l := range latency.Rows(s) {
+		v := []string{quantity.Count(l.Count), document.None, document.None}
+		if l.Count > 0 {
+			v[1], v[2] = phrase.Nanoseconds(l.MeanNs), quantity.Duration(l.MinNs)
+		}
+		for _, p := range result.Percentiles {
+			v = append(v, latency.At(l.Latency, p))
+		}
+		v = append(v, latency.Greatest(l.Latency))
+		if odd {
+			v = append(v, quantity.Count(l.Clamped), quantity.Count(l.Negative))
+		}
+		t.Add(l.Title, v...)
+	}
+	return t
+}
+
+func percentileHead() []document.Column {
+	out := document.Heads("messages", "mean", "min")
+	for i := range out {
+		out[i].For = document.OnPage
+	}
+	for _, p := range result.Percentiles {
+		c := document.Column{Name: phrase.Percentile(p), For: document.OnPage}
+		if slices.Contains(terminalPercentiles, p) {
+			c.For, c.Keep = "", map[float64]int{50: 2, 99: 2, 99.9: 1}[p]
+		}
+		out = append(out, c)
+	}
+	return append(out, document.Column{Name: "max", Keep: 2})
+}
 
 // Counters shows where each scheduled message ended.
 func Counters(r *result.Run) document.Table {
@@ -125,6 +192,32 @@ func Errors(errs []result.Error) document.Table {
 		Head: document.Heads("message"), Words: true}
 	for _, e := range errs {
 		t.Add(quantity.Count(e.Count)+" ×", e.Message)
+	}
+	return t
+}
+
+// Classes has what became of each class of messages.
+func Classes(r *result.Run) document.Table {
+	t := document.Table{ID: "classes", Title: "Classes of messages",
+		Note: "Rate and latencies are of the messages that were due in the measured window. " +
+			"Acknowledged and lost have the warm-up too; lost is the sum of all subscriptions.",
+		Head: document.Heads("size", "rate", "publish p50", "p99",
+			"end-to-end p50", "p99", "acknowledged", "lost")}
+	if len(r.Load.TopicKinds) > 0 {
+		t.Head = append(document.Heads("topics"), t.Head...)
+	}
+	for i, c := range r.Classes {
+		var values []string
+		if i < len(r.Load.TopicKinds) {
+			values = []string{fact.TopicsOf(r.Load.TopicKinds[i])}
+		}
+		lost := document.None
+		if r.Accounted() {
+			lost = quantity.Count(c.Lost)
+		}
+		t.Add(c.Name, append(values, quantity.Bytes(c.MessageBytes), phrase.Rate(c.AckedRate),
+			latency.At(c.Publish, 50), latency.At(c.Publish, 99), latency.At(c.EndToEnd, 50),
+			latency.At(c.EndToEnd, 99), quantity.Count(c.Acked), lost)...)
 	}
 	return t
 }

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
@@ -111,8 +112,12 @@ func FaultSentences(r *result.Run) []string {
 	return out
 }
 
-// Impact has the figures before, during and after the faults of a run.
+// Impact has the figures before, during and after the faults of a run; without faults it has no
+// rows.
 func Impact(r *result.Run) document.Table {
+	if r.Impact == nil {
+		return document.Table{}
+	}
 	t := document.Table{ID: "impact", Title: "Before, during and after the faults",
 		Note: phrase.Upper(r.Impact.Rule) + ".", Head: document.Heads("acked", "publish p50",
 			"publish p99",
@@ -144,6 +149,76 @@ func Faults(r *result.Run) document.Table {
 		}
 		t.Add(fact.Fault(f), faultTimes(r, f), Unavailable(f.Effect), again,
 			sinceFault(f, f.Effect.RecoveredNs, "not seen"), cmp.Or(f.Sentence, document.None))
+	}
+	return t
+}
+
+// Scaling has the effects of each change of the number of consumers.
+func Scaling(r *result.Run) document.Table {
+	t := document.Table{ID: "scaling", Title: "Consumers over time",
+		Note: "Standing still: the longest time between two arrivals from one partition, in the " +
+			"stretch that the change begins; of the median partition, and of the slowest. ≥: it " +
+			"had not ended with the stretch. It includes what is usual between two messages: " +
+			"compare it with the first row.",
+		Head: document.Heads("subscription", "consumers", "changed within",
+			"standing still, median", "longest", "copies", "failure")}
+	for _, s := range r.Scaling {
+		t.Add(quantity.Duration(s.AtNs), scaled(s), strconv.Itoa(s.Consumers),
+			figure.Nanoseconds.Known(float64(s.TookNs), s.TookNs != 0),
+			phrase.BoundedTime(s.MedianGapNs, s.MedianGapBound),
+			phrase.BoundedTime(s.LongestGapNs, s.LongestGapBound),
+			quantity.Count(s.Copies), cmp.Or(s.Failure, document.None))
+	}
+	return t
+}
+
+// Returns has what consumers found that came back to subscriptions without any.
+func Returns(r *result.Run) document.Table {
+	t := document.Table{ID: "returns", Title: "Catching up",
+		Note: "Consumers that came back to a subscription without any. Unread: acknowledged and " +
+			"not received when they came back. Caught up within: the time from then until they " +
+			"had received as many messages as had been acknowledged 100 ms before. Counts are " +
+			"for each subscription.",
+		Head: document.Heads("subscription", "unread", "caught up within", "read until then",
+			"rate", "left unread")}
+	for _, s := range r.Scaling {
+		back := s.Return
+		if back == nil {
+			continue
+		}
+		within := "not in the window"
+		if back.CaughtUpNs > 0 {
+			within = quantity.Duration(back.CaughtUpNs)
+		}
+		t.Add(quantity.Duration(s.AtNs), scaled(s), quantity.Count(back.UnreadMessages), within,
+			quantity.Count(back.ReadMessages), phrase.Rate(back.Rate()),
+			quantity.Count(back.LeftMessages))
+	}
+	return t
+}
+
+// scaled is the subscription whose consumers change.
+func scaled(s result.ScaleStep) string {
+	if s.Subscription > 0 {
+		return strconv.Itoa(s.Subscription)
+	}
+	return "all"
+}
+
+// Absences has the latencies before, while and after consumers were away.
+func Absences(r *result.Run) document.Table {
+	t := document.Table{ID: "absences", Title: "Latency beside consumers that leave",
+		Note: "By the time of the acknowledgement or of the arrival. End-to-end: at " +
+			"subscriptions that kept reading. Catch-up: at those that had no consumers, until " +
+			"they had caught up.",
+		Head: document.Heads("from", "to", "publish p50", "p99", "end-to-end p50", "p99",
+			"catch-up p50", "p99")}
+	for _, a := range r.Absences {
+		cells := []string{quantity.Duration(a.StartNs), quantity.Duration(a.EndNs)}
+		for _, l := range []result.Latency{a.Publish, a.EndToEnd, a.CatchUp} {
+			cells = append(cells, latency.At(l, 50), latency.At(l, 99))
+		}
+		t.Add(string(a.State), cells...)
 	}
 	return t
 }

@@ -1,6 +1,7 @@
 package latency
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -37,6 +38,18 @@ func TestWaitsAreNamedBesideTheLatency(t *testing.T) {
 			Summary: result.Summary{Latency: c.latency}}
 		if got := Waits(r); !slices.Equal(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// An interval without an upper end once read as one that ends in a negative time.
+func TestAnIntervalWithoutAnEndIsAbsent(t *testing.T) {
+	for high, want := range map[float64]bool{
+		2e9: true, math.Inf(1): false, math.NaN(): false, 1e300: false,
+	} {
+		span, bounded := spanOf(1e9, high)
+		if bounded != want || bounded && span != (SureSpan{1e9, 2e9}) {
+			t.Errorf("1s to %v ns: %v, %v", high, span, bounded)
 		}
 	}
 }
