@@ -1,18 +1,72 @@
 package searches
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/chart"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
+	"github.com/plimsoll-bench/plimsoll/internal/report/known"
+	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
 	"github.com/plimsoll-bench/plimsoll/internal/report/trial"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/result"
 )
+
+// Report reports on searches for a peak.
+func Report(all []*peak.Saved) form.Report { return ReportUntil(all, nil) }
+
+// ReportUntil is Report for peaks that were searched for until they are known; peaks says how
+// well they are.
+func ReportUntil(all []*peak.Saved, peaks *compare.Known) form.Report {
+	type of struct {
+		*peak.Saved
+		Known *known.JSON `json:"known,omitempty"`
+	}
+	forJSON := make([]of, len(all))
+	for i, s := range all {
+		forJSON[i].Saved = s
+	}
+	if len(all) > 0 {
+		forJSON[len(all)-1].Known = known.NewJSON(peaks)
+	}
+	return form.Report{
+		Document: func() document.Document {
+			d := searchDocument(all)
+			if peaks != nil {
+				d.Brief = append(d.Brief, known.Blocks(peaks)...)
+				d.Blocks = append([]document.Block{{Section: append([]document.Block{
+					part.Heading(1, "Peaks of all rounds")}, known.Blocks(peaks)...)}}, d.Blocks...)
+			}
+			return d
+		},
+		Kind: "a search for a peak", Parts: "each of its trials", OfParts: export.Formats(),
+		Forms: append([]form.Form{form.JSON(forJSON)},
+			form.Poster(func() *document.Poster { return Poster(all) })...),
+	}
+}
+
+// missingTrials count the messages without a latency of each trial that has such messages.
+func missingTrials(s *peak.Saved) []string {
+	var out []string
+	for i := range s.Trials {
+		p := &s.Trials[i]
+		for _, sentence := range latency.Missing(result.Summary{Latency: p.Latency}) {
+			out = append(out, fmt.Sprintf("trial %d, %s", p.Number, sentence))
+		}
+	}
+	return out
+}
 
 // searchDocument shows searches for a peak: side by side, then each.
 func searchDocument(all []*peak.Saved) document.Document {
@@ -107,9 +161,9 @@ func trialEvidence(p *peak.Trial) document.Block {
 		clauses = append(clauses, document.Verdict{Tone: part.Tone(c.Outcome), Outcome: c.Outcome,
 			Name: c.Name, Sentence: c.Sentence})
 	}
-	return document.Block{Details: &document.Details{Blocks: []document.Block{{Verdicts: clauses}},
-		Summary: fmt.Sprintf("Trial %d, %s at %s: %s (%s)", p.Number, trial.Kind(p.Kind, p.Long),
-			phrase.Rate(p.TargetRate), word, p.Dir)}}
+	return part.Folded(fmt.Sprintf("Trial %d, %s at %s: %s (%s)", p.Number,
+		trial.Kind(p.Kind, p.Long), phrase.Rate(p.TargetRate), word, p.Dir),
+		document.Block{Verdicts: clauses})
 }
 
 func searchCards(s *peak.Saved) []document.Card {
@@ -166,4 +220,73 @@ func trialsTable(s *peak.Saved) document.Table {
 		t.Rows = append(t.Rows, r)
 	}
 	return t
+}
+
+// searchAnswer is the result of a search, what limited it, and what to do if that was plimsoll. It
+// is empty while a search is under way.
+func searchAnswer(s *peak.Saved) string {
+	if s.State == result.Running {
+		return ""
+	}
+	out := s.Name + ": " + s.Sentence()
+	switch {
+	case s.Side == nil || s.Side.Name == verdict.SideUnknown:
+	case s.Side.Name == verdict.SideGenerator && s.Lost() > 0: // more load does not help
+	case s.Side.Name == verdict.SideGenerator:
+		out += "; share the load among workers (--workers)"
+	default:
+		out += "; the limit was " + trial.Side(s)
+	}
+	return out + "."
+}
+
+// searchesAnswer orders the systems by what they carry: one is ahead of the next if it was stable
+// at a rate at which the other was not.
+func searchesAnswer(all []*peak.Saved) string {
+	if len(all) == 1 {
+		return searchAnswer(all[0])
+	}
+	var ranked []*peak.Saved
+	var parts, refused []string
+	for _, s := range all {
+		if answer := searchAnswer(s); s.Bracket.StableRate > 0 {
+			ranked = append(ranked, s)
+		} else if answer != "" {
+			refused = append(refused, strings.TrimSuffix(answer, "."))
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b *peak.Saved) int {
+		return cmp.Compare(b.Bracket.StableRate, a.Bracket.StableRate)
+	})
+	for i := 1; i < len(ranked); i++ {
+		a, b := ranked[i-1], ranked[i]
+		if high := b.Bracket.UnstableRate; high > 0 && a.Bracket.StableRate >= high &&
+			(b.Side == nil || b.Side.Name != verdict.SideGenerator) {
+			parts = append(parts, fmt.Sprintf("%s carries more than %s (%s against %s)", a.Name,
+				b.Name, phrase.Rate(a.Bracket.StableRate), phrase.Rate(b.Bracket.StableRate)))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("between %s and %s no difference was shown", a.Name,
+			b.Name))
+	}
+	if len(ranked) == 1 {
+		parts = append(parts, strings.TrimSuffix(searchAnswer(ranked[0]), "."))
+	}
+	return strings.Join(append(parts, refused...), "; ") + "."
+}
+
+// searchBrief is the answer of searches and what it rests on, for one screen of a terminal.
+func searchBrief(all []*peak.Saved, answer string) []document.Block {
+	title := "Peaks side by side"
+	if len(all) == 1 {
+		title = all[0].Name + ": peak stable throughput"
+	}
+	var warned []result.Warning
+	for _, s := range all {
+		warned = append(warned, trial.SearchWarnings(s)...)
+	}
+	verdict.BySeverity(warned)
+	return []document.Block{part.Title("", title, trial.Asked(all[0])),
+		part.Paragraph(document.Answer, answer), part.Table(togetherTable(all)),
+		{Facts: part.BriefWarnings(slices.Compact(fact.Sentences(warned)))}}
 }

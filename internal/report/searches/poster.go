@@ -21,7 +21,6 @@ func Poster(all []*peak.Saved) *document.Poster {
 		return p
 	}
 	s := all[0]
-	sizes := phrase.Messages(s.Load)
 	var levels []string
 	bracket := document.Figure{Name: "Peak stable throughput"}
 	above := document.Figure{Name: "Unstable from"}
@@ -41,13 +40,16 @@ func Poster(all []*peak.Saved) *document.Poster {
 		delivered.Values = append(delivered.Values,
 			phrase.Micro(latency.At(stable.Series(result.EndToEnd), 99)))
 	}
-	p.Question = "How many " + sizes + " per second " + doesOrDo(p.Systems) + " carry?"
-	p.Circumstances = "durability " + phrase.List(levels) + ", "
-	if same := slices.Compact(slices.Clone(levels)); len(same) == 1 {
-		p.Circumstances = "durability " + same[0] + ", "
+	asked := "do " + phrase.List(p.Systems)
+	if len(all) == 1 {
+		asked = "does " + p.Systems[0]
 	}
-	p.Circumstances += fmt.Sprintf("windows of %s, ", phrase.Seconds(s.TrialSeconds)) +
-		confirmedWords(all)
+	p.Question = "How many " + phrase.Messages(s.Load) + " per second " + asked + " carry?"
+	if same := slices.Compact(slices.Clone(levels)); len(same) == 1 {
+		levels = same
+	}
+	p.Circumstances = fmt.Sprintf("durability %s, windows of %s, %s", phrase.List(levels),
+		phrase.Seconds(s.TrialSeconds), confirmedWords(all))
 	p.Figures = []document.Figure{bracket, publish, above, delivered}
 	if knees := chart.Knees(all); len(knees) > 0 {
 		p.Chart = knees[0]
@@ -79,11 +81,4 @@ func confirmedWords(all []*peak.Saved) string {
 		return "not every peak confirmed by a longer run"
 	}
 	return "confirmed by longer runs"
-}
-
-func doesOrDo(systems []string) string {
-	if len(systems) == 1 {
-		return "does " + systems[0]
-	}
-	return "do " + phrase.List(systems)
 }

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // cellColumns are the figures of a cell in the table of a sweep.
@@ -31,18 +33,6 @@ var cellColumns = []row.Column{
 	{Title: "e2e p50", Figure: "e2e.p50", Keep: 1},
 	{Title: "e2e p99", Figure: "e2e.p99", Keep: 4},
 	{Title: "lost", Figure: figure.Lost, Keep: 7},
-}
-
-// cellFigures are the values of a cell's columns.
-func cellFigures(s *result.Saved) []string {
-	out := make([]string, len(cellColumns))
-	for i, c := range cellColumns {
-		out[i] = document.None
-		if s != nil {
-			out[i] = row.Printed(c.Figure)(&s.Run)
-		}
-	}
-	return out
 }
 
 // cellReason is a sentence on a cell that is marked; empty when there is none.
@@ -74,13 +64,6 @@ func unsteady(r *result.Run) string {
 	return ""
 }
 
-// sweepSentence counts a sweep's cells by their state.
-func sweepSentence(p *sweep.Plan) string {
-	return fact.MeasuredCells(p.Cells, func(c sweep.Cell) (experiment.CellState, bool) {
-		return c.State, false
-	})
-}
-
 // sweepNote limits the use of a table of cells.
 const sweepNote = "each cell has another load: compare cells along one axis only, and do not " +
 	"rank them"
@@ -108,8 +91,10 @@ func isRun(s *result.Saved) bool { return s != nil }
 func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved,
 	counted []string) document.Document {
 	warnings := append([]string{sweepNote}, counted...)
+	measuredCells := fact.MeasuredCells(plan.Cells,
+		func(c sweep.Cell) (experiment.CellState, bool) { return c.State, false })
 	title := part.Title("", "sweep "+plan.Name,
-		phrase.Moment(plan.StartedAt)+", "+sweepSentence(plan))
+		phrase.Moment(plan.StartedAt)+", "+measuredCells)
 	answer := part.Paragraph(document.Answer, sweepAnswer(plan, runs))
 	out := []document.Block{title, answer,
 		part.Paragraph(document.Lead, "Varied: "+chart.Varied(plan.Axes)+"."),
@@ -117,10 +102,13 @@ func sweepDocument(plan *sweep.Plan, runs, measured []*result.Saved,
 		part.Only(document.OnPage, part.Heading(2, "By what was varied")),
 	}
 	rows, left := chart.Sweep(plan, runs)
-	out = append(out, part.Only(document.OnPage, part.Paragraph(document.Note,
-		"All charts of a figure have one scale. A hollow point or a cross is a cell that is "+
-			"marked in the table; a gap is one without figures; an arrow points from a latency "+
-			"that the true one exceeds. "+chart.PanelsLeft(left))))
+	note := "All charts of a figure have one scale. A hollow point or a cross is a cell that is " +
+		"marked in the table; a gap is one without figures; an arrow points from a latency that " +
+		"the true one exceeds. "
+	if left > 0 {
+		note += fmt.Sprintf("%s more are in the table only.", quantity.Count(int64(left)))
+	}
+	out = append(out, part.Only(document.OnPage, part.Paragraph(document.Note, note)))
 	for _, r := range rows {
 		if r.Title != "" {
 			out = append(out, part.Only(document.OnPage, part.Heading(3, r.Title)))
@@ -160,7 +148,13 @@ func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
 		if runs[i] != nil {
 			r.Link = c.Run + "/" + result.ReportFile
 		}
-		r.Values = append(r.Values, document.Cells(cellFigures(runs[i])...)...)
+		for _, column := range cellColumns {
+			value := document.Cell{Words: document.None}
+			if runs[i] != nil {
+				value.Words = row.Printed(column.Figure)(&runs[i].Run)
+			}
+			r.Values = append(r.Values, value)
+		}
 		words, isBad := fact.CellMark(c, runs[i])
 		mark := document.Cell{Words: words, Tone: document.Unsure}
 		if isBad {
@@ -234,4 +228,35 @@ func countedWarnings(measured []*result.Saved, several bool) (out []string) {
 		out = append(out, w.Among(len(measured), one, many))
 	}
 	return out
+}
+
+// Read reads a sweep's folder and reports on it.
+func Read(dir string) (form.Report, error) {
+	plan, err := sweep.Read(dir)
+	if err != nil {
+		return form.Report{}, err
+	}
+	runs, further := Runs(dir, plan)
+	return Report(plan, runs, further), nil
+}
+
+// Runs reads the judged runs of a sweep's cells and of its further measurements; nil for one
+// without a readable run.
+func Runs(dir string, p *sweep.Plan) (cells, further []*result.Saved) {
+	for _, c := range p.Cells {
+		cells = append(cells, readable(dir, c.Run))
+	}
+	for _, c := range p.Further {
+		further = append(further, readable(dir, c.Run))
+	}
+	return cells, further
+}
+
+// readable reads a run; nil: there is none, or it cannot be read.
+func readable(dir, name string) *result.Saved {
+	if name == "" {
+		return nil
+	}
+	saved, _ := verdict.Read(filepath.Join(dir, name))
+	return saved
 }

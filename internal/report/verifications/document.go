@@ -260,8 +260,7 @@ func verifyDocument(all []*verify.Saved) document.Document {
 			if held(s) {
 				to = document.OnPage // the table says all of it
 			}
-			folded := document.Details{Summary: verifyAnswer(s), Blocks: []document.Block{one}}
-			d.Blocks = append(d.Blocks, document.Block{For: to, Details: &folded})
+			d.Blocks = append(d.Blocks, part.Only(to, part.Folded(verifyAnswer(s), one)))
 			one.For = document.OnTerminal
 		}
 		d.Blocks = append(d.Blocks, one)
@@ -299,11 +298,11 @@ func verification(i int, s *verify.Saved) document.Block {
 	}
 	var guarantees []document.Verdict
 	for _, g := range s.Guarantees {
-		v := document.Verdict{Tone: guaranteeTone(g), Outcome: g.Outcome,
-			Name:     guaranteeWords[g.Name],
-			Sentence: fmt.Sprintf("%s; %s: %s", g.Sentence, promiseWord(g), g.Why)}
-		if !g.Promised {
-			v.Outcome = "no promise"
+		v := document.Verdict{Tone: part.Tone(g.Outcome), Outcome: g.Outcome,
+			Name: guaranteeWords[g.Name], Sentence: g.Sentence + "; promised: " + g.Why}
+		if !g.Promised { // its outcome is neither good nor bad
+			v.Tone, v.Outcome = "", "no promise"
+			v.Sentence = g.Sentence + "; not promised: " + g.Why
 		}
 		guarantees = append(guarantees, v)
 	}
@@ -311,7 +310,10 @@ func verification(i int, s *verify.Saved) document.Block {
 		part.Only(document.OnPage, part.Table(faultTimeline(s))),
 		part.Only(document.OnPage, part.Heading(2, "Evidence")),
 		document.Block{Facts: slices.Concat(part.Facts("evidence", "", evidenceSentences(s)...),
-			part.Facts("lost", "", lostSentence(s)),
+			part.Facts("lost", "", "lost messages were acknowledged, and the audit, which ends "+
+				"when no message has come for "+phrase.Seconds(s.QuietSeconds)+", did not find "+
+				"them, or a later message of their partition passed them; unacknowledged messages "+
+				"may legally arrive"),
 			part.Facts("durability", "", fact.Durability(s.Durability)),
 			part.Facts("clients", "", fact.Clients(s.System.Clients)),
 			part.Facts("repeat", "", repeatSentence(s)))},

@@ -9,7 +9,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
-	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/table"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
@@ -32,23 +31,6 @@ var guaranteeWords = map[string]string{
 	verify.NoLoss:       "no acknowledged message is lost",
 	verify.NoDuplicates: "no message is received twice",
 	verify.Order:        "messages come in the order of their topic, producer and partition",
-}
-
-// promiseWord says whether a guarantee is promised.
-func promiseWord(g verify.Guarantee) string {
-	if g.Promised {
-		return "promised"
-	}
-	return "not promised"
-}
-
-// guaranteeTone is the tone of an outcome. A guarantee that was not promised is neither good
-// nor bad.
-func guaranteeTone(g verify.Guarantee) document.Tone {
-	if !g.Promised {
-		return ""
-	}
-	return part.Tone(g.Outcome)
 }
 
 // verifiedSentence names the faults, the number of rounds and the load.
@@ -86,22 +68,13 @@ func verifyWarnings(s *verify.Saved) []string {
 	return out
 }
 
-// lostSentence says how lost messages were told from late ones.
-func lostSentence(s *verify.Saved) string {
-	return fmt.Sprintf("lost messages were acknowledged, and the audit, which ends when no "+
-		"message has come for %s, did not find them, or a later message of their partition "+
-		"passed them; unacknowledged messages may legally arrive", phrase.Seconds(s.QuietSeconds))
-}
-
-// roundHead is the head of the table of rounds.
-var roundHead = []document.Column{{Name: "acked", Keep: 2}, {Name: "not acked"},
-	{Name: "lost", Keep: 3}, {Name: "unacked, arrived"}, {Name: "twice", Keep: 3},
-	{Name: "reordered", Keep: 3}, {Name: "unavailable", Keep: 3}, {Name: "acked again", Keep: 1},
-	{Name: "recovered", Keep: 2}}
-
 // roundTable has a row for each round and subscription.
 func roundTable(s *verify.Saved) document.Table {
-	t := document.Table{ID: "rounds", Title: "Rounds", Corner: "round", Head: roundHead,
+	t := document.Table{ID: "rounds", Title: "Rounds", Corner: "round",
+		Head: []document.Column{{Name: "acked", Keep: 2}, {Name: "not acked"},
+			{Name: "lost", Keep: 3}, {Name: "unacked, arrived"}, {Name: "twice", Keep: 3},
+			{Name: "reordered", Keep: 3}, {Name: "unavailable", Keep: 3},
+			{Name: "acked again", Keep: 1}, {Name: "recovered", Keep: 2}},
 		Empty: "No round was made.", Note: "Acked again and recovered: after the heal."}
 	for _, r := range s.Rounds {
 		gap, again, recovered := document.None, document.None, document.None
@@ -136,17 +109,13 @@ func roundTable(s *verify.Saved) document.Table {
 
 // afterHeal prints a moment relative to the heal; it is negative before the heal.
 func afterHeal(f result.Fault, atNs int64) string {
-	if atNs == 0 || f.HealedNs == 0 {
+	switch {
+	case atNs == 0 || f.HealedNs == 0:
 		return document.None
+	case atNs < f.HealedNs:
+		return "-" + quantity.Duration(f.HealedNs-atNs)
 	}
-	return signedDuration(atNs - f.HealedNs)
-}
-
-func signedDuration(ns int64) string {
-	if ns < 0 {
-		return "-" + quantity.Duration(-ns)
-	}
-	return "+" + quantity.Duration(ns)
+	return "+" + quantity.Duration(atNs-f.HealedNs)
 }
 
 // shownRanges bounds the messages that are named for each kind, subscription and round.
