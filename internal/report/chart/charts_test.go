@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
+	"github.com/plimsoll-bench/plimsoll/internal/sweep"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -43,20 +46,8 @@ func TestARunsChartsShowWhatItRecorded(t *testing.T) {
 		t.Errorf("the curve ends at %v, the greatest latency is %d", line.Y[len(line.Y)-1],
 			publish.Max())
 	}
-	var counted int64
-	for _, column := range theChart(t, all, "heat-publish").Heat.Counts {
-		for _, n := range column {
-			counted += n
-		}
-	}
-	recorded := int64(0)
-	for _, l := range s.Latency {
-		if l.Series == result.Publish {
-			recorded += l.Histogram.TotalCount()
-		}
-	}
-	if counted != recorded {
-		t.Errorf("the heat map counts %d messages, recorded were %d", counted, recorded)
+	if theChart(t, all, "heat-publish").Heat == nil {
+		t.Error("there is no heat map")
 	}
 	for _, c := range all {
 		if c.Empty == "" && c.SVG() == "" || c.Label == "" {
@@ -167,5 +158,129 @@ func TestALongDrainLeavesRoomForTheWindow(t *testing.T) {
 	if note := theChart(t, overlaid, "compare-throughput").Note; !strings.Contains(note,
 		"the beginning of a long drain") {
 		t.Errorf("the comparison says %q", note)
+	}
+}
+
+// Charts draw no bound as a point.
+func TestChartsLeaveBoundsOut(t *testing.T) {
+	s := fixture.Bounded(t)
+	c := curveOf(s, result.Publish)
+	if c.count != 400_000+6015 {
+		t.Errorf("the curve is of %d messages", c.count)
+	}
+	// 1.5% have no latency: the curve ends near 1/(1-q) = 66.
+	if last := math.Pow(10, float64(len(c.y)-1)/curveSteps); last > 67.6 || last < 55 {
+		t.Errorf("the curve ends at 1/(1-q) = %v", last)
+	}
+	for _, v := range c.y {
+		if v >= 29e9 {
+			t.Errorf("the curve has a point of %v ns", v)
+		}
+	}
+	i := result.Interval{StartNs: 0, EndNs: 1e9, Latency: s.Run.Summary.Latency}
+	for name, l := range map[string]line{"p50": percentileLine(result.Publish, 50),
+		"p99": percentileLine(result.Publish, 99), "max": maxLine(result.Publish)} {
+		if v := l(i, 1); math.IsNaN(v) != (name != "p50") {
+			t.Errorf("%s is drawn at %v", name, v)
+		}
+	}
+	if text := latency.Uncorrected(&s.Run); strings.Contains(text, "At p99 ") {
+		t.Errorf("bounds are compared: %s", text)
+	}
+}
+
+func TestHeatCountsEachMessageOnce(t *testing.T) {
+	s := fixture.Small.Load(t)
+	for _, intervals := range []int{0, 400} {
+		if intervals > 0 {
+			s = fixture.Long(intervals)
+		}
+		m, want := newHeat(s, result.Publish), int64(0)
+		for _, l := range s.Latency {
+			if l.Series == result.Publish {
+				want += l.Histogram.TotalCount()
+			}
+		}
+		got := int64(0)
+		for _, column := range m.Counts {
+			for _, n := range column {
+				got += n
+			}
+		}
+		if got != want || len(m.Counts) > heatColumns || len(m.X) != len(m.Counts)+1 {
+			t.Errorf("%d of %d messages in %d columns", got, want, len(m.Counts))
+		}
+	}
+}
+
+func TestSweepPlaces(t *testing.T) {
+	axes := func(counts ...int) (out []sweep.Axis) {
+		for _, n := range counts {
+			out = append(out, sweep.Axis{Values: make([]string, n)})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		counts []int
+		want   string
+	}{{[]int{3}, "0 -1 []"}, {[]int{2, 5}, "1 0 []"}, {[]int{7, 8}, "1 -1 [0]"},
+		{[]int{2, 9, 3}, "1 2 [0]"}, {[]int{3, 3}, "0 1 []"}} {
+		p := placesOf(axes(c.counts...))
+		if got := fmt.Sprint(p.along, p.line, p.panels); got != c.want {
+			t.Errorf("%v: %s, want %s", c.counts, got, c.want)
+		}
+	}
+}
+
+func TestPagesOfLongRunsSayThatLinesAreThinned(t *testing.T) {
+	if got := Sentence(fixture.Long(3600)); !strings.Contains(got, "3,600 intervals") ||
+		!strings.Contains(got, "12s") {
+		t.Errorf("the page says of its thinning: %q", got)
+	}
+}
+
+func TestManyProcessesAreSummedUp(t *testing.T) {
+	s := fixture.KafkaThree.Load(t)
+	for k := range s.Resources {
+		r := &s.Resources[k]
+		r.Processes = nil
+		for i := range 40 {
+			r.Processes = append(r.Processes,
+				result.ProcessUse{Name: strings.Repeat("n", i+1), CPUSeconds: 1})
+		}
+		r.Processes = append(r.Processes, result.ProcessUse{Name: result.Self, CPUSeconds: 0.5})
+	}
+	s.Run.Observation.Servers = nil
+	charts, _, _ := Usage(s)
+	lines := charts[0].Series
+	if len(lines) != maxMembers+1 || lines[maxMembers-1].Name != "32 others, summed" ||
+		lines[maxMembers].Name != "plimsoll" {
+		t.Fatalf("lines %s", seriesNames(charts[0]))
+	}
+	if got := lines[maxMembers-1].Y[0]; got != 32 {
+		t.Errorf("32 processes of one core used %v cores", got)
+	}
+}
+
+// plimsoll's own processes on hosts are one line, beside the servers'.
+func TestHostsAreOneLine(t *testing.T) {
+	s := fixture.KafkaThree.Load(t)
+	for i, host := range []string{"a", "b", "c"} {
+		s.Run.System.Hosts = append(s.Run.System.Hosts, result.Host{Name: host})
+		for k := range s.Resources {
+			r := &s.Resources[k]
+			r.Processes = append(r.Processes, result.ProcessUse{Name: result.HostProcess(host),
+				CPUSeconds: float64(i + 1)})
+		}
+	}
+	charts, _, _ := Usage(s)
+	lines := charts[0].Series
+	at := len(lines) - 2
+	if len(lines) != 5 || lines[at].Name != "plimsoll on the hosts, summed" {
+		t.Fatalf("lines %s", seriesNames(charts[0]))
+	}
+	seconds := float64(s.Resources[0].EndNs-s.Resources[0].StartNs) / 1e9
+	if got, want := lines[at].Y[0], 6/seconds; got != want {
+		t.Errorf("three hosts used %v cores, want %v", got, want)
 	}
 }

@@ -65,15 +65,6 @@ func (o *Overlay) line(i int) document.Series {
 		Dash: i / document.Colors % document.Dashes}
 }
 
-// shifted counts times from the start of a run's measured window.
-func shifted(at document.Values, r *result.Run) document.Values {
-	out := make(document.Values, len(at))
-	for i, t := range at {
-		out[i] = t - float64(fact.Window(r))/1e9
-	}
-	return out
-}
-
 // words has a sentence for each run.
 func (o *Overlay) words(of func(*result.Run) string) string {
 	out := ""
@@ -105,8 +96,11 @@ func (o *Overlay) over(c document.Chart, of func(i int) (at, y document.Values))
 	c.X, c.Spans = o.axis(), o.spans
 	for i := range o.runs {
 		s := o.line(i)
-		if s.X, s.Y = of(i); s.Y != nil {
-			s.X = shifted(s.X, &o.runs[i].Run)
+		at, y := of(i)
+		for _, t := range at {
+			s.X = append(s.X, t-float64(fact.Window(&o.runs[i].Run))/1e9)
+		}
+		if s.Y = y; s.Y != nil {
 			c.Series = append(c.Series, s)
 		}
 	}
@@ -177,9 +171,9 @@ func (o *Overlay) Curve(series result.Series) *document.Chart {
 	for i, s := range o.runs {
 		if curve := curveOf(s, series); curve != nil {
 			line := o.line(i)
-			line.X, line.Y = curve.points()
+			line.X, line.Y = curve.x, curve.y
 			c.Series = append(c.Series, line)
-			count = min(count, curve.Count)
+			count = min(count, curve.count)
 		}
 	}
 	c.Spans = fewMessages(count)

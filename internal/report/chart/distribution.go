@@ -6,19 +6,9 @@ import (
 	"math/bits"
 	"slices"
 
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
-
-// points are the curve over percentiles.
-func (c *curve) points() (x, y document.Values) {
-	for i := range c.Ns {
-		x = append(x, 100*(1-math.Pow(10, -float64(i)/curveSteps)))
-	}
-	return x, document.Values(c.Ns)
-}
 
 const (
 	heatColumns = 180 // at most, over time
@@ -103,41 +93,40 @@ func heatColumn(histograms []result.Buckets) []int64 {
 // 1/(1-q) = 10^(i/curveSteps); the last is the greatest latency. In a series with messages
 // without a latency, the curve ends before the first such message.
 type curve struct {
-	Count int64
-	Ns    []float64
+	count int64
+	x, y  document.Values
 }
 
-// newCurve is nil when nothing was recorded. missing counts the messages without a latency;
-// their latency is at least leastNs.
-func newCurve(h *hdr.Histogram, missing, leastNs int64) *curve {
+// curveOf is the curve of a series of a run; nil when nothing was recorded.
+func curveOf(s *result.Saved, series result.Series) *curve {
+	h := s.Total(series)
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	known := h.TotalCount()
-	out := &curve{Count: known + missing}
+	leastNs := int64(math.MaxInt64) // of the messages without a latency
+	if waited := s.Total(result.Waited); waited != nil && waited.TotalCount() > 0 {
+		leastNs = waited.Min()
+	}
+	known, missing := h.TotalCount(), s.Run.Summary.Series(series).Missing.Total()
+	out := &curve{count: known + missing}
+	add := func(ns int64) {
+		out.x = append(out.x, 100*(1-math.Pow(10, -float64(len(out.x))/curveSteps)))
+		out.y = append(out.y, max(float64(ns), leastDrawnNs))
+	}
 	for i := 0; ; i++ {
 		x := math.Pow(10, float64(i)/curveSteps)
-		rank := (1 - 1/x) * float64(out.Count)
-		if x >= float64(out.Count) || rank > float64(known) {
+		rank := (1 - 1/x) * float64(out.count)
+		if x >= float64(out.count) || rank > float64(known) {
 			break
 		}
 		ns := h.ValueAtPercentile(rank / float64(known) * 100)
 		if missing > 0 && ns >= leastNs {
 			return out
 		}
-		out.Ns = append(out.Ns, max(float64(ns), leastDrawnNs))
+		add(ns)
 	}
 	if missing == 0 {
-		out.Ns = append(out.Ns, max(float64(h.Max()), leastDrawnNs))
+		add(h.Max())
 	}
 	return out
-}
-
-// curveOf is the curve of a series of a run.
-func curveOf(s *result.Saved, series result.Series) *curve {
-	least := int64(math.MaxInt64)
-	if waited := s.Total(result.Waited); waited != nil && waited.TotalCount() > 0 {
-		least = waited.Min()
-	}
-	return newCurve(s.Total(series), s.Run.Summary.Series(series).Missing.Total(), least)
 }

@@ -120,8 +120,7 @@ func rateAxis(trials []*peak.Trial, title string) document.Axis {
 		a.Scale = document.Log
 		return a
 	}
-	zero, to := 0.0, most*1.06
-	a.From, a.To = &zero, &to
+	a.From, a.To = new(0.0), new(most*1.06)
 	return a
 }
 
@@ -194,9 +193,6 @@ func bracketChart(s *peak.Saved) *document.Chart {
 		least, most = min(least, p.AchievedRate), max(most, p.AchievedRate)
 	}
 	c.Y = document.Axis{Title: "achieved", Unit: document.PerSecond, From: &least, To: &most}
-	if least > low-1e-9 {
-		least = low
-	}
 	c.Series = append(achieved(trials), equalRates(low, high))
 	c.Spans = bracketSpans(s)
 	return c

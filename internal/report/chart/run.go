@@ -239,7 +239,7 @@ func Curve(s *result.Saved, sure latency.Within) *document.Chart {
 			continue
 		}
 		line := document.Series{Name: phrase.SeriesTitle(series), Color: i}
-		line.X, line.Y = curve.points()
+		line.X, line.Y = curve.x, curve.y
 		if series == result.Send {
 			line.Name, line.Color, line.Dash = "send (uncorrected)", document.Grey, 1
 		}
@@ -247,7 +247,7 @@ func Curve(s *result.Saved, sure latency.Within) *document.Chart {
 		if w := sure.Whiskers(s, series, i); len(w.X) > 0 {
 			c.Series = append(c.Series, w)
 		}
-		count = min(count, curve.Count)
+		count = min(count, curve.count)
 	}
 	c.Spans = fewMessages(count)
 	if len(c.Series) == 0 {
@@ -258,9 +258,8 @@ func Curve(s *result.Saved, sure latency.Within) *document.Chart {
 
 // percentileChart is a chart of latency by percentile.
 func percentileChart(c document.Chart) *document.Chart {
-	zero := 0.0
 	c.Title = "Latency by percentile"
-	c.X = document.Axis{Unit: document.Percentile, Scale: document.Tail, From: &zero}
+	c.X = document.Axis{Unit: document.Percentile, Scale: document.Tail, From: new(0.0)}
 	c.Y = document.Axis{Unit: document.Nanos, Scale: document.Log}
 	return &c
 }
@@ -280,4 +279,85 @@ func Drawn(c *document.Chart) bool {
 	return c.Heat != nil || slices.ContainsFunc(c.Series, func(s document.Series) bool {
 		return slices.ContainsFunc(s.Y, phrase.Finite)
 	})
+}
+
+// line is the value of a line over an interval; NaN where it has none. Latencies are nanoseconds.
+type line func(i result.Interval, seconds float64) float64
+
+// valuesOf are the values of a line over intervals of some lengths; nil if it has none, or there is
+// no line.
+func valuesOf[I any](all []I, of func(I, float64) float64, lengthNs func(I) int64) document.Values {
+	if of == nil {
+		return nil
+	}
+	out := make(document.Values, len(all))
+	for i, one := range all {
+		out[i] = math.NaN()
+		if ns := lengthNs(one); ns > 0 {
+			out[i] = of(one, float64(ns)/1e9)
+		}
+	}
+	if !slices.ContainsFunc(out, phrase.Finite) {
+		return nil
+	}
+	return out
+}
+
+// rateOf is a count as messages per second.
+func rateOf(count func(result.Interval) int64) line {
+	return func(i result.Interval, s float64) float64 { return float64(count(i)) / s }
+}
+
+func countOf(count func(result.Interval) int64) line {
+	return func(i result.Interval, _ float64) float64 { return float64(count(i)) }
+}
+
+var ackedLine = rateOf(func(i result.Interval) int64 { return i.Acked })
+
+// receivedLine is the rate of each subscription.
+func receivedLine(r *result.Run) line {
+	if fact.Unrecorded(r, result.RecordedReceived, r.Summary.ReceivedRate == 0) {
+		return nil
+	}
+	subscriptions := float64(max(r.Load.Subscriptions, 1))
+	return func(i result.Interval, s float64) float64 {
+		return float64(i.Received) / s / subscriptions
+	}
+}
+
+func backlogLine(r *result.Run) line {
+	if fact.Unrecorded(r, result.RecordedBacklog, r.Summary.MaxBacklog == 0) {
+		return nil
+	}
+	return countOf(func(i result.Interval) int64 { return i.Backlog })
+}
+
+func percentileLine(series result.Series, percentile float64) line {
+	return func(i result.Interval, _ float64) float64 {
+		ns, ok := latency.ExactAt(latency.Of(i, series), percentile)
+		return orGap(ns, ok)
+	}
+}
+
+func maxLine(series result.Series) line {
+	return func(i result.Interval, _ float64) float64 {
+		ns, ok := latency.ExactMax(latency.Of(i, series))
+		return orGap(ns, ok)
+	}
+}
+
+// orGap is a latency, or a gap in the line if it is unknown or only a bound.
+func orGap(ns int64, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	return positive(ns)
+}
+
+// positive is a value for an axis in powers of ten, which has no zero.
+func positive(v int64) float64 {
+	if v <= 0 {
+		return math.NaN()
+	}
+	return float64(v)
 }

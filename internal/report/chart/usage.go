@@ -1,7 +1,9 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -209,4 +211,170 @@ func summed(processes []string, of value) resourceLine {
 		}
 		return total
 	}
+}
+
+// usageChart is a small chart.
+type usageChart struct {
+	title, note string
+	unit        document.Unit
+	top         float64 // of the axis; 0: by the values
+	limit       float64 // of the machine, as calibrated
+	limitOf     string
+	lines       []usageLine
+}
+
+type usageLine struct {
+	of    resourceLine
+	label string
+	color int // a place among the colours of runs; -1: plimsoll
+	dash  int
+}
+
+// Usage are the small charts of the resource use of a run's processes and its machine, and
+// the names of the figures without a chart: they stayed at zero, or the kernel did not report
+// them.
+func Usage(s *result.Saved) (out []*document.Chart, flat, unknown []string) {
+	u := newUsage(s)
+	if len(u.at) == 0 {
+		return nil, nil, nil
+	}
+	spans := slices.DeleteFunc(runSpans(s), func(s document.Span) bool {
+		return s.Tone == document.Unsure // too many for a small chart
+	})
+	var all []usageChart
+	processes := members(s)
+	for _, c := range processCharts {
+		chart := usageChart{title: c.title, note: c.note, unit: c.unit}
+		for _, m := range processes {
+			chart.lines = append(chart.lines,
+				usageLine{of: summed(m.processes, c.value), label: m.label, color: m.color})
+		}
+		all = append(all, chart)
+	}
+	for _, c := range append(all, hostCharts(s)...) {
+		d, most := u.drawn(c)
+		switch {
+		case len(d.Series) == 0:
+			unknown = append(unknown, c.title)
+		case most == 0:
+			flat = append(flat, c.title)
+		default:
+			d.ID, d.X = fmt.Sprintf("usage-%d", len(out)), timeAxis(s)
+			d.Spans = append(d.Spans, spans...)
+			out = append(out, d)
+		}
+	}
+	return out, flat, unknown
+}
+
+// hostCharts are the charts of the whole machine.
+func hostCharts(s *result.Saved) []usageChart {
+	all := float64(s.Run.Environment.Cores)
+	part := func(of func(result.HostUse) float64) resourceLine { // of all cores' time
+		return func(r result.Resources, seconds float64) float64 {
+			if all <= 0 {
+				return math.NaN()
+			}
+			return of(r.Host) / seconds / all
+		}
+	}
+	loopback := usageChart{title: "Loopback",
+		note: "TCP bytes per second within the machine, of the processes above.",
+		unit: document.BytesRate,
+		lines: []usageLine{{label: "received",
+			of: func(r result.Resources, seconds float64) float64 {
+				return orUnknown(r.Host.LoopbackBytes) / seconds
+			}}}}
+	throughput, busy := diskCharts(s)
+	if l := s.Run.Observation.Limits; l != nil && phrase.Finite(l.SequentialWriteBytes) &&
+		phrase.Finite(l.LoopbackBytes) {
+		throughput.limit, throughput.limitOf = max(l.SequentialWriteBytes, 0), "sequential writes"
+		loopback.limit, loopback.limitOf = max(l.LoopbackBytes, 0), "bandwidth"
+	}
+	cache := func(r result.Resources, _ float64) float64 { return float64(r.Host.PageCacheBytes) }
+	dirty := func(r result.Resources, _ float64) float64 { return float64(r.Host.DirtyBytes) }
+	return []usageChart{
+		{title: "The machine's CPU", note: "Share of all cores.", unit: document.Share, top: 1,
+			lines: []usageLine{
+				{part(func(h result.HostUse) float64 { return h.CPUSeconds }), "busy", 0, 0},
+				{part(func(h result.HostUse) float64 { return h.IOWaitSeconds }),
+					"waiting for a disk", 1, 0},
+				{part(func(h result.HostUse) float64 { return h.StealSeconds }), "stolen", 3, 0},
+			}},
+		{title: "Pressure", note: "Share of the time in which a task waited.", unit: document.Share,
+			top: 1, lines: []usageLine{
+				{pressure(func(h result.HostUse) *float64 { return h.PressureCPU }),
+					"for CPU", 0, 0},
+				{pressure(func(h result.HostUse) *float64 { return h.PressureIO }),
+					"for disks", 1, 0},
+				{pressure(func(h result.HostUse) *float64 { return h.PressureMemory }),
+					"for memory", 2, 0},
+			}},
+		loopback, throughput, busy,
+		{title: "Page cache", unit: document.Bytes,
+			lines: []usageLine{{of: cache, label: "page cache", color: 0}}},
+		{title: "Not yet on disk", note: "Dirty pages of the page cache.", unit: document.Bytes,
+			lines: []usageLine{{of: dirty, label: "dirty", color: 1}}},
+	}
+}
+
+func pressure(of func(result.HostUse) *float64) resourceLine {
+	return func(r result.Resources, _ float64) float64 {
+		return orUnknown(of(r.Host))
+	}
+}
+
+// orUnknown returns a figure; NaN: it is not known.
+func orUnknown[N int64 | float64](v *N) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return float64(*v)
+}
+
+// diskCharts are what the busiest disks did, and how busy they were.
+func diskCharts(s *result.Saved) (throughput, busy usageChart) {
+	throughput = usageChart{title: "Disks", note: "Bytes per second, of all programs.",
+		unit: document.BytesRate}
+	busy = usageChart{title: "Disks, busy", note: "Share of the time with a request in progress.",
+		unit: document.Share, top: 1}
+	for i, name := range disks(s) {
+		line := func(of func(d result.DiskUse, seconds float64) float64) resourceLine {
+			return func(r result.Resources, seconds float64) float64 {
+				for _, d := range r.Disks {
+					if d.Name == name {
+						return of(d, seconds)
+					}
+				}
+				return math.NaN()
+			}
+		}
+		label := document.Clean(name)
+		throughput.lines = append(throughput.lines,
+			usageLine{line(func(d result.DiskUse, s float64) float64 {
+				return float64(d.WriteBytes) / s
+			}), label + " written", i, 0},
+			usageLine{line(func(d result.DiskUse, s float64) float64 {
+				return float64(d.ReadBytes) / s
+			}), label + " read", i, 1})
+		busy.lines = append(busy.lines, usageLine{line(func(d result.DiskUse, _ float64) float64 {
+			return d.Utilization
+		}), label, i, 0})
+	}
+	return throughput, busy
+}
+
+// disks names the busiest disks, without idle ones.
+func disks(s *result.Saved) []string {
+	did := map[string]int64{}
+	for _, r := range s.Resources {
+		for _, d := range r.Disks {
+			if d.ReadBytes+d.WriteBytes > 0 {
+				did[d.Name] += d.ReadBytes + d.WriteBytes
+			}
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(did),
+		func(a, b string) int { return cmp.Or(cmp.Compare(did[b], did[a]), cmp.Compare(a, b)) })
+	return names[:min(len(names), maxDisks)]
 }

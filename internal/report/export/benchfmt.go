@@ -72,7 +72,7 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 }
 
 func benchName(r *result.Run) string {
-	offered := strings.ReplaceAll(phrase.Exact(r.Load.TargetRate), "-", "_")
+	offered := strings.ReplaceAll(printed(r.Load.TargetRate), "-", "_")
 	if c := r.Load.Closed; c != nil {
 		offered = fmt.Sprintf("closed%dx%d..%d", c.InFlight, c.BatchLeast, c.BatchMost)
 	}
@@ -105,8 +105,8 @@ func benchWord(s string) string {
 
 func benchValues(r *result.Run) string {
 	var out strings.Builder
-	value := func(v, unit string) { fmt.Fprintf(&out, " %s %s", v, unit) }
-	value(phrase.Exact(r.Summary.AchievedRate), "achieved-msgs/s")
+	value := func(v any, unit string) { fmt.Fprintf(&out, " %s %s", printed(v), unit) }
+	value(r.Summary.AchievedRate, "achieved-msgs/s")
 	if fact.Rankable(r) {
 		benchLatency(value, "publish", r.Summary.Series(result.Publish), 50, 99, 99.9)
 		benchLatency(value, "e2e", r.Summary.Series(result.EndToEnd), 50, 99, 99.9)
@@ -116,12 +116,12 @@ func benchValues(r *result.Run) string {
 	for _, name := range []string{figure.Lost, "duplicate", "reordered", figure.Failed, "unknown",
 		"unsent"} {
 		if n, known := figure.Named(name).Value(r); known {
-			value(phrase.Exact(n), name+"-msgs")
+			value(n, name+"-msgs")
 		}
 	}
 	for _, f := range row.CostFigures {
 		if v, known := f.Value(r); known && f.Bench != "" {
-			value(phrase.Exact(v), f.Bench)
+			value(v, f.Bench)
 		}
 	}
 	return out.String()
@@ -129,23 +129,23 @@ func benchValues(r *result.Run) string {
 
 // benchLatency writes percentiles of a series. A lower bound has a unit of its own, so that it is
 // never averaged with exact figures; a percentile that is not reached is left out.
-func benchLatency(value func(v, unit string), word string, l result.Latency,
+func benchLatency(value func(v any, unit string), word string, l result.Latency,
 	percentiles ...float64) {
 	for _, p := range percentiles {
 		point, ok := l.Point(p)
 		unit := word + "-" + phrase.Percentile(p)
 		switch {
 		case ok && point.Bound == result.Exact:
-			value(phrase.Integer(point.LatencyNs), unit+"-ns")
+			value(point.LatencyNs, unit+"-ns")
 		case ok && point.Bound == result.AtLeast:
-			value(phrase.Integer(point.LatencyNs), unit+"-at-least-ns")
+			value(point.LatencyNs, unit+"-at-least-ns")
 		}
 	}
 	if ns, ok := latency.ExactMax(l); ok && l.Series != result.Twin &&
 		l.Series != result.TwinReceive {
-		value(phrase.Integer(ns), word+"-max-ns")
+		value(ns, word+"-max-ns")
 	}
 	if n := l.Missing.Total(); n > 0 {
-		value(phrase.Integer(n), word+"-missing-msgs")
+		value(n, word+"-missing-msgs")
 	}
 }

@@ -24,12 +24,6 @@ func Counts(numbers ...int64) []string {
 	return out
 }
 
-// Lower does the opposite of Upper.
-func Lower(s string) string {
-	_, n := utf8.DecodeRuneInString(s)
-	return strings.ToLower(s[:n]) + s[n:]
-}
-
 // Upper capitalizes the first letter of a phrase.
 func Upper(s string) string {
 	_, n := utf8.DecodeRuneInString(s)
@@ -43,9 +37,6 @@ func BoundedTime(ns int64, bound result.Bound) string {
 	}
 	return quantity.Duration(ns)
 }
-
-// Integer prints a number for machines.
-func Integer(n int64) string { return strconv.FormatInt(n, 10) }
 
 // YesNo is a truth in a word.
 func YesNo(v bool) string {
@@ -120,14 +111,6 @@ func Moment(t time.Time) string {
 // Plural prints a count with its noun.
 func Plural[N int | int64](n N, one, many string) string { return quantity.Plural(n, one, many) }
 
-// Exact prints a figure for machines, with all digits and without an exponent.
-func Exact(v float64) string {
-	if !Finite(v) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
-}
-
 // Level prints a durability level.
 func Level(n int) string { return fmt.Sprintf("level %d", n) }
 
@@ -149,3 +132,54 @@ func WholeSeconds(ns int64) string {
 
 // Micro writes microseconds with the sign µ.
 func Micro(printed string) string { return strings.ReplaceAll(printed, "us", "µs") }
+
+// longestSizes is the length of the longest distribution that a sentence quotes.
+const longestSizes = 60
+
+// Size is the size of a load's messages: 1KB, or 13.6KB on average (80% 1KB + 20% 64KB).
+func Size(l result.Load) string {
+	size := quantity.Bytes(l.MessageBytes)
+	switch sizes := document.Clean(l.MessageSizes); {
+	case sizes == "":
+		return size
+	case len(sizes) > longestSizes:
+		return size + " on average (a histogram)"
+	default:
+		return size + " on average (" + sizes + ")"
+	}
+}
+
+// Messages are a load's messages with their size.
+func Messages(l result.Load) string {
+	if l.MessageSizes == "" {
+		return Size(l) + " messages"
+	}
+	return "messages of " + Size(l)
+}
+
+// SeriesTitle is what a table calls a latency series.
+func SeriesTitle(series result.Series) string {
+	for _, w := range SeriesWords {
+		if w.Series == series {
+			return w.Title
+		}
+	}
+	return string(series)
+}
+
+// SeriesWords says what each latency series is, in the order of tables.
+var SeriesWords = []struct {
+	Series result.Series
+	Title  string
+}{
+	{result.SendCall, "send call"},
+	{result.Publish, "publish"},
+	{result.Request, "request to the servers"},
+	{result.EndToEnd, "end-to-end"},
+	{result.Copies, "copies"},
+	{result.CatchUp, "catch-up"},
+	{result.Redelivered, "redelivery"},
+	{result.Send, "send (uncorrected)"},
+	{result.Lag, "schedule lag"},
+	{result.Hiccup, "hiccup"},
+}

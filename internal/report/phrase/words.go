@@ -3,6 +3,7 @@ package phrase
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Grouped are values by their key, with the keys in the order in which they came.
@@ -61,4 +62,21 @@ func Repeated(texts []string) []string {
 		i += n
 	}
 	return out
+}
+
+// CommandLine is a command as a shell reads it.
+func CommandLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsFunc(w, quoted) {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// quoted reports whether a rune may have a special meaning in a shell.
+func quoted(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._/=:,@%+-", r)
 }
