@@ -2,7 +2,7 @@
 // experiments in directories and has the room of that kind make the report.
 //
 // The rooms are the packages below: runs, searches, sweeps, studies and verifications make one
-// report each; overview, versus and known set runs side by side; chart, cost and table have their
+// report each; overview, versus and known set runs side by side; chart and table have their
 // parts; live shows what is under way. Words, numbers and rows that they share are in phrase, fact,
 // latency, row, trial, part, poster and form. The package export has the formats of machines.
 //

@@ -56,8 +56,7 @@ func NewJSON(k *compare.Known) *JSON {
 		Sentence: knownSentence(k)}
 	if !out.Precise && !out.Decided {
 		if out.Further = foreseen(k.More()); out.Further != nil {
-			ns := int64(*out.Further) * k.RoundNs
-			out.FurtherNs = &ns
+			out.FurtherNs = new(int64(*out.Further) * k.RoundNs)
 		}
 	}
 	for _, f := range k.Figures {

@@ -12,9 +12,13 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/known"
+	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/row"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // sidesOf are the targets of runs, each with its trials.
@@ -240,4 +244,97 @@ func repeatedAnswer(side compare.Side) string {
 		out += "; lost 0"
 	}
 	return out
+}
+
+// Brief is the answer of several targets, with a line for each.
+func Brief(runs []*result.Saved) []document.Block { return BriefBlocks(runs, Answer(runs)) }
+
+// BriefBlocks are the blocks of Brief, with an answer that is known already.
+func BriefBlocks(runs []*result.Saved, answer string) []document.Block {
+	sides := sidesOf(runs)
+	title := part.Title("", phrase.Plural(len(sides), "target", "targets")+" side by side",
+		fact.Shared(runs, fact.BriefLoad))
+	return []document.Block{title, part.Paragraph(document.Answer, answer),
+		part.Table(sidesTable(sides)),
+		{Facts: known.Facts(known.Of(runs))},
+		{Facts: part.BriefWarnings(append(exceptions(runs),
+			fact.Sentences(alike(runs, fact.Warnings, fact.WithoutFigures))...))}}
+}
+
+// sideColumns are the figures of a target, by their names in gates.
+var sideColumns = []row.Column{
+	{Title: "acked", Figure: figure.Rate, Keep: 4},
+	{Title: "pub p50", Figure: "publish.p50", Keep: 2},
+	{Title: "pub p99", Figure: "publish.p99", Keep: 3},
+	{Title: "e2e p50", Figure: "e2e.p50", Keep: 0},
+	{Title: "e2e p99", Figure: "e2e.p99", Keep: 3},
+	{Title: "all CPU/msg", Figure: "cpu", Keep: 1},
+}
+
+// sidesTable has a line for each target: the medians of its runs.
+func sidesTable(sides []compare.Side) document.Table {
+	t := document.Table{ID: "targets", Corner: "target", Head: append(
+		[]document.Column{{Name: "level", Keep: 2}, {Name: "lost", Keep: 4}},
+		row.Heads(sideColumns)...)}
+	for _, side := range sides {
+		first := &side.Runs[0].Run
+		values := []string{fact.ShortLevel(first), document.None}
+		if first.Accounted() {
+			values[1] = quantity.Count(lostIn(side))
+		}
+		printed := map[string]string{}
+		figures, centers := compare.Medians(side.Runs)
+		for i, f := range figures {
+			printed[f.Name], _ = known.Center(f.Unit, centers[i])
+		}
+		for _, c := range sideColumns {
+			values = append(values, cmp.Or(printed[c.Figure], document.None))
+		}
+		row := document.Row{Name: side.Name, Values: document.Cells(values...)}
+		if values[1] != document.None && values[1] != "0" {
+			row.Values[1].Tone = document.Bad
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Closing returns the last sentence on runs: which did not reach the offered rate, or were limited
+// by plimsoll; empty: none.
+func Closing(runs []*result.Saved) string {
+	var groups phrase.Grouped[string, string]
+	for i, n := range fact.Names(runs) {
+		r := &runs[i].Run
+		v, overloaded := verdict.Overloaded(r)
+		switch {
+		case r.Summary.Generator.Limited:
+			groups.Add("plimsoll itself was the limit, so the figures are not the system's: "+
+				strings.TrimPrefix(verdictSentence(r, verdict.Generator),
+					"plimsoll itself was the limit: "), n)
+		case overloaded && v.Name == verdict.Rate:
+			groups.Add("the offered rate was not reached: "+document.Clean(v.Sentence), n)
+		case overloaded:
+			groups.Add(document.Clean(v.Sentence), n)
+		}
+	}
+	var out []string
+	for _, sentence := range groups.Keys {
+		if len(runs) > 1 {
+			sentence = strings.Join(groups.Of[sentence], ", ") + ": " + sentence
+		}
+		out = append(out, sentence)
+	}
+	if len(out) > 1 {
+		return fmt.Sprintf("%s; and %s like it", out[0], phrase.Plural(len(out)-1, "more", "more"))
+	}
+	return strings.Join(out, "")
+}
+
+func verdictSentence(r *result.Run, name string) string {
+	for _, v := range r.Verdicts {
+		if v.Name == name {
+			return document.Clean(v.Sentence)
+		}
+	}
+	return ""
 }

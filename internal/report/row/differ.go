@@ -13,37 +13,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// Row is a line of a table: a name and a value for each column.
-type Row struct {
-	Name   string
-	Values []string
-	// Section is the heading of a group of rows.
-	Section string
-	// Bars are how long the bar below each value is, of 100; below 0: no bar.
-	Bars []int
-}
-
 // Differing are the settings and circumstances in which the runs differ: the workload first,
 // the machine last.
-func Differing(runs []*result.Saved) []Row {
+func Differing(runs []*result.Saved) []document.Row {
 	return slices.DeleteFunc(circumstances(runs), Same)
 }
 
 // Equal are the settings and circumstances that all runs share.
-func Equal(runs []*result.Saved) []Row {
-	return slices.DeleteFunc(circumstances(runs),
-		func(r Row) bool { return !Same(r) || r.Values[0] == document.None })
+func Equal(runs []*result.Saved) []document.Row {
+	return slices.DeleteFunc(circumstances(runs), func(r document.Row) bool {
+		return !Same(r) || r.Values[0].Words == document.None
+	})
 }
 
 // circumstances are all settings and circumstances of runs.
-func circumstances(runs []*result.Saved) []Row {
-	rows := []Row{
+func circumstances(runs []*result.Saved) []document.Row {
+	rows := []document.Row{
 		each(runs, "system", func(r *result.Run) string { return r.System.Name }),
-		each(runs, "servers",
-			func(r *result.Run) string {
-				return strings.Join(phrase.Repeated(r.System.Servers),
-					", ")
-			}),
+		each(runs, "servers", func(r *result.Run) string {
+			return strings.Join(phrase.Repeated(r.System.Servers), ", ")
+		}),
 		each(runs, "client", func(r *result.Run) string { return r.System.Client }),
 	}
 	rows = append(rows, loadRows(runs)...)
@@ -82,12 +71,13 @@ var became = map[string]func(*result.Run) string{
 }
 
 // loadRows is a row for each field of the workloads but the description, which is prose.
-func loadRows(runs []*result.Saved) []Row {
+func loadRows(runs []*result.Saved) []document.Row {
 	recorded := map[*result.Run]workload.Values{}
 	for _, s := range runs {
 		recorded[&s.Run] = workload.Recorded(&s.Run)
 	}
-	rows := []Row{each(runs, "load model", func(r *result.Run) string { return modelOf(r.Load) })}
+	rows := []document.Row{each(runs, "load model",
+		func(r *result.Run) string { return modelOf(r.Load) })}
 	for _, f := range workload.Fields() {
 		value := became[f.Path]
 		if value == nil {
@@ -128,17 +118,19 @@ func warmup(r *result.Run) string {
 	return phrase.Seconds(r.Load.WarmupSeconds) + ", no steady state"
 }
 
-func each(runs []*result.Saved, name string, value func(*result.Run) string) Row {
-	out := Row{Name: name}
+func each(runs []*result.Saved, name string, value func(*result.Run) string) document.Row {
+	out := document.Row{Name: name}
 	for _, s := range runs {
-		out.Values = append(out.Values, cmp.Or(document.Clean(value(&s.Run)), document.None))
+		words := cmp.Or(document.Clean(value(&s.Run)), document.None)
+		out.Values = append(out.Values, document.Cell{Words: words})
 	}
 	return out
 }
 
 // Same reports whether all runs have the same value.
-func Same(r Row) bool {
-	return !slices.ContainsFunc(r.Values, func(v string) bool { return v != r.Values[0] })
+func Same(r document.Row) bool {
+	return !slices.ContainsFunc(r.Values,
+		func(c document.Cell) bool { return c.Words != r.Values[0].Words })
 }
 
 // Seed names the row of the runs' seeds.
@@ -146,8 +138,8 @@ const Seed = "seed"
 
 // settingRows is a row for each setting of the groups that all runs have, in the order in
 // which the runs list them.
-func settingRows(runs []*result.Saved) []Row {
-	var rows []Row
+func settingRows(runs []*result.Saved) []document.Row {
+	var rows []document.Row
 	at := map[[2]string]int{}
 	for i, s := range runs {
 		for _, set := range s.Run.Settings {
@@ -157,11 +149,11 @@ func settingRows(runs []*result.Saved) []Row {
 			key := [2]string{set.Group, set.Name}
 			if _, is := at[key]; !is {
 				at[key] = len(rows)
-				rows = append(rows, Row{Name: document.Clean(set.Group) + " " +
-					document.Clean(set.Name),
-					Values: slices.Repeat([]string{document.None}, len(runs))})
+				rows = append(rows, document.Row{
+					Name:   document.Clean(set.Group) + " " + document.Clean(set.Name),
+					Values: slices.Repeat([]document.Cell{{Words: document.None}}, len(runs))})
 			}
-			rows[at[key]].Values[i] = cmp.Or(document.Clean(set.Value), document.None)
+			rows[at[key]].Values[i].Words = cmp.Or(document.Clean(set.Value), document.None)
 		}
 	}
 	return rows

@@ -12,6 +12,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -82,7 +83,7 @@ func (f figureRow) latency() bool {
 }
 
 // Figures are the figures of a comparison that any of its runs has.
-func Figures(runs []*result.Saved) []Row {
+func Figures(runs []*result.Saved) []document.Row {
 	all := slices.Concat(figures(), sendFigures(runs), accountFigures())
 	for _, f := range CostFigures {
 		if f.row != "" {
@@ -93,17 +94,20 @@ func Figures(runs []*result.Saved) []Row {
 	all = append(append(all, instrumentFigures()...), figureRow{ofTrust,
 		"limited by plimsoll itself", limitedWord, nil})
 	ranked := map[bool][]bool{true: ranking(runs, true), false: ranking(runs, false)}
-	var rows []Row
+	var rows []document.Row
 	for _, f := range all {
 		r := each(runs, f.name, f.text)
-		if slices.ContainsFunc(r.Values, func(v string) bool { return v != document.None }) {
-			r.Section, r.Bars = f.section, bars(runs, f.number, ranked[f.latency()])
+		if slices.ContainsFunc(r.Values,
+			func(c document.Cell) bool { return c.Words != document.None }) {
+			r.Section = f.section
+			addBars(r, runs, f.number, ranked[f.latency()])
 			rows = append(rows, r)
 		}
 	}
-	count := Row{Name: "warnings", Section: ofTrust}
+	count := document.Row{Name: "warnings", Section: ofTrust}
 	for _, s := range runs {
-		count.Values = append(count.Values, strconv.Itoa(len(fact.WarningSentences(s))))
+		words := strconv.Itoa(len(fact.WarningSentences(s)))
+		count.Values = append(count.Values, document.Cell{Words: words})
 	}
 	return append(rows, count)
 }
@@ -132,10 +136,11 @@ func ranking(runs []*result.Saved, latency bool) []bool {
 	return out
 }
 
-// bars are the lengths of a row's bars, the longest 100.
-func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked []bool) []int {
+// addBars adds the bars of a row, the longest 100, if it has a number.
+func addBars(r document.Row, runs []*result.Saved, number func(*result.Run) (float64, bool),
+	ranked []bool) {
 	if number == nil {
-		return nil
+		return
 	}
 	values, greatest, shown := make([]float64, len(runs)), 0.0, 0
 	for i, s := range runs {
@@ -147,16 +152,13 @@ func bars(runs []*result.Saved, number func(*result.Run) (float64, bool), ranked
 		values[i], greatest, shown = v, max(greatest, v), shown+1
 	}
 	if greatest <= 0 || shown < 2 {
-		return nil
+		return
 	}
-	out := make([]int, len(runs))
 	for i, v := range values {
-		out[i] = -1
 		if phrase.Finite(v) {
-			out[i] = int(math.Ceil(v / greatest * 100)) // a small value still has a bar
+			r.Values[i].Bar = int(math.Ceil(v / greatest * 100)) // a small value still has a bar
 		}
 	}
-	return out
 }
 
 // figures are throughput and latency.
@@ -180,7 +182,8 @@ func figures() []figureRow {
 		{ofThroughput, "acknowledged bytes", bytesFigure, nil},
 		{ofThroughput, "received", Printed(figure.Received), figure.Named(figure.Received).Value},
 	}, closedFigures(), backlogFigures(), latencyFigures(ofPublish, result.Publish),
-		[]figureRow{waitFigure(ofPublish, result.Publish)},
+		[]figureRow{{ofPublish, phrase.SeriesTitle(result.Publish) + ", waits on purpose",
+			func(r *result.Run) string { return fact.WaitWords(r, result.Publish) }, nil}},
 		latencyFigures(ofEndToEnd, result.EndToEnd), latencyFigures(ofCopies, result.Copies),
 		latencyFigures(ofRedelivery, result.Redelivered))
 }
@@ -333,4 +336,89 @@ func fairness(r *result.Run) string {
 	return fmt.Sprintf("%.2f (%s to %s messages each of %s)", worst.Fairness,
 		quantity.Count(worst.Least), quantity.Count(worst.Most),
 		quantity.Count(int64(worst.Consumers)))
+}
+
+// backlogFigures are the rows of a comparison that only runs with a backlog
+// have.
+func backlogFigures() []figureRow {
+	text := func(value func(*result.Backlog) string) func(*result.Run) string {
+		return func(r *result.Run) string {
+			if r.Backlog == nil || r.Backlog.ReadRate == 0 {
+				return document.None
+			}
+			return value(r.Backlog)
+		}
+	}
+	out := []figureRow{
+		{ofBacklog, "read", text(func(b *result.Backlog) string { return phrase.Rate(b.ReadRate) }),
+			func(r *result.Run) (float64, bool) {
+				if r.Backlog == nil {
+					return 0, false
+				}
+				return r.Backlog.ReadRate, r.Backlog.ReadRate != 0
+			}},
+		{ofBacklog, "read bytes", Printed("catch_up"), nil},
+		{ofBacklog, "caught up in", text(func(b *result.Backlog) string {
+			if b.CaughtUpNs == 0 {
+				return "never"
+			}
+			return quantity.Duration(b.CatchUpNs())
+		}), nil},
+	}
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		out = append(out, figureRow{ofBacklog, phrase.SeriesTitle(series) + " p99, × while read",
+			text(func(b *result.Backlog) string {
+				ratio, known := b.Effect(series, 99)
+				if !known || series == result.EndToEnd && !fact.Replays(b) {
+					return document.None
+				}
+				return fmt.Sprintf("%.2f", ratio)
+			}), nil})
+	}
+	return out
+}
+
+// closedFigures are the rows of a comparison that only closed loops have.
+func closedFigures() []figureRow {
+	out := percentileFigures(ofSendCall, "send call", seriesOf(result.SendCall), 50, 95, 99)
+	return append(out, figureRow{ofSendCall, "send call p95 by minute", func(r *result.Run) string {
+		return MinuteFigure(r.Summary.Minutes, MinuteSeries[0].Of)
+	}, nil})
+}
+
+// sendFigures are the rows of a comparison in which some runs have no publish latency.
+func sendFigures(runs []*result.Saved) []figureRow {
+	if !slices.ContainsFunc(fact.Runs(runs), fact.Imported) {
+		return nil
+	}
+	return latencyFigures(ofSend, result.Send)
+}
+
+// MinuteSeries are the series that a minute has, in the order of tables.
+var MinuteSeries = []struct {
+	Series result.Series
+	Of     func(result.Minute) int64
+}{
+	{result.SendCall, func(m result.Minute) int64 { return m.SendCallP95Ns }},
+	{result.EndToEnd, func(m result.Minute) int64 { return m.EndToEndP95Ns }},
+	{result.Send, func(m result.Minute) int64 { return m.SendP95Ns }},
+}
+
+// MinuteFigure gives the range of a figure over minutes.
+func MinuteFigure(minutes []result.Minute, of func(result.Minute) int64) string {
+	var all []float64
+	for _, m := range minutes {
+		if ns := of(m); ns > 0 {
+			all = append(all, float64(ns))
+		}
+	}
+	length := func(ns float64) string { return quantity.Duration(int64(ns)) }
+	switch len(all) {
+	case 0:
+		return document.None
+	case 1:
+		return length(all[0])
+	}
+	return fmt.Sprintf("%s / %s / %s", length(slices.Min(all)), length(stats.Median(all)),
+		length(slices.Max(all)))
 }

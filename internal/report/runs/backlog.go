@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
+	"github.com/plimsoll-bench/plimsoll/internal/report/row"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
@@ -55,15 +57,27 @@ func effectSentence(b *result.Backlog) string {
 		return ""
 	}
 	var parts []string
-	for _, series := range stretchSeries(b) {
-		if ratio, known := b.Effect(series, 99); known && phrase.Finite(ratio) {
-			parts = append(parts, fmt.Sprintf("%s p99 × %.2f", phrase.SeriesTitle(series), ratio))
-		}
+	for _, f := range effects(b) {
+		parts = append(parts, f.Name+" "+f.Value)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return strings.Join(parts, ", ") + " while catching up, relative to before"
+}
+
+// effects are the ratios of p99 while a backlog was read to p99 before. End-to-end latencies of
+// consumers that drain a backlog include the time that messages waited on purpose: they are left
+// out.
+func effects(b *result.Backlog) (out []document.Fact) {
+	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
+		ratio, known := b.Effect(series, 99)
+		if known && phrase.Finite(ratio) && (series == result.Publish || fact.Replays(b)) {
+			out = append(out, document.Fact{Name: phrase.SeriesTitle(series) + " p99",
+				Value: fmt.Sprintf("× %.2f", ratio)})
+		}
+	}
+	return out
 }
 
 // backlogCard is the headline of the reading.
@@ -82,21 +96,8 @@ func backlogCard(b *result.Backlog) document.Card {
 		caughtUp = "in " + quantity.Duration(b.CatchUpNs())
 	}
 	c.Add("caught up", caughtUp)
-	for _, series := range stretchSeries(b) {
-		if ratio, known := b.Effect(series, 99); known && phrase.Finite(ratio) {
-			c.Add(phrase.SeriesTitle(series)+" p99", fmt.Sprintf("× %.2f", ratio))
-		}
-	}
+	c.Details = append(c.Details, effects(b)...)
 	return c
-}
-
-// stretchSeries are the series whose stretches can be compared: end-to-end latencies of
-// consumers that drain a backlog include the time that messages waited on purpose.
-func stretchSeries(b *result.Backlog) []result.Series {
-	if fact.Replays(b) {
-		return []result.Series{result.Publish, result.EndToEnd}
-	}
-	return []result.Series{result.Publish}
 }
 
 // stretchTable sets the figures before, during and after the reading side by side.
@@ -137,6 +138,60 @@ func stretchTable(b *result.Backlog) document.Table {
 				return latency.At(result.Summary{Latency: s.Latency}.Series(series), p)
 			})
 		}
+	}
+	return t
+}
+
+// minuteSentence gives the 95th percentiles of a closed loop's minutes: the least, the median
+// and the greatest where there are several.
+func minuteSentence(minutes []result.Minute) string {
+	if len(minutes) == 0 {
+		return ""
+	}
+	out := "in each of " + quantity.Count(int64(len(minutes))) +
+		" minutes, least, median and greatest:"
+	if len(minutes) == 1 {
+		out = fmt.Sprintf("in a single window of %s:",
+			quantity.Duration(minutes[0].EndNs-minutes[0].StartNs))
+	}
+	for i, word := range row.MinuteSeries {
+		if i > 0 {
+			out += ","
+		}
+		out += " " + phrase.SeriesTitle(word.Series) + " " + row.MinuteFigure(minutes, word.Of)
+	}
+	return out
+}
+
+// maxMinutes bounds the rows of the table of minutes; more are in run.json.
+const maxMinutes = 60
+
+// minuteTable is the 95th percentile of each minute beside that of the run.
+func minuteTable(s result.Summary) document.Table {
+	t := document.Table{
+		ID: "minutes", Title: "95th percentile by minute",
+		Note: "The form in which mqperf's figures were published: windows of one minute, by the " +
+			"time of the answer or arrival. A run shorter than a minute is one window; the rest " +
+			"after the last whole minute is left out.",
+	}
+	var whole []string
+	for _, word := range row.MinuteSeries {
+		t.Head = append(t.Head, document.Column{Name: phrase.SeriesTitle(word.Series)})
+		whole = append(whole, latency.At(s.Series(word.Series), 95))
+	}
+	t.Add("whole run", whole...)
+	for i, m := range s.Minutes {
+		if i == maxMinutes {
+			t.Note += fmt.Sprintf(" The run has %s minutes; the first %d are shown.",
+				quantity.Count(int64(len(s.Minutes))), maxMinutes)
+			break
+		}
+		var cells []string
+		for _, word := range row.MinuteSeries {
+			ns := word.Of(m)
+			cells = append(cells, figure.Nanoseconds.Known(float64(ns), ns > 0))
+		}
+		t.Add(quantity.Duration(m.StartNs)+" to "+quantity.Duration(m.EndNs), cells...)
 	}
 	return t
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
@@ -49,30 +48,13 @@ func withBacklog(t *testing.T, then string, end result.BacklogEnd) *result.Saved
 	return s
 }
 
-func TestBacklogGolden(t *testing.T) {
-	fixture.Golden(t, "backlog.table", render(t, "table", withBacklog(t, "replay",
-		result.BacklogCaughtUp)))
-	fixture.Golden(t, "backlog.md", render(t, "md", withBacklog(t, "drain", result.BacklogNever)))
-}
-
 // The page shades the reading, sets the stretches side by side, and says the
 // effect.
 func TestBacklogPage(t *testing.T) {
-	page := string(render(t, "html", withBacklog(t, "replay", result.BacklogCaughtUp)))
-	for _, want := range []string{
+	says(t, "html", []*result.Saved{withBacklog(t, "replay", result.BacklogCaughtUp)},
 		"catching up", "Before, while and after the backlog was read",
-		"Publish p99 × 1.40, end-to-end p99 × 1.40 while catching up",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
-	both := string(render(t, "md", withBacklog(t, "drain", result.BacklogCaughtUp),
-		withBacklog(t, "drain", result.BacklogNever)))
-	for _, want := range []string{"| caught up in | 3.5s | never |",
-		"| publish p99, × while read | 1.40 | 1.40 |"} {
-		if !strings.Contains(both, want) {
-			t.Errorf("the comparison lacks %s", want)
-		}
-	}
+		"Publish p99 × 1.40, end-to-end p99 × 1.40 while catching up")
+	says(t, "md", []*result.Saved{withBacklog(t, "drain", result.BacklogCaughtUp),
+		withBacklog(t, "drain", result.BacklogNever)}, "| caught up in | 3.5s | never |",
+		"| publish p99, × while read | 1.40 | 1.40 |")
 }

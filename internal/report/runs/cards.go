@@ -27,17 +27,12 @@ func cards(r *result.Run, sure latency.Within) []document.Card {
 	if fact.Imported(r) {
 		publish = "Send, uncorrected, p99"
 	}
-	for _, c := range []struct {
-		label  string
-		series result.Series
-	}{{publish, fact.PublishSeries(r)}, {"End-to-end, p99", result.EndToEnd}} {
-		out = append(out, latencyCard(c.label, s.Series(c.series), r.Load, sure))
-	}
+	out = append(out, latencyCard(publish, s.Series(fact.PublishSeries(r)), r.Load, sure),
+		latencyCard("End-to-end, p99", s.Series(result.EndToEnd), r.Load, sure))
 	if i := s.Instrument; i != nil && latency.Counted(i.Publish) {
 		out = append(out, instrumentCard(i))
 	}
-	account := accountCard(r)
-	out = append(out, account)
+	out = append(out, accountCard(r))
 	d, asked := document.Card{Label: "Durability", Number: document.None}, document.None
 	if r.Durability.Asked > 0 {
 		asked = phrase.Level(r.Durability.Asked)

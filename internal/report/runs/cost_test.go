@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/csv"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/chart"
-	"github.com/plimsoll-bench/plimsoll/internal/report/cost"
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/internal/report/row"
@@ -22,11 +22,11 @@ func spoil(s *result.Saved) {
 	o := &s.Run.Observation
 	o.MsgsPerCoreSecond, o.WriteAmplification = math.NaN(), math.Inf(1)
 	o.Host.CPUSeconds, o.Host.IOWaitSeconds, o.Host.StealSeconds = math.NaN(), math.Inf(-1), -1
-	o.Host.PressureCPU, o.Host.PageCacheBytes = fixture.Pointer(math.NaN()), -1
+	o.Host.PressureCPU, o.Host.PageCacheBytes = new(math.NaN()), -1
 	o.Disks[0].Utilization, o.Disks[0].WriteBytes = math.Inf(1), math.MaxInt64
 	for i := range o.Processes {
-		o.Processes[i].CPUSeconds, o.Processes[i].RSSBytes, o.Processes[i].WriteBytes = math.Inf(
-			1), math.MinInt64, fixture.Pointer(int64(-5))
+		p := &o.Processes[i]
+		p.CPUSeconds, p.RSSBytes, p.WriteBytes = math.Inf(1), math.MinInt64, new(int64(-5))
 	}
 	o.Shares = []result.Share{{Resource: "disk", Used: math.NaN(), Limit: math.Inf(1),
 		Unit: "bytes_per_s", Share: math.NaN()}, {Unit: "cores"}}
@@ -42,7 +42,7 @@ func spoil(s *result.Saved) {
 func costMarkup(t *testing.T, s *result.Saved) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := document.HTML(&b, document.Document{Blocks: cost.Blocks(s)}); err != nil {
+	if err := document.HTML(&b, document.Document{Blocks: costBlocks(s)}); err != nil {
 		t.Fatal(err)
 	}
 	_, body, _ := strings.Cut(b.String(), "<main>")
@@ -59,14 +59,9 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	if _, ok := c.PerMessage(figure.Syncs); ok {
 		t.Error("fsyncs that nobody counted are known")
 	}
-	said := costMarkup(t, s)
-	for _, want := range []string{
+	fixture.Says(t, "the page", costMarkup(t, s),
 		"No chart, because unknown: fsync and fdatasync; msync; Network, sent", "takes root",
-		"not calibrated", "No chart, because zero throughout: Read from disk"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("the page does not say %q: %s", want, said)
-		}
-	}
+		"not calibrated", "No chart, because zero throughout: Read from disk")
 	charts, _, _ := chart.Usage(s)
 	for _, chart := range charts {
 		if strings.Contains(chart.Title, "sync") || strings.Contains(chart.Title, "Network") {
@@ -79,8 +74,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 		}
 	}
 	one := s.Run.Observation
-	one.Processes[0].Syncs, one.Processes[2].Syncs = fixture.Pointer(int64(4)),
-		fixture.Pointer(int64(4))
+	one.Processes[0].Syncs, one.Processes[2].Syncs = new(int64(4)), new(int64(4))
 	if _, ok := figure.NewCost(&s.Run).Sum(figure.Syncs); ok {
 		t.Error("the fsyncs of two of three servers are taken for those of all")
 	}
@@ -96,10 +90,7 @@ func TestServersInsidePlimsollAreNotToldApart(t *testing.T) {
 	if _, ok := c.OwnCPU(); ok {
 		t.Error("plimsoll's own CPU is known apart")
 	}
-	if page := string(render(t, "html", s)); !strings.Contains(page,
-		"includes the load generator") {
-		t.Error("the page does not say that the cost includes the load generator")
-	}
+	says(t, "html", []*result.Saved{s}, "includes the load generator")
 	// Three nodes share the process: what it synced is divided among them.
 	if per, _ := c.PerSecond(figure.Syncs); math.Abs(per/c.Nodes()*3-per) > 1e-9 {
 		t.Errorf("fsyncs are divided among %v nodes", c.Nodes())
@@ -110,18 +101,14 @@ func TestRunsThatWereCutShortShowTheirLines(t *testing.T) {
 	s := fixture.KafkaThree.Load(t)
 	s.Run.State, s.Run.Observation, s.Run.Summary = result.Incomplete, result.Observation{},
 		result.Summary{}
-	page := costMarkup(t, s)
-	if !strings.Contains(page, "<svg") || strings.Contains(page, `class="card`) ||
-		!strings.Contains(page, "no figures") {
-		t.Error(page)
-	}
+	fixture.Says(t, "a page with lines", costMarkup(t, s), "<svg", "no figures")
+	fixture.SaysNot(t, "a page without figures", costMarkup(t, s), `class="card`)
 	for _, format := range fixture.Texts(export.Formats()) {
 		render(t, format, s)
 	}
-	if page := costMarkup(t, fixture.Small.Load(t)); !strings.Contains(page, "was not observed") ||
-		strings.Contains(page, "<figure") {
-		t.Errorf("a run of which nothing was observed does not say so: %s", page)
-	}
+	unobserved := costMarkup(t, fixture.Small.Load(t))
+	fixture.Says(t, "a run of which nothing was observed", unobserved, "was not observed")
+	fixture.SaysNot(t, "a run of which nothing was observed", unobserved, "<figure")
 }
 
 func TestResourcesHaveARowForEachProcessAndSecond(t *testing.T) {
@@ -150,29 +137,21 @@ func TestBarsAreOfRunsThatMayBeRanked(t *testing.T) {
 	same, other := load(func(*fixture.Shape) {}), load(func(sh *fixture.Shape) { sh.MedianU = 900 })
 	limited := load(func(*fixture.Shape) {})
 	limited.Run.Summary.Generator.Limited = true
-	bar := func(runs ...*result.Saved) []int {
-		for _, r := range row.Figures(runs) {
-			if r.Name == "publish p50" {
-				return r.Bars
-			}
-		}
-		return nil
+	publish := func(runs ...*result.Saved) document.Row {
+		all := row.Figures(runs)
+		return all[slices.IndexFunc(all,
+			func(r document.Row) bool { return r.Name == "publish p50" })]
 	}
-	if got := bar(same, other, limited); len(got) != 3 || got[0] != 100 || got[1] <= 0 ||
-		got[1] >= 100 || got[2] >= 0 {
-		t.Errorf("bars %v", got)
+	if v := publish(same, other, limited).Values; v[0].Bar != 100 || v[1].Bar <= 0 ||
+		v[1].Bar >= 100 || v[2].Bar > 0 {
+		t.Errorf("bars %v", v)
 	}
-	if got := bar(same, load(func(sh *fixture.Shape) { sh.Level = 2 })); got != nil {
-		t.Errorf("runs of two levels have bars %v", got)
+	if r := publish(same, load(func(sh *fixture.Shape) { sh.Level = 2 })); hasBars(r) {
+		t.Errorf("runs of two levels have bars %v", r.Values)
 	}
-	page := string(render(t, "html", same, limited,
-		load(func(sh *fixture.Shape) { sh.Rate = 10_000 })))
-	for _, want := range []string{"Not to be ranked against one another",
-		"workloads differ in rate", "not ranked: limited by plimsoll itself"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	says(t, "html", []*result.Saved{same, limited,
+		load(func(sh *fixture.Shape) { sh.Rate = 10_000 })}, "Not to be ranked against one another",
+		"workloads differ in rate", "not ranked: limited by plimsoll itself")
 }
 
 // The answer comes first, and settings that differ before every figure but those of the overview.

@@ -9,16 +9,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/price"
 	"github.com/plimsoll-bench/plimsoll/internal/report/chart"
-	"github.com/plimsoll-bench/plimsoll/internal/report/cost"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/latency"
 	"github.com/plimsoll-bench/plimsoll/internal/report/overview"
 	"github.com/plimsoll-bench/plimsoll/internal/report/part"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/row"
 	"github.com/plimsoll-bench/plimsoll/internal/report/table"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
+
+// Report reports on runs. The page of a run is bounded: time lines longer than a screen are
+// thinned so that the least and the greatest value of each stretch are kept.
+func Report(runs []*result.Saved) form.Report {
+	return form.Report{Measured: runs,
+		Document: func() document.Document { return runDocument(runs) },
+		Forms:    export.AllForms(runs, func() *document.Poster { return Poster(runs) })}
+}
 
 // runDocument shows runs: side by side, then each. A terminal has the comparison alone where
 // the runs are many.
@@ -49,9 +59,7 @@ func foldedRuns(runs []*result.Saved) (out []document.Block) {
 	for i, n := range fact.Names(runs) {
 		s := runs[i]
 		section := runSection(i, n, s, latency.NewWithin(s), "")
-		out = append(out, part.Only(document.OnPage,
-			document.Block{Details: &document.Details{Summary: n,
-				Blocks: []document.Block{section}}}))
+		out = append(out, part.Only(document.OnPage, part.Folded(n, section)))
 		section.For = document.InText
 		if len(runs) >= overview.ManyRuns {
 			section.For = document.InMarkdown
@@ -70,11 +78,14 @@ func foldedRuns(runs []*result.Saved) (out []document.Block) {
 func runSection(i int, name string, s *result.Saved, sure latency.Within,
 	answer string) document.Block {
 	r, id := &s.Run, fmt.Sprintf("run-%d", i)
+	warnings := slices.DeleteFunc(fact.Warnings(s), func(w result.Warning) bool {
+		return w.Code == verdict.CodeRunning // its progress says that
+	})
 	out := []document.Block{
 		part.Title(id, name, phrase.Moment(r.StartedAt)+", "+fact.StateWord(r)),
 		part.Paragraph(document.Answer, cmp.Or(progressSentence(s), answer)),
 		{Cards: cards(r, sure)},
-		part.Warnings(fact.Sentences(slices.DeleteFunc(fact.Warnings(s), saysRunning))),
+		part.Warnings(fact.Sentences(warnings)),
 	}
 	page := onPage(id, s, sure)
 	if fact.Running(r) { // its charts come first
@@ -122,12 +133,10 @@ func inText(s *result.Saved, sure latency.Within) []document.Block {
 			part.Facts("p95", "", minuteSentence(r.Summary.Minutes)),
 			part.Facts("intervals", "", sure.Sentence()),
 			part.Facts("fault", document.Unsure, table.FaultSentences(r)...)))
-	if r.Impact != nil {
-		out = append(out, show(table.Impact(r)))
+	for _, t := range append(effectTables(r), table.Workers(r)) {
+		out = append(out, show(t))
 	}
-	out = append(out, show(table.Classes(r)), show(table.Scaling(r)), show(table.Returns(r)),
-		show(table.Absences(r)), show(table.Workers(r)),
-		facts(part.Facts("lost", document.Bad, table.LostWorkers(r)...)))
+	out = append(out, facts(part.Facts("lost", document.Bad, table.LostWorkers(r)...)))
 	account := document.Tone("")
 	if t := r.Ledger.Total(); r.Ledger.Accounted && t.Lost+t.Corrupt > 0 {
 		account = document.Bad
@@ -144,9 +153,9 @@ func inText(s *result.Saved, sure latency.Within) []document.Block {
 			part.Facts("clients", "", fact.Clients(r.System.Clients)),
 			part.Facts("start-up", "", fact.Startup(r)),
 			part.Facts("servers", "", fact.Warming(r.Warming)),
-			part.Facts("cost", "", cost.Sentence(r)),
+			part.Facts("cost", "", costSentence(r)),
 			part.Facts("price", "", price.Sentence(s.Price)),
-			part.Facts("limit", "", cost.Limit(r)),
+			part.Facts("limit", "", limitSentence(r)),
 			part.Facts("bill", "", fact.Bill(r.Bill))),
 		part.Only(document.InText, document.Block{Verdicts: verdictsOf(r.Verdicts)}))
 }
@@ -169,7 +178,7 @@ func onPage(id string, s *result.Saved, sure latency.Within) []document.Block {
 		[]document.Block{part.Paragraph(document.Note, chart.Sentence(s))},
 		part.Charts(chart.Run(s, sure)...),
 		[]document.Block{{Facts: fact.Events(s)}})...)
-	section("cost", "What it cost", cost.Blocks(s)...)
+	section("cost", "What it cost", costBlocks(s)...)
 	section("figures", "Every figure", runTables(s, sure)...)
 	how := ""
 	if r.Durability.How != "" {
@@ -190,7 +199,7 @@ func onPage(id string, s *result.Saved, sure latency.Within) []document.Block {
 // runTables are the tables of every figure of a run.
 func runTables(s *result.Saved, sure latency.Within) []document.Block {
 	r := &s.Run
-	var out []document.Block
+	var all []document.Table
 	if b := r.Backlog; b != nil {
 		t := stretchTable(b)
 		for _, sentence := range []string{effectSentence(b), backlogSentence(b)} {
@@ -198,7 +207,7 @@ func runTables(s *result.Saved, sure latency.Within) []document.Block {
 				t.Note = phrase.Upper(sentence) + ". " + t.Note
 			}
 		}
-		out = append(out, part.Table(t))
+		all = append(all, t)
 	}
 	percentiles := table.Percentiles(r)
 	for _, sentence := range latency.Waits(r) {
@@ -207,29 +216,32 @@ func runTables(s *result.Saved, sure latency.Within) []document.Block {
 	if sentence := sure.Sentence(); sentence != "" {
 		percentiles.Note += " Intervals: " + sentence + "."
 	}
-	out = append(out, part.Table(percentiles), part.Table(table.Faults(r)))
-	if r.Impact != nil {
-		out = append(out, part.Table(table.Impact(r)))
-	}
-	out = append(out, part.Table(table.Classes(r)), part.Table(table.Scaling(r)),
-		part.Table(table.Returns(r)),
-		part.Table(table.Absences(r)))
+	all = append(append(all, percentiles, table.Faults(r)), effectTables(r)...)
 	if len(r.Summary.Minutes) > 0 {
-		out = append(out, part.Table(minuteTable(r.Summary)))
+		all = append(all, minuteTable(r.Summary))
 	}
 	if fact.Imported(r) {
-		out = append(out, part.Table(table.Imported(r)))
+		all = append(all, table.Imported(r))
 	} else if !fact.Running(r) {
-		out = append(out, part.Table(table.Counters(r)), part.Table(table.Ledger(r)))
+		all = append(all, table.Counters(r), table.Ledger(r))
 	}
-	for _, t := range []document.Table{table.Lost(r.Ledger), table.Errors(r.Errors),
-		table.Gauges(r), table.Trends(r)} {
+	all = append(all, table.Lost(r.Ledger), table.Errors(r.Errors), table.Gauges(r),
+		table.Trends(r))
+	if !fact.Imported(r) && !fact.Running(r) {
+		all = append(all, table.Generator(r))
+	}
+	var out []document.Block
+	for _, t := range append(all, table.Workers(r)) {
 		out = append(out, part.Table(t))
 	}
-	if !fact.Imported(r) && !fact.Running(r) {
-		out = append(out, part.Table(table.Generator(r)))
-	}
-	return append(out, part.Table(table.Workers(r)))
+	return out
+}
+
+// effectTables show a run by its faults, its classes of messages, and its consumers that came and
+// went.
+func effectTables(r *result.Run) []document.Table {
+	return []document.Table{table.Impact(r), table.Classes(r), table.Scaling(r), table.Returns(r),
+		table.Absences(r)}
 }
 
 // verdictsOf are a run's verdicts.
@@ -274,18 +286,20 @@ func metaWords(r *result.Run) []string {
 	}
 	out = append(out, fact.Model(l)...)
 	if l.Topics > 0 {
-		out = append(out,
-			fact.Topics(l),
-			phrase.Plural(l.Topics*l.Producers, "producer", "producers"))
+		topics := fact.Topics(l)
 		if len(l.Existing) > 0 {
-			out[len(out)-2] += " that existed before: " +
-				document.Clean(strings.Join(l.Existing, ", "))
+			topics += " that existed before: " + document.Clean(strings.Join(l.Existing, ", "))
 		}
+		clients := phrase.Plural(l.Topics*l.Producers, "producer", "producers")
 		if l.Subscriptions > 0 || !fact.Imported(r) {
-			out[len(out)-1] += ", " +
+			clients += ", " +
 				phrase.Plural(l.Topics*l.Subscriptions*l.Consumers, "consumer", "consumers")
 		}
-		out[len(out)-1] += connectionWords(r)
+		if r.Connections > 0 {
+			clients += " on " + phrase.Plural(r.Connections, "connection", "connections") +
+				" to the servers"
+		}
+		out = append(out, topics, clients)
 	}
 	if l.Delivery != "" {
 		out = append(out, strings.ReplaceAll(document.Clean(l.Delivery), "_", " "))
@@ -299,10 +313,38 @@ func metaWords(r *result.Run) []string {
 	return out
 }
 
-// connectionWords says on how many connections the clients are; empty if that is not known.
-func connectionWords(r *result.Run) string {
-	if r.Connections == 0 {
-		return ""
-	}
-	return " on " + phrase.Plural(r.Connections, "connection", "connections") + " to the servers"
+// howRunsMislead says how the figures of runs could mislead.
+func howRunsMislead() document.Block {
+	return part.Misleading(
+		[2]string{"Latency starts when a message was due,", "by a schedule made beforehand, not " +
+			"when it could be sent. If the system stalls for a second, every message due in that " +
+			"second is charged its share of the wait."},
+		[2]string{"Publish latency", "ends when the producer has the acknowledgement, " +
+			"end-to-end latency when the consumer has the message. Send latency, uncorrected, " +
+			"starts only when the message is handed over; it is here so that you can compare " +
+			"with tools that print it."},
+		[2]string{"Acknowledged is worth what the durability level says.", "Compare two systems " +
+			"at the same level, read back from the live cluster, or not at all."},
+		[2]string{"Lost", "means acknowledged and not received although a later message of the " +
+			"same partition was, or not found by an audit. What is merely missing when the run " +
+			"ends is unread. Lost does not prove that the message is gone from the system's " +
+			"disks, and zero does not prove that no message is lost in a power cut."},
+		[2]string{"One run is one run.", "Figures differ between repetitions of the same run; a " +
+			"difference between two systems needs repeated, interleaved runs and a test. The " +
+			"greatest latency is a single message."},
+		[2]string{"What it cost", "covers the measured window and all nodes together: the " +
+			"servers' CPU time, bytes on their way to disks and fsync calls for each " +
+			"acknowledged message. Write amplification is bytes written per byte of payload: " +
+			"three replicas alone make it three."},
+		[2]string{"A limiting resource", "is a resource that the run used to 80% or more of " +
+			"this machine's limit. None seen does not mean that there is none: locks, a single " +
+			"busy thread and the time that an fsync takes have no such limit."},
+		[2]string{"The load is synthetic:", "sizes, keys and arrivals are as listed under what " +
+			"ran. A load with larger messages, more topics or slower consumers has other figures."},
+		[2]string{"One machine is not a cluster.", "Where load and servers share a machine they " +
+			"compete for its CPU, caches and disk, and no network is between them."},
+		[2]string{"The tool measures itself too.", "If the hiccups rise together with the " +
+			"latency, do not blame the system before plimsoll is ruled out. Schedule lag alone " +
+			"may be caused by the system: when it blocks its producers, messages that are due " +
+			"wait."})
 }

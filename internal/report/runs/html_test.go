@@ -2,8 +2,8 @@ package runs
 
 import (
 	"bytes"
+	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -13,29 +13,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-func TestHTMLGolden(t *testing.T) {
-	one := fixture.Small.Load(t)
-	lossy := fixture.Small
-	lossy.Name, lossy.System, lossy.MedianU, lossy.StallAt, lossy.Lost = "sim-lossy", "sim", 900, 0,
-		3
-	fixture.Golden(t, "one.html", fixture.WithoutParts(render(t, "html", one)))
-	fixture.Golden(t, "two.html", fixture.WithoutParts(render(t, "html", one, lossy.Load(t))))
-	kafka, inside := fixture.KafkaThree.Load(t), fixture.NatsInside.Load(t)
-	fixture.Golden(t, "cost.html", fixture.WithoutParts(render(t, "html", kafka)))
-	fixture.Golden(t, "three.html", fixture.WithoutParts(render(t, "html", kafka, inside, one)))
-	fixture.Golden(t, "crashed.html", fixture.WithoutParts(render(t, "html", fixture.Crashed(t))))
-	fixture.Golden(t, "none.html", fixture.WithoutParts(render(t, "html")))
-}
-
 func TestHostileTextStaysText(t *testing.T) {
 	s := fixture.Hostile(t)
 	for _, runs := range [][]*result.Saved{{s}, {s, fixture.Small.Load(t)}} {
 		page := string(render(t, "html", runs...))
-		for _, bad := range []string{"<script>alert", "<img", "onerror=alert(1)>"} {
-			if strings.Contains(page, bad) {
-				t.Errorf("the page holds %s", bad)
-			}
-		}
+		fixture.SaysNot(t, "the page", page, "<script>alert", "<img", "onerror=alert(1)>")
 		if n := strings.Count(page, "</script>"); n != 1 {
 			t.Errorf("the page ends %d scripts, it has 1", n)
 		}
@@ -46,10 +28,7 @@ func TestHostileTextStaysText(t *testing.T) {
 			t.Errorf("%s lets control characters through", format)
 		}
 	}
-	if out := string(render(t, "md", s)); strings.Contains(out, "<img") ||
-		strings.Contains(out, "[x](") {
-		t.Error("markdown lets markup through")
-	}
+	fixture.SaysNot(t, "Markdown", render(t, "md", s), "<img", "[x](")
 	for _, row := range strings.Split(string(render(t, "csv", s)), "\n") {
 		if strings.HasPrefix(row, "=") {
 			t.Error("csv lets a formula through")
@@ -81,11 +60,8 @@ func TestNothingIsNotANumber(t *testing.T) {
 			if format == "html" {
 				out = fixture.WithoutParts(out)
 			}
-			for _, bad := range []string{"NaN", "Inf", "null,null,null,null,null,null", "<nil>"} {
-				if bytes.Contains(out, []byte(bad)) {
-					t.Errorf("%s of %d runs holds %s", format, len(runs), bad)
-				}
-			}
+			fixture.SaysNot(t, fmt.Sprintf("%s of %d runs", format, len(runs)), out, "NaN", "Inf",
+				"null,null,null,null,null,null", "<nil>")
 		}
 	}
 }
@@ -130,34 +106,8 @@ func TestTerminalFitsItsWidth(t *testing.T) {
 	}
 }
 
-func TestTerminalColour(t *testing.T) {
-	var plain, coloured bytes.Buffer
-	runs := []*result.Saved{fixture.Small.Load(t)}
-	for _, c := range []struct {
-		b     *bytes.Buffer
-		color bool
-	}{{&plain, false}, {&coloured, true}} {
-		if err := document.Terminal(c.b, runDocument(runs),
-			document.Layout{Width: 80, Color: c.color}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	stripped := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(coloured.String(), "")
-	if fixture.Words(stripped) != fixture.Words(plain.String()) {
-		t.Error("colour changes the words")
-	}
-	if !strings.Contains(plain.String(), "lost 0") {
-		t.Error("the account does not say: lost 0")
-	}
-}
-
 func TestLimitedByPlimsollIsSaidEverywhere(t *testing.T) {
 	s := fixture.Small.Load(t)
 	s.Run.Summary.Generator.Limited = true
-	for _, format := range []string{"table", "html", "md", "benchfmt"} {
-		if out := fixture.Words(string(render(t, format, s))); !strings.Contains(out,
-			"limited by plimsoll itself") {
-			t.Errorf("%s does not say that plimsoll was the limit", format)
-		}
-	}
+	says(t, "table html md benchfmt", []*result.Saved{s}, "limited by plimsoll itself")
 }

@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,15 +45,6 @@ func fromOMB(t *testing.T) []*result.Saved {
 	return runs
 }
 
-func TestImportedGolden(t *testing.T) {
-	runs := fromOMB(t)
-	for _, format := range []string{"table", "md", "csv", "benchfmt"} {
-		fixture.Golden(t, "imported."+format, render(t, format, runs...))
-	}
-	fixture.Golden(t, "imported.html", fixture.WithoutParts(render(t, "html", runs...)))
-	fixture.Golden(t, "imported-one.html", fixture.WithoutParts(render(t, "html", runs[0])))
-}
-
 // A figure that the other tool did not record must not read as zero, and no verdict as kept.
 func TestImportedShowsNoZeros(t *testing.T) {
 	runs := fromOMB(t)
@@ -64,24 +55,12 @@ func TestImportedShowsNoZeros(t *testing.T) {
 			// Files that have a backlog say whether consumers kept up.
 			out = strings.NewReplacer("receiving, holds", "",
 				"holds       receiving", "").Replace(out)
-			for _, bad := range []string{" 0/s", " 0B", "0 cores", "lost 0", "holds",
-				"ended before its messages were", "level 0", " 0 scheduled", "| 0 |"} {
-				if strings.Contains(out, bad) {
-					t.Errorf("%s of %d runs says %q:\n%s", format, len(some), bad, out)
-				}
-			}
-		}
-		// A comparison with a run of plimsoll's own shows the figures of both.
-		out := string(render(t, format, mixed...))
-		for _, want := range []string{"publish", "not comparable"} {
-			if !strings.Contains(out, want) {
-				t.Errorf("%s of mixed runs does not say %q", format, want)
-			}
+			fixture.SaysNot(t, fmt.Sprintf("%s of %d runs", format, len(some)), out, " 0/s", " 0B",
+				"0 cores", "lost 0", "holds", "ended before its messages were", "level 0",
+				" 0 scheduled", "| 0 |")
 		}
 	}
-	page := render(t, "html", mixed...)
-	if !bytes.Contains(page, []byte(verdict.ByAnother)) ||
-		!bytes.Contains(page, []byte("Send latency, uncorrected")) {
-		t.Error("the page does not set runs of other tools apart")
-	}
+	// A comparison with a run of plimsoll's own shows the figures of both.
+	says(t, "table md", mixed, "publish", "not comparable")
+	says(t, "html", mixed, verdict.ByAnother, "Send latency, uncorrected")
 }

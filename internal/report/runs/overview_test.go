@@ -80,32 +80,19 @@ func TestNarrowOverviewKeepsTheLevel(t *testing.T) {
 		document.Layout{Width: 60, Color: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"level", "acked", "lost"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no column %s:\n%s", want, b.String())
-		}
-	}
+	fixture.Says(t, "a narrow terminal", b.String(), "level", "acked", "lost")
 }
 
 func TestPageOfManyRuns(t *testing.T) {
-	page := string(render(t, "html", manyTargets(t)...))
-	for _, want := range []string{
+	many := manyTargets(t)
+	says(t, "html", many,
 		`<table class="t-overview`, "<th scope=\"row\">mongodb-replica-set</th>",
 		"<details><summary>What differs (", "left out: sqs: this machine lacks Java",
 		"rabbitmq-classic: measured at durability level 3, not 2: it has one copy",
 		">limited by plimsoll itself<", `class="swatch c1 d1"`,
-		"Not to be ranked against one another", "their durability differs (level 2, level 3",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
-	few := string(render(t, "html", manyTargets(t)[:2]...))
-	if !strings.Contains(few, "t-overview") || strings.Contains(few, "<summary>What differs") {
-		t.Error("few runs have no overview, or fold what differs")
-	}
-	md := string(render(t, "md", manyTargets(t)...))
-	if !strings.Contains(md, "left out: sqs") {
-		t.Error("Markdown does not say what was left out")
-	}
+		"Not to be ranked against one another", "their durability differs (level 2, level 3")
+	says(t, "html", many[:2], "t-overview")
+	fixture.SaysNot(t, "a page of few runs", render(t, "html", many[:2]...),
+		"<summary>What differs")
+	says(t, "md", many, "left out: sqs")
 }

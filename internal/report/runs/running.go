@@ -8,7 +8,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/chart"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
-	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -50,9 +49,6 @@ func progressSentence(s *result.Saved) string {
 	}
 	return words + "."
 }
-
-// saysRunning reports whether a warning only says that the run has not ended, as its progress does.
-func saysRunning(w result.Warning) bool { return w.Code == verdict.CodeRunning }
 
 // soFar leaves out what a run under way does not tell yet: cards without a figure, unknown
 // verdicts, and tables, charts and paragraphs without content.

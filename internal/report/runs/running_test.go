@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,18 +74,11 @@ func TestRefusalsOfARunWithoutAnAccount(t *testing.T) {
 		s.Run.State, s.Run.Counters.Failed = state, 12
 		verdict.JudgeSaved(s)
 		for _, format := range []string{"html", "md", "table", "benchfmt"} {
-			page := strings.Join(strings.Fields(string(render(t, format, s))), " ")
-			for _, early := range []string{"never sent", "never answered", "0 unknown",
-				"0 unsent", " 0 unknown-msgs", " 0 unsent-msgs"} {
-				if at := strings.Index(page, early); at >= 0 {
-					t.Errorf("%s of a run that is %s says %q: …%s…", format, state, early,
-						page[max(at-150, 0):at+50])
-				}
-			}
-			if format != "benchfmt" && !strings.Contains(page, "12 messages refused") {
-				t.Errorf("%s of a run that is %s does not say what was refused", format, state)
-			}
+			fixture.SaysNot(t, fmt.Sprintf("%s of a run that is %s", format, state),
+				render(t, format, s), "never sent", "never answered", "0 unknown", "0 unsent",
+				" 0 unknown-msgs", " 0 unsent-msgs")
 		}
+		says(t, "html md table", []*result.Saved{s}, "12 messages refused")
 		rows, err := csv.NewReader(bytes.NewReader(render(t, "csv", s))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
@@ -110,17 +104,11 @@ func TestRunUnderWaySaysOnlyWhatIsKnown(t *testing.T) {
 	} {
 		for _, format := range []string{"html", "md", "table"} {
 			page := string(render(t, format, underWay(t, c.second)))
-			text := strings.Join(strings.Fields(page), " ")
-			for _, early := range []string{"did not finish", "ended before", "still running",
-				"not accounted", "Nothing was", "nothing was", "no message was", "was not asked",
-				">?</span>", "? unknown", "**unknown**", "unknown:", "not observed", "0 unknown",
-				`class="number">–`} {
-				if strings.Contains(text, early) {
-					at := strings.Index(text, early)
-					t.Errorf("%s at %d s says %q: …%s…", format, c.second, early,
-						text[max(at-150, 0):min(at+100, len(text))])
-				}
-			}
+			text := fixture.Words(page)
+			fixture.SaysNot(t, fmt.Sprintf("%s at %d s", format, c.second), page, "did not finish",
+				"ended before", "still running", "not accounted", "Nothing was", "nothing was",
+				"no message was", "was not asked", ">?</span>", "? unknown", "**unknown**",
+				"unknown:", "not observed", "0 unknown", `class="number">–`)
 			at := strings.Index(text, c.first)
 			if at < 0 {
 				t.Errorf("%s at %d s lacks %q:\n%.800s", format, c.second, c.first, text)
@@ -135,10 +123,8 @@ func TestRunUnderWaySaysOnlyWhatIsKnown(t *testing.T) {
 			if chart := strings.Index(page, "<figure"); format == "html" && chart > lead {
 				t.Errorf("the page at %d s has its circumstances before its charts", c.second)
 			}
-			for _, known := range c.knows {
-				if format == "html" && !strings.Contains(page, known) {
-					t.Errorf("the page at %d s lacks %q", c.second, known)
-				}
+			if format == "html" {
+				fixture.Says(t, fmt.Sprintf("the page at %d s", c.second), page, c.knows...)
 			}
 		}
 	}

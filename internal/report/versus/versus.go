@@ -111,8 +111,8 @@ func (v Comparison) answers() []string {
 // answer is the answer of a figure.
 func answer(e compare.Effect) string {
 	name := e.Figure.Name
-	against := known.Bracketed(known.Middle(e, e.B)) + " against " +
-		known.Bracketed(known.Middle(e, e.A)) + " of A"
+	against := known.Bracketed(known.Center(e.Figure.Unit, e.B)) + " against " +
+		known.Bracketed(known.Center(e.Figure.Unit, e.A)) + " of A"
 	if measurable(e) {
 		against += ", " + ratioOf(e) + " (" + known.Reach(e.Low, e.High, known.Times) + ")"
 	}
@@ -184,14 +184,20 @@ func by(e compare.Effect) string {
 }
 
 // sets are the settings in which the two sets, or the runs of one, differ.
-func (v Comparison) sets() []row.Row {
+func (v Comparison) sets() []document.Row {
 	runs := slices.Concat(v.A.Runs, v.B.Runs)
-	var out []row.Row
+	var out []document.Row
 	for _, r := range row.Differing(runs) {
-		sides := row.Row{Name: r.Name}
-		for _, values := range [][]string{r.Values[:len(v.A.Runs)], r.Values[len(v.A.Runs):]} {
+		sides := document.Row{Name: r.Name}
+		a := len(v.A.Runs)
+		for _, cells := range [][]document.Cell{r.Values[:a], r.Values[a:]} {
+			var values []string
+			for _, c := range cells {
+				values = append(values, c.Words)
+			}
+			slices.Sort(values)
 			sides.Values = append(sides.Values,
-				strings.Join(slices.Compact(slices.Sorted(slices.Values(values))), " | "))
+				document.Cell{Words: strings.Join(slices.Compact(values), " | ")})
 		}
 		if r.Name == row.Seed && row.Same(sides) {
 			continue // trials have a seed of their own in each round
@@ -231,10 +237,7 @@ func (v Comparison) Document() document.Document {
 			part.Warnings(v.Notes), {Facts: GateFacts(v.Rulings)}}}
 	}
 	differ := document.Table{ID: "differ", Title: "What differs", Words: true,
-		Head: document.Heads("A", "B")}
-	for _, r := range v.sets() {
-		differ.Add(r.Name, r.Values...)
-	}
+		Head: document.Heads("A", "B"), Rows: v.sets()}
 	return document.Document{Title: v.title(), Blocks: []document.Block{h, {Warnings: &grave},
 		{Facts: slices.Concat(part.Facts("answer", document.Main, v.answers()...),
 			GateFacts(v.Rulings))},
@@ -280,8 +283,8 @@ func (v Comparison) table() document.Table {
 		if e.OwnError > 0 {
 			own = e.Figure.Unit.Print(e.OwnError)
 		}
-		t.Add(e.Figure.Name, lines(known.Middle(e, e.A)), lines(known.Middle(e, e.B)), ratio,
-			known.PValue(e), own, known.Shown(e))
+		t.Add(e.Figure.Name, lines(known.Center(e.Figure.Unit, e.A)),
+			lines(known.Center(e.Figure.Unit, e.B)), ratio, known.PValue(e), own, known.Shown(e))
 	}
 	return t
 }

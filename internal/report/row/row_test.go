@@ -3,8 +3,10 @@ package row
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -81,5 +83,18 @@ func alter(v reflect.Value) {
 		alter(v.Index(0).Field(0))
 	default:
 		panic("another kind of field: " + v.Kind().String())
+	}
+}
+
+func TestBarsLeaveBoundsOut(t *testing.T) {
+	s := fixture.Bounded(t)
+	for _, f := range latencyFigures(ofPublish, result.Publish) {
+		if f.number == nil {
+			continue
+		}
+		_, ok := f.number(&s.Run)
+		if exact := strings.HasSuffix(f.name, "p50"); ok != exact {
+			t.Errorf("%s has a bar: %v", f.name, ok)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package cost
+package runs
 
 import (
 	"fmt"
@@ -22,8 +22,8 @@ import (
 // maxMethods bounds the sentences on how figures were found.
 const maxMethods = 50
 
-// Blocks show the cost of a run.
-func Blocks(s *result.Saved) []document.Block {
+// costBlocks show the cost of a run.
+func costBlocks(s *result.Saved) []document.Block {
 	c := figure.NewCost(&s.Run)
 	small, flat, unknown := chart.Usage(s)
 	whose := fact.AtTheEnd(&s.Run,
@@ -42,7 +42,8 @@ func Blocks(s *result.Saved) []document.Block {
 	}
 	out := []document.Block{part.Paragraph(document.Note, whose)}
 	if c.Observed() {
-		out = append(out, document.Block{Cards: costCards(c)})
+		out = append(out, document.Block{Cards: []document.Card{cpuCard(c), diskCard(c),
+			syncCard(c), memoryCard(c), limitCard(c.Run)}})
 	}
 	out = append(out, document.Block{Row: part.Charts(small...)})
 	for _, w := range []struct {
@@ -58,9 +59,8 @@ func Blocks(s *result.Saved) []document.Block {
 		out = append(out, part.Table(processTable(c)), document.Block{Row: []document.Block{
 			part.Table(shareTable(&s.Run)), part.Table(machineTable(&s.Run))}})
 	}
-	return append(out, document.Block{Details: &document.Details{
-		Summary: "How these figures were found, and why some are missing",
-		Blocks:  []document.Block{{Facts: part.Facts("", "", methods(&s.Run)...)}}}})
+	return append(out, part.Folded("How these figures were found, and why some are missing",
+		document.Block{Facts: part.Facts("", "", methods(&s.Run)...)}))
 }
 
 // whoseCost says which processes the figures describe.
@@ -80,11 +80,6 @@ func whoseCost(c figure.Cost) string {
 		out += " and of plimsoll, each apart"
 	}
 	return out + "."
-}
-
-// costCards are the headline figures of a run's cost.
-func costCards(c figure.Cost) []document.Card {
-	return []document.Card{cpuCard(c), diskCard(c), syncCard(c), memoryCard(c), limitCard(c.Run)}
 }
 
 // costCard begins a card with a figure that may not be known.
@@ -306,3 +301,62 @@ func methods(r *result.Run) []string {
 
 // sentenceCase capitalizes a phrase, without a full stop.
 func sentenceCase(s string) string { return phrase.Upper(strings.TrimSuffix(s, ".")) }
+
+// costSentence gives the cost of a message. It is empty when nothing was observed.
+func costSentence(r *result.Run) string {
+	c := figure.NewCost(r)
+	if !c.Observed() {
+		return ""
+	}
+	var out string
+	server, ok := c.ServerCPU()
+	own, okOwn := c.OwnCPU()
+	switch {
+	case ok && c.Embedded:
+		out = fmt.Sprintf("%s of CPU per message, servers and plimsoll in one process",
+			phrase.Nanoseconds(server))
+	case ok:
+		perCore, _ := c.MsgsPerCoreSecond()
+		out = fmt.Sprintf("%s of server CPU per message (%s per core-second)",
+			phrase.Nanoseconds(server), phrase.Plural(int64(math.Round(perCore)), "message",
+				"messages"))
+	default:
+		out = "the servers were not observed"
+	}
+	if okOwn {
+		out += fmt.Sprintf(", %s of plimsoll's", phrase.Nanoseconds(own))
+	}
+	if v, ok := c.Amplification(); ok {
+		out += fmt.Sprintf("; %s bytes written per byte published", phrase.Rounded(v))
+	}
+	if s := syncSentence(c); s != "" {
+		out += "; " + s
+	}
+	return out
+}
+
+// syncSentence says how often the servers flushed their writes to disk.
+func syncSentence(c figure.Cost) string {
+	each, ok := c.EachNode(figure.Syncs)
+	switch {
+	case !ok:
+		return ""
+	case each == 0:
+		return "no fsync"
+	}
+	out := phrase.Rounded(each) + " fsyncs per second on each node"
+	if v, ok := c.PerMessage(figure.Syncs); ok {
+		out += ", " + phrase.Rounded(v) + " per message over all nodes"
+	}
+	return out
+}
+
+// limitSentence names the resource near its limit. It is empty when nothing was observed and
+// plimsoll was not the limit.
+func limitSentence(r *result.Run) string {
+	l := verdict.Limiting(r)
+	if l.Resource == verdict.NotKnown && !figure.NewCost(r).Observed() {
+		return ""
+	}
+	return "limiting resource: " + document.Clean(l.Resource) + "; " + document.Clean(l.Sentence)
+}
