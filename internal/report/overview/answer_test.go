@@ -37,12 +37,7 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 			"cold-one is not ranked: cold; measure longer"}},
 		"no rank": {[]*result.Saved{cold}, []string{"cold-one is not ranked: cold"}},
 	} {
-		got := Answer(c.runs)
-		for _, want := range c.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: %s, want %s", name, got, want)
-			}
-		}
+		fixture.Says(t, name, Answer(c.runs), c.want...)
 	}
 	other := fixture.Steady(t, "other", 300)
 	other.Run.Durability.Level = 4

@@ -1,7 +1,6 @@
 package searches
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"io"
@@ -10,9 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/known"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -33,11 +35,7 @@ func TestSearchGolden(t *testing.T) {
 			stoppedSearch()}, "search-none": nil,
 	} {
 		for _, format := range []string{"table", "html"} {
-			var b bytes.Buffer
-			if err := Report(searches).Write(&b, format, document.Layout{}); err != nil {
-				t.Fatal(err)
-			}
-			fixture.Golden(t, name+"."+format, fixture.WithoutParts(b.Bytes()))
+			fixture.Golden(t, name+"."+format, fixture.Written(t, Report(searches), format))
 		}
 	}
 }
@@ -59,13 +57,9 @@ func TestAnswerOfALimitOfPlimsoll(t *testing.T) {
 }
 
 func TestSearchJSONIsWhatWasSaved(t *testing.T) {
-	var b bytes.Buffer
-	if err := Report([]*peak.Saved{fixture.Searched("a"), stoppedSearch()}).Write(&b, "json",
-		document.Layout{}); err != nil {
-		t.Fatal(err)
-	}
+	raw := fixture.Written(t, Report([]*peak.Saved{fixture.Searched("a"), stoppedSearch()}), "json")
 	var back []peak.Saved
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil || len(back) != 2 ||
+	if err := json.Unmarshal(raw, &back); err != nil || len(back) != 2 ||
 		back[0].Bracket.StableRate != 19_850 || len(back[1].Trials) != 2 {
 		t.Errorf("%v: %+v", err, back)
 	}
@@ -121,11 +115,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := fixture.Searched("x")
 			change(s)
-			var b bytes.Buffer
-			if err := Report([]*peak.Saved{s}).Page(&b); err != nil {
-				t.Fatal(err)
-			}
-			page := b.String()
+			page := string(fixture.Written(t, Report([]*peak.Saved{s}), "html"))
 			if strings.Count(page, "<script>") != 1 || strings.Contains(page, "<img") {
 				t.Error("text became markup")
 			}
@@ -141,10 +131,7 @@ func TestSearchHTMLStandsWhateverItHolds(t *testing.T) {
 					}
 				}
 			}
-			if err := Report([]*peak.Saved{s, s}).Write(io.Discard, "table",
-				document.Layout{Color: true}); err != nil {
-				t.Error(err)
-			}
+			fixture.Written(t, Report([]*peak.Saved{s, s}), "table")
 		})
 	}
 }
@@ -165,18 +152,40 @@ func FuzzSearchPage(f *testing.F) {
 		if json.Unmarshal(raw, &s) != nil {
 			return
 		}
-		var page bytes.Buffer
-		if err := Report([]*peak.Saved{&s}).Page(&page); err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range drawings.FindAllString(page.String(), -1) {
+		page := string(fixture.Written(t, Report([]*peak.Saved{&s}), "html"))
+		for _, d := range drawings.FindAllString(page, -1) {
 			if numbers.MatchString(d) {
 				t.Errorf("a number that is none: %s", d)
 			}
 		}
-		if err := Report([]*peak.Saved{&s, &s}).Write(io.Discard, "table",
-			document.Layout{}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Written(t, Report([]*peak.Saved{&s, &s}), "table")
 	})
+}
+
+// A trial whose p99 is a bound has an arrow in the drawing, and its messages without a
+// latency are counted below the table. The search names its arrivals.
+func TestSearchesMarkBounds(t *testing.T) {
+	s := fixture.Searched("sim-20k")
+	s.Load.Arrivals = "poisson"
+	l := &s.Trials[3].Latency[0]
+	l.Missing, l.Percentiles[0].Bound = result.Missing{Unsent: 700}, result.AtLeast
+	for _, format := range []string{"table", "html"} {
+		fixture.Says(t, format, fixture.Written(t, Report([]*peak.Saved{s}), format), "≥ 10s",
+			"trial 4, publish: 700 messages never sent", "poisson arrivals")
+	}
+}
+
+// The searches of peaks that are known say how well, and the last one has it as JSON.
+func TestHowWellPeaksAreKnown(t *testing.T) {
+	figure := figure.Figure{Name: figure.Peak, Unit: figure.PerSecond}
+	judged := compare.Judge(0.1, 5, 1e9, []compare.Rounds{{Target: "a", Figure: figure,
+		Values: map[int]float64{1: 1000, 2: 1010, 3: 990, 4: 1000, 5: 1005}}})
+	r := ReportUntil([]*peak.Saved{fixture.Searched("a"), fixture.Searched("a")}, judged)
+	fixture.Says(t, "the table", fixture.Written(t, r, "table"), "known after 5 rounds", "1.001k/s")
+	var read []struct{ Known *known.JSON }
+	raw := fixture.Written(t, r, "json")
+	if err := json.Unmarshal(raw, &read); err != nil || len(read) != 2 ||
+		read[0].Known != nil || read[1].Known == nil || !read[1].Known.Precise {
+		t.Errorf("%v: %s", err, raw)
+	}
 }

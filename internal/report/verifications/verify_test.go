@@ -1,7 +1,6 @@
 package verifications
 
 import (
-	"bytes"
 	"io"
 	"strings"
 	"testing"
@@ -38,11 +37,7 @@ func TestVerifyGolden(t *testing.T) {
 		"verify-none": nil,
 	} {
 		for _, format := range []string{"table", "md", "html"} {
-			var b bytes.Buffer
-			if err := Report(all).Write(&b, format, document.Layout{}); err != nil {
-				t.Fatal(err)
-			}
-			fixture.Golden(t, name+"."+format, fixture.WithoutParts(b.Bytes()))
+			fixture.Golden(t, name+"."+format, fixture.Written(t, Report(all), format))
 		}
 	}
 }
@@ -56,15 +51,12 @@ func TestVerifyHTMLStandsWhateverItHolds(t *testing.T) {
 	s.Rounds[1].Ledger[0].LostRanges[0].Topic, s.Rounds[1].Dir, s.Asked.Command = hostile, hostile,
 		[]string{hostile}
 	for _, format := range fixture.Texts(Report(nil).Formats()) {
-		var b bytes.Buffer
-		if err := Report([]*verify.Saved{s, {}}).Write(&b, format, document.Layout{}); err != nil {
-			t.Fatal(err)
-		}
-		if format != "json" && strings.ContainsAny(b.String(), "\x1b") || format == "html" &&
-			strings.Contains(b.String(), "<img") {
+		out := string(fixture.Written(t, Report([]*verify.Saved{s, {}}), format))
+		if format != "json" && strings.Contains(out, "\x1b") || format == "html" &&
+			strings.Contains(out, "<img") {
 			t.Errorf("%s holds what it was given", format)
 		}
-		if strings.Contains(b.String(), "<summary></summary>") {
+		if strings.Contains(out, "<summary></summary>") {
 			t.Errorf("%s folds a verification without a round under no words", format)
 		}
 	}

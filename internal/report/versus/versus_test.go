@@ -2,7 +2,7 @@ package versus
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -33,14 +34,18 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Comparison {
 		}
 		return s
 	}
+	return compared(t, Comparison{Notes: []string{"run x is left out: it is incomplete"},
+		Objections: []string{"one reason\x1b[31m"}}, side("before", 600), side("after", 690), gates)
+}
+
+// compared compares two sides by the usual figures, and judges gates.
+func compared(t *testing.T, v Comparison, a, b compare.Side, gates []string) Comparison {
+	t.Helper()
 	primary, err := compare.FindPrimary(compare.Primary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Comparison{Notes: []string{"run x is left out: it is incomplete"},
-		Objections: []string{"one reason\x1b[31m"}}
-	if v.Comparison, err = compare.New(side("before", 600), side("after", 690),
-		primary...); err != nil {
+	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
 		t.Fatal(err)
 	}
 	var parsed []compare.Gate
@@ -61,10 +66,6 @@ func versus(t *testing.T, seconds, runs int, gates ...string) Comparison {
 // refuses others, and the instrument's own error is known.
 func boundedPairs(t *testing.T, runs int, gates ...string) Comparison {
 	t.Helper()
-	primary, err := compare.FindPrimary(compare.Primary)
-	if err != nil {
-		t.Fatal(err)
-	}
 	twin := result.Latency{Count: 1000, Percentiles: []result.Percentile{
 		{Percentile: 50, LatencyNs: 20e3}, {Percentile: 99, LatencyNs: 60e3},
 	}, MaxNs: 400e3}
@@ -102,54 +103,31 @@ func boundedPairs(t *testing.T, runs int, gates ...string) Comparison {
 			}
 		}
 	}
-	v := Comparison{Objections: compare.Objects(a, b).Sentences()}
-	if v.Comparison, err = compare.New(a, b, primary...); err != nil {
+	return compared(t, Comparison{Objections: compare.Objects(a, b).Sentences()}, a, b, gates)
+}
+
+// written is a comparison in each form; a table is 100 columns wide.
+func written(t *testing.T, v Comparison) map[string][]byte {
+	t.Helper()
+	var table, markdown, raw bytes.Buffer
+	if err := errors.Join(document.Terminal(&table, v.Document(), document.Layout{Width: 100}),
+		document.Markdown(&markdown, v.Document()), JSON(&raw, v)); err != nil {
 		t.Fatal(err)
 	}
-	var parsed []compare.Gate
-	for _, text := range gates {
-		g, err := compare.ParseGate(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parsed = append(parsed, g)
-	}
-	if v.Rulings, err = v.Rule(parsed); err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return map[string][]byte{"table": table.Bytes(), "md": markdown.Bytes(), "json": raw.Bytes()}
 }
 
 // Every format marks bounds as bounds, and says that the difference is too small beside plimsoll's
 // own error.
 func TestVersusSaysBounds(t *testing.T) {
 	v := boundedPairs(t, 5, "publish.p99 > 1.1x", "e2e.p99 > 10ms")
-	var table, markdown, raw bytes.Buffer
-	for _, err := range []error{document.Terminal(&table, v.Document(),
-		document.Layout{Width: 100}), document.Markdown(&markdown, v.Document()),
-		JSON(&raw, v)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for form, out := range map[string]string{"table": table.String(), "md": markdown.String(),
-		"json": raw.String()} {
-		said := strings.Join(strings.Fields(out), " ")
-		for _, want := range []string{
-			"publish.p99 of B is at least 1348 times " +
-				"as high", "≥ 2s", "e2e.p99 of B is not reached, and so higher",
-			"fails: e2e.p99 is not reached",
-			"differ in their shares of messages without a publish " +
-				"latency", "2,000 refused", "7,500 never answered",
-			"the medians lie 13us apart, less than 3 times plimsoll's own error of 20us",
-		} {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s lacks %q:\n%s", form, want, out)
-			}
-		}
-		if strings.Contains(said, "lower") {
-			t.Errorf("%s says that something is lower:\n%s", form, out)
-		}
+	for form, out := range written(t, v) {
+		fixture.Says(t, form, out, "publish.p99 of B is at least 1348 times as high", "≥ 2s",
+			"e2e.p99 of B is not reached, and so higher", "fails: e2e.p99 is not reached",
+			"differ in their shares of messages without a publish latency", "2,000 refused",
+			"7,500 never answered",
+			"the medians lie 13us apart, less than 3 times plimsoll's own error of 20us")
+		fixture.SaysNot(t, form, out, "lower")
 	}
 }
 
@@ -162,17 +140,11 @@ func TestVersusGolden(t *testing.T) {
 			gates[0],
 			"e2e.p99 > 1.1x"),
 	} {
-		var table, markdown, raw bytes.Buffer
-		if err := document.Terminal(&table, v.Document(), document.Layout{Width: 100}); err != nil {
-			t.Fatal(err)
+		out := written(t, v)
+		for form := range out {
+			fixture.Golden(t, name+"."+form, out[form])
+			fixture.SaysNot(t, name+"."+form, out[form], "\x1b", "NaN", "Inf")
 		}
-		if err := document.Markdown(&markdown, v.Document()); err != nil {
-			t.Fatal(err)
-		}
-		if err := JSON(&raw, v); err != nil {
-			t.Fatal(err)
-		}
-		fixture.Golden(t, name+".table", table.Bytes())
 		if name == "versus" {
 			var narrow bytes.Buffer
 			if err := document.Terminal(&narrow, v.Document(),
@@ -181,18 +153,7 @@ func TestVersusGolden(t *testing.T) {
 			}
 			fixture.Golden(t, name+"-narrow.table", narrow.Bytes())
 		}
-		fixture.Golden(t, name+".md", markdown.Bytes())
-		fixture.Golden(t, name+".json", raw.Bytes())
-		if !json.Valid(raw.Bytes()) {
-			t.Errorf("%s: not JSON", name)
-		}
-		for _, out := range []string{table.String(), markdown.String(), raw.String()} {
-			if strings.ContainsAny(out, "\x1b") || strings.Contains(out, "NaN") ||
-				strings.Contains(out, "Inf") {
-				t.Errorf("%s shows what is no text or no number:\n%s", name, out)
-			}
-		}
-		for _, line := range strings.Split(table.String(), "\n") {
+		for line := range strings.SplitSeq(string(out["table"]), "\n") {
 			if document.Columns(line) > 100 {
 				t.Errorf("%s: a line of %d columns: %s", name, document.Columns(line), line)
 			}
@@ -241,5 +202,28 @@ func TestASingleRunHasNoInterval(t *testing.T) {
 				t.Errorf("%d runs, %s: the interval %q", runs, r.Name, words)
 			}
 		}
+	}
+}
+
+// A comparison of such sets names its method, and no other.
+func TestMethodOfSequentialSets(t *testing.T) {
+	runs := fixture.UntilKnown(6, 0.01, 1000, 1500)
+	var a, b compare.Side
+	for i, s := range runs {
+		side := []*compare.Side{&a, &b}[i%2]
+		side.Runs = append(side.Runs, s)
+	}
+	figure, err := figure.Find("publish.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compare.New(a, b, figure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Comparison{Comparison: c}.method()
+	if !strings.Contains(got, "B / A that of the ratios of each round") ||
+		!strings.Contains(got, "a confidence sequence") || strings.Contains(got, "Mann-Whitney") {
+		t.Error(got)
 	}
 }

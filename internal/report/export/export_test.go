@@ -2,8 +2,8 @@ package export
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
@@ -11,6 +11,34 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/known"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
+
+// Each class of messages has rows of its own, beside those of all messages.
+func TestClassesHaveRows(t *testing.T) {
+	s := fixture.NatsInside.Load(t)
+	l := result.Latency{Count: 7, MinNs: 5, MaxNs: 9,
+		Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 6}}}
+	s.Run.Classes = []result.Class{{Name: "order", Publish: l}}
+	var out bytes.Buffer
+	if err := CSV(&out, []*result.Saved{s}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := map[string]int{}
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	got := map[string][2]string{}
+	for _, row := range rows[1:] {
+		got[row[column["series"]]] = [2]string{row[column["count"]], row[column["p50_ns"]]}
+	}
+	if got["publish_of_order"] != [2]string{"7", "6"} ||
+		got["end_to_end_of_order"] != [2]string{"0", ""} || got["publish"][0] == "" {
+		t.Errorf("%v", got)
+	}
+}
 
 func TestTheCostOfServersInsidePlimsollIsMarked(t *testing.T) {
 	s := fixture.NatsInside.Load(t)
@@ -69,13 +97,9 @@ func TestHowWellASetIsKnown(t *testing.T) {
 			"t2 / t1"},
 	} {
 		got := textOf(t, known.Blocks(known.Of(c.runs)))
-		for _, want := range c.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: no %q in\n%s", name, want, got)
-			}
-		}
-		if c.not != "" && strings.Contains(got, c.not) {
-			t.Errorf("%s: %q in\n%s", name, c.not, got)
+		fixture.Says(t, name, got, c.want...)
+		if c.not != "" {
+			fixture.SaysNot(t, name, got, c.not)
 		}
 		var out bytes.Buffer
 		var read []struct{ Known *known.JSON }

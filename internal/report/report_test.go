@@ -1,12 +1,18 @@
 package report
 
 import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
+	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
 	"github.com/plimsoll-bench/plimsoll/internal/report/runs"
@@ -14,6 +20,51 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
+
+// Experiments of two kinds are refused without a word of runs, which there are none of.
+func TestKindsAreNotMixed(t *testing.T) {
+	read := folders("sweeps", func(dir string) bool { return dir == "sweep" },
+		func(string) (form.Report, error) { return form.Report{}, nil },
+		func(all []form.Report) form.Report { return all[0] })
+	_, _, err := read([]string{"sweep", "study"})
+	if err == nil || !strings.HasPrefix(err.Error(), "sweeps and other results cannot be") {
+		t.Errorf("a sweep and a study: %v", err)
+	}
+}
+
+// Every form that names the durability says that there is a single copy.
+func TestSingleCopyIsNamed(t *testing.T) {
+	one, other := fixture.Single(t, "redis-1"), fixture.Single(t, "kafka-1")
+	several := fixture.Small.Load(t)
+	for _, side := range [][]*result.Saved{{one}, {one, other}, {one, several}} {
+		for _, format := range fixture.Texts(export.Formats()) {
+			if slices.Contains([]string{"intervals", "resources", "omb"}, format) {
+				continue // figures of each second, and another tool's fields
+			}
+			out := fixture.Written(t, runs.Report(side), format)
+			if format == "csv" {
+				rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+				at := slices.Index(rows[0], "durability_copies")
+				if err != nil || at < 0 || rows[1][at] != "1" {
+					t.Errorf("csv has no column with a single copy: %s, %v", out, err)
+				}
+				continue
+			}
+			fixture.Says(t, fmt.Sprintf("%s of %d runs", format, len(side)), out,
+				result.SingleCopy)
+		}
+	}
+	fixture.Says(t, "the table", fixture.Written(t, runs.Report([]*result.Saved{one, several}),
+		"table"), "not comparable: some keep a single copy of each message")
+	found := fixture.Searched("redis-1")
+	found.Durability = one.Run.Durability
+	fixture.Says(t, "a search", fixture.Written(t, searches.Report([]*peak.Saved{found}), "table"),
+		result.SingleCopy)
+	if names := export.Formats(); !slices.Contains(names, "card") || !slices.Contains(names,
+		"post") {
+		t.Errorf("the formats are %v", names)
+	}
+}
 
 func TestPostersSayWhatLimitsThem(t *testing.T) {
 	one, kafka := fixture.Small.Load(t), fixture.KafkaThree.Load(t)
@@ -83,12 +134,9 @@ func TestPicturesHideNoLoss(t *testing.T) {
 		if !strings.Contains(p.Limits, "20 acknowledged messages never arrived") {
 			t.Errorf("%s: the caption is %q", name, p.Limits)
 		}
-		picture, post := p.SVG(), p.Post()
-		for _, want := range []string{"Lost", "Duplicate", "Unanswered", "Refused", "Never sent",
-			"20", "31", "42", "53", "64"} {
-			if !strings.Contains(picture, want) || !strings.Contains(post, want) {
-				t.Errorf("%s: no %s:\n%s", name, want, post)
-			}
+		for of, out := range map[string]string{" as a picture": p.SVG(), " as a post": p.Post()} {
+			fixture.Says(t, name+of, out, "Lost", "Duplicate", "Unanswered", "Refused",
+				"Never sent", "20", "31", "42", "53", "64")
 		}
 	}
 	if p := runs.Poster([]*result.Saved{noisy}); len(p.Faults) > 0 ||
@@ -99,18 +147,10 @@ func TestPicturesHideNoLoss(t *testing.T) {
 	unread, corrupt, broken := fixture.Small.Load(t), fixture.Small.Load(t), fixture.Crashed(t)
 	unread.Run.Ledger.Subscriptions[0].Unread = 5
 	corrupt.Run.Ledger.Subscriptions[0].Corrupt = 6
-	post := runs.Poster([]*result.Saved{unread, corrupt, broken}).Post()
-	for _, want := range []string{"| Lost | unknown | 0 | unknown |", "| Corrupt | 0 | 6 | 0 |",
-		"| Unread | 5 | 0 | 0 |"} {
-		if !strings.Contains(post, want) {
-			t.Errorf("no %q in\n%s", want, post)
-		}
-	}
+	fixture.Says(t, "a post", runs.Poster([]*result.Saved{unread, corrupt, broken}).Post(),
+		"| Lost | unknown | 0 | unknown |", "| Corrupt | 0 | 6 | 0 |", "| Unread | 5 | 0 | 0 |")
 	search := fixture.Searched("sim")
 	search.Trials[1].Lost = 7
-	post = searches.Poster([]*peak.Saved{search}).Post()
-	if !strings.Contains(post, "| Lost, all trials | 7 |") ||
-		!strings.Contains(post, "What limits this: 7 acknowledged messages never arrived") {
-		t.Error(post)
-	}
+	fixture.Says(t, "a post", searches.Poster([]*peak.Saved{search}).Post(),
+		"| Lost, all trials | 7 |", "What limits this: 7 acknowledged messages never arrived")
 }
