@@ -301,8 +301,8 @@ func (s *Saved) trialCaveats(all *caveats) {
 		}
 	}
 	if repeated > 0 {
-		all.add(ofSearch, "a passing disturbance seems to have made %s fail: each was repeated once, "+
-			"and the second outcome counts", times(repeated, "trial"))
+		all.add(ofSearch, "a passing disturbance seems to have made %s fail: each was repeated "+
+			"once, and the second outcome counts", times(repeated, "trial"))
 	}
 	if short > 0 {
 		all.add(ofSearch, "the system carries its load in pulses, and the window of %s was too "+
