@@ -81,17 +81,23 @@ func (c *sweepCommand) measure(ctx context.Context, con console, folder *sweep.F
 	live.Close()
 	runs, further := sweeps.Runs(folder.Dir(), plan)
 	err := con.print(sweeps.Report(plan, runs, further), folder.Dir(), c.extent, false)
-	unread := func(s *result.Saved) bool { return s == nil }
-	first := slices.DeleteFunc(slices.Clone(runs), unread)
-	held := !slices.ContainsFunc(first, isUnsound) && plan.Left() == 0
+	measured, sound := allRounds(runs, further)
+	held := sound && plan.Left() == 0
 	if failed == nil && err == nil && ctx.Err() == nil {
 		var passed bool
-		passed, err = passes(con, gates, jobs[0].Workload,
-			append(first, slices.DeleteFunc(further, unread)...), false)
+		passed, err = passes(con, gates, jobs[0].Workload, measured, false)
 		held = held && passed
 	}
 	sayContinue(ctx, con, folder.Dir())
 	return exitOf(ctx, errors.Join(failed, err), held)
+}
+
+// allRounds returns the runs of a sweep's first and further rounds that can be read, and whether
+// none of them broke a promise.
+func allRounds(runs, further []*result.Saved) (measured []*result.Saved, sound bool) {
+	measured = slices.DeleteFunc(slices.Concat(runs, further),
+		func(s *result.Saved) bool { return s == nil })
+	return measured, !slices.ContainsFunc(measured, isUnsound)
 }
 
 // folder makes or opens the sweep's folder, makes a checked job for each cell, and prints the

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/sweep"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -150,5 +151,18 @@ func TestInterruptedSweep(t *testing.T) {
 	shell.Dir = dir
 	if out, err := shell.CombinedOutput(); err != nil || !strings.Contains(string(out), "pending") {
 		t.Errorf("%s: %v\n%s", again, err, out)
+	}
+}
+
+// A message lost in a further round of a cell fails a sweep, as one of the first round does.
+func TestEveryRoundOfASweepMustBeSound(t *testing.T) {
+	sound, lossy := &result.Saved{}, &result.Saved{}
+	lossy.Run.Verdicts = []result.Verdict{{Name: verdict.Loss, Outcome: result.Broken}}
+	runs := []*result.Saved{sound, nil}
+	if measured, is := allRounds(runs, []*result.Saved{nil, sound}); !is || len(measured) != 2 {
+		t.Errorf("%d runs, sound: %t", len(measured), is)
+	}
+	if measured, is := allRounds(runs, []*result.Saved{lossy}); is || len(measured) != 2 {
+		t.Errorf("%d runs, one of them lossy, sound: %t", len(measured), is)
 	}
 }

@@ -340,7 +340,8 @@ func TestAfterASleepNothingDrifts(t *testing.T) {
 	at := s.Intervals[400]
 	s.Run.Sleeps = []result.Sleep{{FromNs: at.StartNs, ToNs: at.EndNs, Ns: int64(time.Hour)}}
 	v, _ := trendsIn(s)
-	if v.Outcome != result.Holds || !strings.Contains(v.Sentence, "1m10s left out") {
+	if v.Outcome != result.Holds ||
+		!strings.Contains(v.Sentence, "without the 1m10s in which the machine slept") {
 		t.Errorf("%s: %s", v.Outcome, v.Sentence)
 	}
 	warned := false
