@@ -89,7 +89,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		}
 		if _, is := in.named[t.Name]; is {
 			return nil, fmt.Errorf("two targets have the name %s, and results could not tell them "+
-				"apart: give one of them another name in its file", t.Name)
+				"apart: name it once, or give one of them another name in its file", t.Name)
 		}
 		in.named[t.Name] = name
 		job.Asked = result.Asked{Command: os.Args, Workload: in.source, Target: targetSource,

@@ -297,8 +297,5 @@ func (c *runStudy) show(con console, s *study.Study, folder *study.Folder) ([]st
 		}
 	}
 	all := studies.Report([]studies.Result{r})
-	if err != nil {
-		return nil, err
-	}
-	return measured, con.print(all, folder.Dir(), c.extent, c.JSON)
+	return measured, errors.Join(err, con.print(all, folder.Dir(), c.extent, c.JSON))
 }

@@ -105,7 +105,7 @@ func (s *Search) doubted() bool {
 	overwhelmed := func(l limit) bool {
 		return l.rate == end && !l.doubtful && l.achieved < overwhelmedShare*l.rate
 	}
-	if s.far(end) && slices.ContainsFunc(s.above, overwhelmed) {
+	if !s.narrow() && s.far(end) && slices.ContainsFunc(s.above, overwhelmed) {
 		return false
 	}
 	return end > s.most() && s.missed[end] < s.enough()

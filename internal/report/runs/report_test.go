@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 		{"cost", "html", []*result.Saved{kafka}},
 		{"unranked", "table md", []*result.Saved{kafka, unranked, one}},
 		{"bounded", "table md csv json benchfmt html", []*result.Saved{bounded}},
-		{"earlier", "table md csv benchfmt", []*result.Saved{old}},
+		{"earlier", "table md csv json benchfmt html", []*result.Saved{old}},
 		{"bounded-two", "table md", []*result.Saved{bounded, old}},
 		{"closed", "table md csv benchfmt", []*result.Saved{closedLoop(t, "loop")}},
 		{"imported", "table md csv benchfmt html", imported},

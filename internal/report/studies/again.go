@@ -18,7 +18,7 @@ func again(all []Result) []document.Block {
 	var measured phrase.Grouped[string, Result]
 	for _, r := range all {
 		if len(r.Outcome.Claims) > 0 {
-			measured.Add(r.Study.Name, r)
+			measured.Add(measurement(r), r)
 		}
 	}
 	var out []document.Block
@@ -33,13 +33,26 @@ func again(all []Result) []document.Block {
 	return out
 }
 
+// measurement names what was measured: measurements at other scales, or of other clusters, are not
+// the same one again.
+func measurement(r Result) string {
+	out := r.Study.Name + " at scale " + r.Plan.Scale
+	for _, o := range r.Plan.Own {
+		out += ", " + o.String()
+	}
+	return out
+}
+
 // measuredAgain has the answers of the measurements of a study, in the order of their times.
 func measuredAgain(name string, times []Result) []document.Block {
 	asPublished := compared(times, func(j study.Judgement) *study.Reply { return &j.Published })
 	equal := compared(times, func(j study.Judgement) *study.Reply { return j.Equal })
+	if asPublished.none() && equal.none() {
+		return nil
+	}
 	words := fmt.Sprintf("%s was measured %s. As published: %s.", name,
 		phrase.Plural(len(times), "time", "times"), asPublished)
-	if equal.same+len(equal.changed) > 0 {
+	if !equal.none() {
 		words += fmt.Sprintf(" At equal levels: %s.", equal)
 	}
 	out := []document.Block{part.Paragraph(document.Answer, words)}
@@ -62,6 +75,9 @@ type comparison struct {
 	same    int
 	changed []changedAnswer
 }
+
+// none reports whether no claim has an answer in all measurements.
+func (c comparison) none() bool { return c.same+len(c.changed) == 0 }
 
 // changedAnswer has the replies to a claim, of each measurement.
 type changedAnswer struct {

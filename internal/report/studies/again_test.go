@@ -36,7 +36,7 @@ func TestAnswersThatChanged(t *testing.T) {
 	if err := r.Write(&screen, "table", document.Layout{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"fixture-2020 was measured 2 times",
+	for _, want := range []string{"fixture-2020 at scale smoke was measured 2 times",
 		"2 of 3 answers are the same", "1 changed between agrees and differs"} {
 		if !strings.Contains(strings.Join(strings.Fields(screen.String()), " "), want) {
 			t.Errorf("the terminal lacks %q:\n%s", want, &screen)
@@ -50,8 +50,17 @@ func TestOnlyOneStudyIsMeasuredAgain(t *testing.T) {
 	s := *other.Study
 	s.Name = "another"
 	other.Study = &s
-	if got := again([]Result{one, other}); len(got) != 0 {
-		t.Errorf("%+v", got)
+	elsewhere, larger, differs := studied(t), studied(t), studied(t)
+	elsewhere.Plan.Own = []study.Own{{Target: "quick", File: "mine.yaml", YAML: "system: kafka"}}
+	larger.Plan.Scale = study.Small
+	for i := range differs.Outcome.Claims {
+		differs.Outcome.Claims[i].Bound = "at least 7x"
+	}
+	for name, of := range map[string]Result{"of another study": other, "of other clusters": elsewhere,
+		"at another scale": larger, "of other claims": differs} {
+		if got := again([]Result{one, of}); len(got) != 0 {
+			t.Errorf("a measurement %s: %+v", name, got)
+		}
 	}
 	if got := again([]Result{one, one}); len(got) != 1 {
 		t.Errorf("nothing changed, and it has %d blocks", len(got))

@@ -15,18 +15,19 @@ import (
 func charts(r Result) []*document.Chart {
 	var out []*document.Chart
 	for _, t := range r.Outcome.Tables {
-		if c := tableChart(t); c != nil {
-			c.ID = fmt.Sprintf("chart-%s-%d", r.Study.Name, len(out))
-			out = append(out, c)
-		}
+		out = append(out, tableCharts(t)...)
+	}
+	for i, c := range out {
+		c.ID = fmt.Sprintf("chart-%s-%d", r.Study.Name, i)
 	}
 	return out
 }
 
-// tableChart draws a table over an axis of numbers, such as rates or partitions: our figures with
+// tableCharts draw a table over an axis of numbers, such as rates or partitions: our figures with
 // the range of their rounds, and the published ones, both as multiples of one cell, as in the
-// table. Nil: the table has no such axis, or no figure of ours.
-func tableChart(t study.TableOutcome) *document.Chart {
+// table. A chart has a line for each colour. None: the table has no such axis, or no figure of
+// ours.
+func tableCharts(t study.TableOutcome) (out []*document.Chart) {
 	rows := asPublished(t.Rows)
 	along, names := numbers(t, rows)
 	base := baseOf(rows)
@@ -38,41 +39,48 @@ func tableChart(t study.TableOutcome) *document.Chart {
 		lines.Add(strings.Join(slices.Delete(slices.Clone(r.Labels), along, along+1), ", "), r)
 	}
 	title := t.Table + ": " + t.Figure
-	c := &document.Chart{Title: title, Small: true, Label: title + " by " + t.Axes[along],
-		X: document.Axis{Title: t.Axes[along], Names: names},
-		Y: document.Axis{Title: "times " + base.At, Unit: document.Count,
-			Scale: document.Log}}
-	for color, name := range lines.Keys {
-		ours := document.Series{Name: named("ours", name), Color: color, Dots: true}
-		theirs := document.Series{Name: named("theirs", name), Color: color, Dots: true, Dash: 1}
-		for _, r := range lines.Of[name] {
-			at := float64(slices.Index(names, r.Labels[along]))
-			theirs.X, theirs.Y = append(theirs.X, at), append(theirs.Y, r.Theirs/base.Theirs)
-			ours.X, ours.Y = append(ours.X, at), append(ours.Y, r.Ours/base.Ours)
-			ours.Low = append(ours.Low, r.Low/base.Ours)
-			ours.High = append(ours.High, r.High/base.Ours)
-			ours.Marks = append(ours.Marks, document.Mark{At: len(ours.X) - 1, Hollow: r.OfLoad,
-				Tip: r.At + ": " + strings.ReplaceAll(ourFigure(t, r), "\n", ", ")})
+	for some := range slices.Chunk(lines.Keys, document.Colors) {
+		c := &document.Chart{Title: title, Small: true, Label: title + " by " + t.Axes[along],
+			X: document.Axis{Title: t.Axes[along], Names: names},
+			Y: document.Axis{Title: "times " + base.At, Unit: document.Count,
+				Scale: document.Log}}
+		for color, name := range some {
+			ours, theirs := linesOf(t, lines.Of[name], along, names, base)
+			ours.Name, ours.Color = named("ours", name), color
+			theirs.Name, theirs.Color = named("theirs", name), color
+			c.Series = append(c.Series, ours)
+			if base.Theirs > 0 {
+				c.Series = append(c.Series, theirs)
+			}
 		}
-		c.Series = append(c.Series, ours)
-		if base.Theirs > 0 {
-			c.Series = append(c.Series, theirs)
-		}
+		out = append(out, c)
 	}
-	for i := range c.Series {
-		missing(c.Series[i].Y)
-		missing(c.Series[i].Low)
-		missing(c.Series[i].High)
+	return out
+}
+
+// linesOf are our line of some rows, and the published one.
+func linesOf(t study.TableOutcome, rows []study.Row, along int, names []string,
+	base study.Row) (ours, theirs document.Series) {
+	ours.Dots, theirs.Dots, theirs.Dash = true, true, 1
+	for i, r := range rows {
+		at := float64(slices.Index(names, r.Labels[along]))
+		theirs.X, theirs.Y = append(theirs.X, at), append(theirs.Y, orMissing(r.Theirs/base.Theirs))
+		ours.X, ours.Y = append(ours.X, at), append(ours.Y, orMissing(r.Ours/base.Ours))
+		ours.Low = append(ours.Low, orMissing(r.Low/base.Ours))
+		ours.High = append(ours.High, orMissing(r.High/base.Ours))
+		ours.Marks = append(ours.Marks, document.Mark{At: i, Hollow: r.OfLoad,
+			Tip: r.At + ": " + strings.ReplaceAll(ourFigure(t, r), "\n", ", ")})
 	}
-	return c
+	return ours, theirs
 }
 
 // asPublished are the rows of a table without those at equal levels, which come later and have the
-// same place.
+// same labels.
 func asPublished(all []study.Row) []study.Row {
 	var out []study.Row
 	for _, r := range all {
-		if !slices.ContainsFunc(out, func(o study.Row) bool { return o.At == r.At }) {
+		if !slices.ContainsFunc(out,
+			func(o study.Row) bool { return slices.Equal(o.Labels, r.Labels) }) {
 			out = append(out, r)
 		}
 	}
@@ -121,11 +129,10 @@ func named(whose, name string) string {
 	return whose + ", " + name
 }
 
-// missing marks the values that are not known.
-func missing(values document.Values) {
-	for i, v := range values {
-		if !(v > 0) || math.IsInf(v, 0) {
-			values[i] = math.NaN()
-		}
+// orMissing is a multiple, or NaN if it is not known.
+func orMissing(v float64) float64 {
+	if v > 0 && !math.IsInf(v, 0) {
+		return v
 	}
+	return math.NaN()
 }
