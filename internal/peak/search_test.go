@@ -381,3 +381,15 @@ func TestSearchNarrowsRatherThanRechecksAFarEnd(t *testing.T) {
 		t.Errorf("%v: %+v", end, b)
 	}
 }
+
+// Once the bracket is narrow, an end that is far above because rates are mixed is in doubt until it
+// has failed as often as planned.
+func TestSearchDoubtsAFarEndOfANarrowBracket(t *testing.T) {
+	s := NewSearch(planOf(25_000, 0.1, 0))
+	s.stable = []float64{48_000, 100_000}
+	s.above = []limit{{rate: 50_000, achieved: 49_000}, {rate: 200_000, achieved: 120_000}}
+	s.missed = map[float64]int{50_000: 1, 200_000: 1}
+	if !s.narrow() || !s.far(s.unstableEnd()) || !s.doubted() {
+		t.Errorf("narrow: %t, far end at %v, in doubt: %t", s.narrow(), s.unstableEnd(), s.doubted())
+	}
+}
