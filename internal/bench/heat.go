@@ -42,6 +42,10 @@ const (
 	// mostSilent is how long the servers may acknowledge nothing. They have messages to acknowledge
 	// at any time.
 	mostSilent = 15 * time.Second
+	// Servers that use less than idleShare of the cores get idleFactor times as many messages in
+	// flight in the next pass: hot code is compiled when it was run often enough.
+	idleShare  = 0.25
+	idleFactor = 4
 	// mostRefused is how long the servers may refuse most messages.
 	mostRefused = 2 * time.Second
 )
@@ -107,6 +111,8 @@ type heat struct {
 	rate         float64 // of later passes, in messages per second; 0: a closed loop too
 	room         room
 	messageBytes float64
+	cores        int // of the servers' machine, if closed loops may grow; 0: they may not
+	growth       int // of the messages in flight since the first pass
 
 	p50, cpu []float64 // ns; of a message. NaN: not known
 	acked    []int64
@@ -142,15 +148,32 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	return nil
 }
 
-// passLoad returns the load of the next pass of a warm-up.
+// passLoad returns the load of the next pass of a warm-up. A closed loop has more messages in
+// flight than in the pass before if that left the servers idle, as clients that wait for a batch
+// to fill do.
 func (h *heat) passLoad(of *workload.Workload, left time.Duration) workload.Workload {
 	w := *of
 	w.Duration = left
-	if len(h.p50) > 0 && h.rate > 0 {
+	switch {
+	case len(h.p50) > 0 && h.rate > 0:
 		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
 		w.SetRate(h.rate)
+	case w.Load.Closed != nil && h.cores > 0:
+		if h.growth = max(h.growth, 1); h.idle() {
+			h.growth *= idleFactor
+		}
+		closed := *w.Load.Closed
+		closed.InFlight = min(closed.InFlight*h.growth, gaugeInFlight)
+		w.Load.Closed, w.MaxInFlight = &closed, closed.InFlight
 	}
 	return w
+}
+
+// idle reports whether the servers used only a small share of the cores in the latest pass.
+func (h *heat) idle() bool {
+	pass := h.used[h.began:]
+	whole := float64(len(pass)) * float64(warmEvery) * float64(h.cores)
+	return len(pass) >= laterFewest && h.knowsCPU() && total(pass) < idleShare*whole
 }
 
 // Interval takes a reading of the load.

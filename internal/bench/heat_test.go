@@ -134,6 +134,39 @@ func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
 	}
 }
 
+// A closed loop whose clients wait for batches leaves servers idle, whose code then takes minutes
+// to become hot: it gets more messages in flight, unless the workload's own loop has a number.
+func TestIdleServersGetMoreInFlight(t *testing.T) {
+	both := []string{"n1", "n2"}
+	costly := func(i int) reading { return reading{int64(40_000 / (10 + i)), 0, 1e8, both} }
+	for name, c := range map[string]struct {
+		cores int // each server uses 0.1 s of a quarter of a second
+		want  []int
+	}{
+		"idle":          {8, []int{64, 256, 512, 512}},
+		"busy":          {2, []int{64, 64, 64, 64}},
+		"not to change": {0, []int{64, 64, 64, 64}},
+	} {
+		h := &heat{up: WarmUp{Auto: true}, cores: c.cores, messageBytes: 1000,
+			room: room{math.Inf(1), math.Inf(1)}}
+		w := workload.Default()
+		w.Load = workload.Load{Closed: &workload.Closed{InFlight: 64}}
+		w.MaxInFlight = 64
+		for pass, want := range c.want {
+			load := h.passLoad(w, time.Minute)
+			if load.Load.Closed.InFlight != want || load.MaxInFlight != want {
+				t.Errorf("%s, pass %d: %d of at most %d in flight, want %d", name, pass,
+					load.Load.Closed.InFlight, load.MaxInFlight, want)
+			}
+			h.began = len(h.p50)
+			heated(h, laterFewest, costly)
+		}
+		if w.Load.Closed.InFlight != 64 {
+			t.Errorf("%s: the workload itself changed: %+v", name, w.Load.Closed)
+		}
+	}
+}
+
 // Servers whose CPU time is not known, as those in plimsoll's process, stay at full load.
 func TestServersOfUnknownCostStayInOnePass(t *testing.T) {
 	h := &heat{up: WarmUp{Auto: true}, rate: 2000, room: room{math.Inf(1), math.Inf(1)},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -28,8 +29,9 @@ const (
 	mostAuto = 5 * time.Minute
 	// warmEvery is the time between two readings of a warm-up.
 	warmEvery = 250 * time.Millisecond
-	// warmInFlight is the number of messages in flight of all producers of a warm-up together. More
-	// would be a heavier load, which leaves compilers less of the cores (docs/design/steady.md).
+	// warmInFlight is the number of messages in flight of all producers in the first pass of a
+	// warm-up together. More would be a heavier load, which leaves compilers less of the cores
+	// (docs/design/steady.md).
 	warmInFlight = 256
 	// leastWarmRate is the least rate of the passes of a warm-up, in messages per second: a lower
 	// one would take too long.
@@ -189,6 +191,9 @@ func (j *Job) warm(ctx context.Context, bed *testbed.Testbed, watch Watch) (
 		defer observe.CompilersFirst(pidsOf(serversOf(j, bed))...)()
 	}
 	h := &heat{up: j.WarmUp, rate: rate, room: j.roomFor(bed), messageBytes: w.Message.Mean()}
+	if j.OnHosts == 0 && j.Workload.Load.Closed == nil {
+		h.cores = runtime.NumCPU()
+	}
 	if w, shows := watch.(warmWatch); shows {
 		h.tell = w.Warming
 	}
