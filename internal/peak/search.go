@@ -121,7 +121,8 @@ const (
 // The last trials are reserved for the ends.
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
-// long, and all later trials keep that length.
+// long, and all later trials keep that length. Until a rate was stable that happens once; then the
+// rate counts as unstable, and is doubtful.
 type Search struct {
 	plan    Plan
 	taken   int
@@ -397,7 +398,9 @@ func (s *Search) Take(o Outcome) {
 		return
 	}
 	s.taken++
-	s.short = !o.Stable && o.Short && s.stretch < MostStretch
+	short := !o.Stable && o.Short
+	s.short = short && s.stretch < s.mostStretch()
+	o.Doubtful = o.Doubtful || short && !s.short && s.stretch < MostStretch
 	s.again = s.short || !o.Stable && o.Passing && !o.Short && !o.Undecided && step.Kind != Repeat
 	if s.short {
 		s.stretch *= 2
@@ -422,6 +425,15 @@ func (s *Search) Take(o Outcome) {
 	default:
 		s.fails(step, o)
 	}
+}
+
+// mostStretch returns the greatest length of windows at present. While no rate was stable it is
+// short, because a lower rate tells more than a long window at one that may be far too high.
+func (s *Search) mostStretch() int {
+	if len(s.stable) == 0 {
+		return 2
+	}
+	return MostStretch
 }
 
 // fails records an unstable trial.

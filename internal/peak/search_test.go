@@ -300,6 +300,33 @@ func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
 	}
 }
 
+// While no rate was stable, a rate that is not decided in a window twice as long counts as
+// unstable: a longer one may take all of a search's time at a rate that is far too high. It is
+// doubtful, and no end of the bracket if it is stable later.
+func TestSearchGoesDownBeforeItStretchesFar(t *testing.T) {
+	s := NewSearch(planOf(16_000, 0.05, 0))
+	for i := 0; ; i++ {
+		step, end := s.Next()
+		if end != Unfinished {
+			if b := s.Bracket(); b.StableRate < 17_000 || b.UnstableRate > 21_000 {
+				t.Errorf("%s: %+v", end, b)
+			}
+			break
+		}
+		o := Outcome{Stable: step.Rate <= 18_000, AchievedRate: min(step.Rate, 18_000)}
+		if len(s.stable) == 0 && step.Rate > 10_000 { // it has not recovered from the load before
+			o = Outcome{AchievedRate: step.Rate * 0.95, Short: true}
+		}
+		s.Take(o)
+		if i == 1 && (step.Kind != Stretch || step.Stretch != 2) {
+			t.Errorf("the second trial: %+v", step)
+		}
+		if i == 2 && (step.Rate >= 16_000 || step.Stretch != 2) {
+			t.Errorf("the third trial: %+v", step)
+		}
+	}
+}
+
 // Windows grow until they distinguish a pulse from growth, keep that length for the rest of the
 // search, and never exceed MostStretch.
 func TestSearchStretchesShortWindows(t *testing.T) {
