@@ -15,14 +15,23 @@ const (
 	Agrees     Answer = "agrees"
 	Differs    Answer = "differs"
 	NotDecided Answer = "not decided" // for the reasons in Reply.Doubts
+	// NotMeasured is the answer when a side has no measurement: its cell is not in the plan, still
+	// waits, cannot be measured on this machine, or failed.
+	NotMeasured Answer = "not measured"
 )
+
+// Answers are all answers, in the order of a summary.
+var Answers = []Answer{Agrees, Differs, NotDecided, NotMeasured}
+
+// Decided reports whether an answer is one to the claim.
+func (a Answer) Decided() bool { return a == Agrees || a == Differs }
 
 // verb continues a sentence about a claim that begins with "it".
 func (a Answer) verb() string {
-	if a == NotDecided {
-		return "is not decided"
+	if a.Decided() {
+		return string(a)
 	}
-	return string(a)
+	return "is " + string(a)
 }
 
 // Judgement is a claim with its answers.
@@ -62,7 +71,7 @@ type Reply struct {
 	About string `json:"about,omitempty"`
 	// Loads are those of the cells, as shares of peaks; empty: the claim is not about a load.
 	Loads []Load `json:"loads,omitempty"`
-	// Doubts say why the claim is not decided.
+	// Doubts say why the claim is not decided, or not measured.
 	Doubts   []Doubt `json:"doubts,omitempty"`
 	Sentence string  `json:"sentence"`
 
@@ -149,7 +158,8 @@ func (r results) judge(c Claim) Judgement {
 	switch at := r.plan.footing(c); {
 	case j.Published.OfLevel == j.Published.ToLevel:
 	case at == nil:
-		j.Equal = &Reply{Doubts: []Doubt{{"the plan has no cells for it", "the study, run again"}}}
+		j.Equal = &Reply{Answer: NotMeasured,
+			Doubts: []Doubt{{"the plan has no cells for it", "the study, run again"}}}
 		j.Equal.say(nil)
 	case at.Level == 0:
 		j.NoEqual = at.Why

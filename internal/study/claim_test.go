@@ -363,8 +363,8 @@ func TestPlansWithoutEqualLevels(t *testing.T) {
 		}
 	}
 	j := results{s, p, measured}.judge(s.Claims[0])
-	if j.Answer != Agrees || j.Published.Answer != Agrees || j.Equal.Answer != NotDecided ||
-		!strings.Contains(j.Sentence, "At equal levels it is not decided: the plan has no cells") {
+	if j.Answer != Agrees || j.Published.Answer != Agrees || j.Equal.Answer != NotMeasured ||
+		!strings.Contains(j.Sentence, "At equal levels it is not measured: the plan has no cells") {
 		t.Errorf("%+v", j)
 	}
 }

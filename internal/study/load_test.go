@@ -195,3 +195,33 @@ func TestALoadWithoutAPeakIsNotDecided(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// A side that was not measured leaves a claim without an answer, for a reason that is not in its
+// figures.
+func TestAClaimWithoutAMeasurement(t *testing.T) {
+	for name, leave := range map[string]func(c *Cell) bool{
+		"waits":       func(c *Cell) bool { c.State = experiment.Pending; return false },
+		"failed":      func(c *Cell) bool { c.State = experiment.Failed; return false },
+		"not in plan": func(*Cell) bool { return true },
+	} {
+		s, p := equalized(t, "confluent-2020", "peak")
+		for i := range p.Cells {
+			p.Cells[i].State = experiment.Done
+		}
+		p.Cells = slices.DeleteFunc(p.Cells,
+			func(c Cell) bool { return c.At == "pulsar" && leave(&c) })
+		measured := make([]Measured, len(p.Cells))
+		for i := range p.Cells {
+			if c := &p.Cells[i]; c.At == "pulsar" && name != "not in plan" {
+				leave(c)
+			} else {
+				measured[i] = searched(100_000, 101_000, "")
+			}
+		}
+		j := results{s, p, measured}.judge(s.Claims[0])
+		if j.Answer != NotMeasured || !strings.Contains(j.Sentence, "it is not measured: pulsar") ||
+			!strings.Contains(j.Sentence, "to decide it: a measurement of pulsar") {
+			t.Errorf("%s: %s", name, j.Sentence)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -51,6 +52,9 @@ func (s *side) prefer(some func(round) bool) bool {
 	}
 	return len(kept) > 0
 }
+
+// isDone reports whether a round was measured.
+func isDone(r round) bool { return r.State == experiment.Done }
 
 // values returns the figure of the rounds that have it.
 func (s *side) values(of func(Measured) float64) (out []float64) {
@@ -112,6 +116,9 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		}
 	}
 	if !known {
+		if !slices.ContainsFunc(of.rounds, isDone) || !slices.ContainsFunc(to.rounds, isDone) {
+			r.Answer = NotMeasured
+		}
 		r.say(nil)
 		return r
 	}
@@ -151,6 +158,7 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 		return &Doubt{s.at + " is not in the plan", "a measurement of " + s.at}, false
 	}
 	if !s.prefer(func(r round) bool { v, known := q.figure.in(r); return known && v > 0 }) {
+		s.prefer(isDone)
 		return &Doubt{s.at + ": " + s.rounds[0].remark(false).words,
 			"a measurement of " + s.at}, false
 	}
@@ -248,7 +256,7 @@ func (q *question) scatter(use func(Measured) float64) stats.Scatter {
 	for _, rounds := range q.byPlace(q.measuredAlike) {
 		var fit side
 		for _, r := range rounds {
-			if r.State == experiment.Done && !seen[r.Run] && q.figure.unfit(r.m) == nil {
+			if isDone(r) && !seen[r.Run] && q.figure.unfit(r.m) == nil {
 				seen[r.Run] = r.Run != "" // cells that are equal share a run
 				fit.rounds = append(fit.rounds, r)
 			}
@@ -285,8 +293,8 @@ func (q *question) decide(r *Reply) {
 			low, high = r.Ours, r.Ours
 		}
 		low, high = min(low, r.Ours/factor), max(high, r.Ours*factor)
-		doubt = Doubt{fmt.Sprintf("too few rounds to show how they scatter: it must pass the "+
-			"bound by %s", Times(factor)), "more rounds"}
+		doubt.Why = fmt.Sprintf("too few rounds to show how they scatter: it must pass the "+
+			"bound by %s", Times(factor))
 	}
 	holds := c.holds(r.Ours)
 	if c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
@@ -329,8 +337,10 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 
 // say sets the sentence of a reply: its figures, its doubts and what would decide it.
 func (r *Reply) say(figures []string) {
+	if len(r.Doubts) > 0 {
+		r.Answer = cmp.Or(r.Answer, NotDecided)
+	}
 	for _, d := range r.Doubts {
-		r.Answer = NotDecided
 		figures = append(figures, d.Why)
 	}
 	r.Sentence = strings.Join(figures, "; ")

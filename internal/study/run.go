@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -50,6 +51,7 @@ type runner struct {
 	left     []int                          // cells, in the order of measurement
 	at       int                            // the current cell
 	number   int                            // of it, in the order of measurement
+	again    bool                           // the current cell is measured a second time
 	since    time.Time                      // the last call of spend
 }
 
@@ -90,9 +92,18 @@ func completeIn(dir string) (map[experiment.Identity]string, error) {
 	return runs, err
 }
 
-// Next returns the measurement of the next cell. It records the cells before it whose job is
-// refused, or whose measurement is complete.
+// Next returns the measurement of the next cell, or of the current one once more. It records the
+// cells before it whose job is refused, or whose measurement is complete.
 func (r *runner) Next() (*experiment.Measurement, error) {
+	if r.again {
+		c := &r.plan.Cells[r.at]
+		job, err := r.jobOf(c)
+		if err != nil {
+			return nil, err
+		}
+		r.Watch.Cell(r.number, r.number+len(r.left), c, job)
+		return r.measurement(c, job), nil
+	}
 	for {
 		if len(r.left) == 0 {
 			if err := r.further(); err != nil || len(r.left) == 0 {
@@ -130,15 +141,31 @@ func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 	return m
 }
 
-// Take records the outcome of a cell.
+// Take records the outcome of a cell. A run whose figures are left out, because its servers were
+// still changing or plimsoll limited it, is made a second time on the same servers, which then
+// counts if it is complete.
 func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 	c := &r.plan.Cells[r.at]
-	c.Take(ctx, o)
+	if was := *c; r.again {
+		if c.Take(ctx, o); c.State != experiment.Done {
+			*c = was
+		}
+	} else {
+		c.Take(ctx, o)
+	}
 	r.spend()
 	if c.State == experiment.Done {
 		r.complete[c.identity()] = c.Run
 	}
+	r.again = !r.again && ctx.Err() == nil && c.State == experiment.Done && o.Run != nil &&
+		spoiled(o.Run)
 	return r.Folder.Save()
+}
+
+// spoiled reports whether a run's figures are left out for a reason that may have passed.
+func spoiled(run *result.Saved) bool {
+	_, why := verdict.RankingOf(&run.Run)
+	return why.Code == verdict.Generator || why.Code == verdict.Steady
 }
 
 // jobOf returns the checked job of a cell, at the rate that its peaks give.

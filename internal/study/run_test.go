@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -157,6 +158,38 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	}
 	if got := Measurements(f.Dir(), on); got[0].Run == nil || got[3].Run != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A run that plimsoll limited is made once more, and the second counts if it is complete.
+func TestASpoiledRunIsMadeTwice(t *testing.T) {
+	for name, second := range map[string]result.State{"complete": result.Complete,
+		"failed": result.Failed} {
+		s, f := begun(t)
+		watch, made := &silent{}, map[string][]string{}
+		err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch,
+			Do: doing(func(job *bench.Job) (*result.Saved, error) {
+				key := fmt.Sprint(job.Target.Name, job.Workload.Partitions)
+				state := result.Complete
+				if len(made[key]) > 0 {
+					state = second
+				}
+				run := measured(t, job, state)
+				made[key] = append(made[key], run.Run.ID)
+				run.Run.Summary.Generator.Limited = job.Target.Name == "other"
+				return run, nil
+			})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spoiled, counts := made["other4"], 0
+		if second == result.Complete {
+			counts = 1
+		}
+		if len(made) != 3 || len(spoiled) != 2 || len(made["one4"]) != 1 ||
+			states(f.Saved) != "done done done done" || f.Saved.Cells[1].Run != spoiled[counts] {
+			t.Errorf("%s: %v, %s, %s counts", name, made, states(f.Saved), f.Saved.Cells[1].Run)
+		}
 	}
 }
 

@@ -151,13 +151,15 @@ func claimsSentence(o study.Outcome) string {
 }
 
 // about reports whether an answer is about a resource that limited both sides.
-func about(r study.Reply) bool { return r.About != "" && r.Answer != study.NotDecided }
+func about(r study.Reply) bool { return r.About != "" && r.Answer.Decided() }
 
-// answers lists how many claims have each answer.
+// answers lists how many claims have each answer. That none lacks a measurement is not said.
 func answers(counts map[study.Answer]int) string {
 	var parts []string
-	for _, a := range []study.Answer{study.Agrees, study.Differs, study.NotDecided} {
-		parts = append(parts, fmt.Sprintf("%s %d", a, counts[a]))
+	for _, a := range study.Answers {
+		if counts[a] > 0 || a != study.NotMeasured {
+			parts = append(parts, fmt.Sprintf("%s %d", a, counts[a]))
+		}
 	}
 	return strings.Join(parts, ", ")
 }

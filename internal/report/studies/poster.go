@@ -190,10 +190,10 @@ func claimsPoster(r Result) *document.Poster {
 // undecided sorts claims: 0 for those whose answers are all decided, 1 for those of which one is, 2
 // for the others.
 func undecided(j study.Judgement) int {
-	published := j.Published.Answer != study.NotDecided
+	published := j.Published.Answer.Decided()
 	equal := published
 	if j.Equal != nil {
-		equal = j.Equal.Answer != study.NotDecided
+		equal = j.Equal.Answer.Decided()
 	}
 	switch {
 	case published && equal:

@@ -91,7 +91,8 @@ func roundsWords(r Result) string {
 		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
 			words, s.AtMost)
 	}
-	return words
+	return words + "; a run whose servers were still changing, or that plimsoll limited, is made " +
+		"twice, and the second counts"
 }
 
 // unknowns are the places at which a figure is not as well known as its bound asks for.
