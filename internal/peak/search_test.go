@@ -55,6 +55,7 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 		tolerance := rapid.Float64Range(0.01, 0.2).Draw(t, "tolerance")
 		confirmations := rapid.IntRange(0, 3).Draw(t, "confirmations")
 		collapse := rapid.Float64Range(0.01, 1).Draw(t, "collapse")
+		near := rapid.Bool().Draw(t, "near")
 		m := model{capacity, rapid.SampledFrom([]func(float64) float64{
 			func(rate float64) float64 { return min(rate, capacity) },
 			func(rate float64) float64 { return rate }, // limited by latency
@@ -67,7 +68,9 @@ func TestSearchBracketHoldsTheCapacity(t *testing.T) {
 			func(float64) float64 { return 0 },
 			func(float64) float64 { return math.NaN() },
 		}).Draw(t, "under overload"), rapid.Bool().Draw(t, "doubtful")}
-		b, end, steps := answer(planOf(start, tolerance, confirmations), m)
+		plan := planOf(start, tolerance, confirmations)
+		plan.Near = near
+		b, end, steps := answer(plan, m)
 		if len(steps) > MostTrials {
 			t.Fatalf("%d trials: %+v", len(steps), steps)
 		}
@@ -297,6 +300,34 @@ func TestSearchBracketsHoldTheTruthOfANoisySystem(t *testing.T) {
 					name, noise*100, low, searches, high)
 			}
 		}
+	}
+}
+
+// A search that begins near the peak of a system that carries less under overload is shorter, and
+// overloads the system less.
+func TestSearchFromNearThePeakIsShort(t *testing.T) {
+	trials, beyond := map[bool]int{}, map[bool]float64{}
+	for _, near := range []bool{false, true} {
+		for capacity := 8_000.0; capacity < 13_000; capacity += 100 {
+			plan := planOf(9_000, 0.1, 0)
+			plan.Near = near
+			b, end, steps := answer(plan, model{capacity, func(rate float64) float64 {
+				return min(rate, capacity*max(0.3, 1.5-rate/capacity/2))
+			}, false})
+			if end != Found || b.StableRate > capacity || b.UnstableRate < capacity {
+				t.Fatalf("near: %t, %v: %s, %+v", near, capacity, end, b)
+			}
+			trials[near] += len(steps)
+			for _, s := range steps {
+				beyond[near] = max(beyond[near], s.Rate/capacity)
+			}
+		}
+	}
+	t.Logf("%d trials, up to %.2f of the peak; from near %d, up to %.2f", trials[false],
+		beyond[false], trials[true], beyond[true])
+	if 5*trials[true] > 4*trials[false] || beyond[true] > 1.3 {
+		t.Errorf("%d trials from near, %d otherwise; up to %v of the peak", trials[true],
+			trials[false], beyond[true])
 	}
 }
 

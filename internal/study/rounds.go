@@ -129,24 +129,26 @@ const (
 	gaugedShare = 0.6
 )
 
-// start returns the first rate of the current cell's search. It only shortens the search. It is a
-// share of what a closed loop carries or, after the first round, a rate from the earlier round's
-// result.
-func (r *runner) start(ctx context.Context, job *bench.Job) (float64, error) {
-	c, rate := &r.plan.Cells[r.at], job.Workload.Load.Segments[0].From
+// start returns the first rate of the current cell's search, and whether it is near the peak. Both
+// only shorten the search. The rate is a share of what a closed loop carries or, after the first
+// round, from the earlier rounds' results.
+func (r *runner) start(ctx context.Context, job *bench.Job) (rate float64, near bool, err error) {
+	c := &r.plan.Cells[r.at]
+	rate = job.Workload.Load.Segments[0].From
 	least := peak.FewestMessages / time.Duration(r.scale.Trial).Seconds()
 	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
 	if len(earlier) == 0 {
 		carried, err := bench.Gauge(ctx, job, gaugeLength, r.Watch)
 		if err != nil && ctx.Err() == nil {
-			return rate, nil // the search itself reports the error
+			return rate, false, nil // the search itself reports the error
 		}
-		return max(gaugedShare*carried, least), err
+		return max(gaugedShare*carried, least), false, err
 	}
 	for _, s := range earlier {
 		rate = max(onward(rate, s), least)
+		near = s.Bracket.StableRate > 0 && s.Bracket.UnstableRate > 0
 	}
-	return rate, nil
+	return rate, near, nil
 }
 
 // onwardShare is the share of an earlier search's stable rate with which the next search begins: a

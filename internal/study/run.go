@@ -238,7 +238,7 @@ func mostCarried(s *peak.Saved) (most float64) {
 // search searches for the peak of a job's system.
 func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome {
 	trial, w := *job, *job.Workload
-	start, err := r.start(ctx, job)
+	start, near, err := r.start(ctx, job)
 	if err != nil {
 		return experiment.Outcome{Err: err}
 	}
@@ -250,8 +250,8 @@ func (r *runner) search(ctx context.Context, job *bench.Job) experiment.Outcome 
 	s, err := peak.Run(ctx, peak.Options{
 		Job: &trial,
 		Plan: peak.Plan{
-			StartRate: start, Tolerance: r.scale.Tolerance, Confirmations: r.scale.Confirm,
-			MaxTrials: peak.MostTrials,
+			StartRate: start, Near: near, Tolerance: r.scale.Tolerance,
+			Confirmations: r.scale.Confirm, MaxTrials: peak.MostTrials,
 			LeastRate: peak.FewestMessages / window.Seconds(), MostRate: workload.MaxRate,
 		},
 		Trial: window, Confirm: peak.ConfirmTimes * window, MaxTime: time.Duration(r.scale.Search),
