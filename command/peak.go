@@ -371,6 +371,7 @@ type peakWatch struct {
 	page  *serve.Live // nil: none, or a study's
 	phase result.PhaseName
 	brief bool // a new phase gets no line
+	cell  int  // the number of a study's latest cell
 }
 
 func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
@@ -383,7 +384,12 @@ func (w *peakWatch) Trial(s *peak.Saved, step peak.Step, job *bench.Job) {
 func (w *peakWatch) Cell(number, of int, c *study.Cell, job *bench.Job) {
 	w.brief, w.phase = true, "" // runs leave out their phases too
 	w.Plan(planOf(job))
-	w.View.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), c.Table+" at "+c.At)
+	at := c.Table + " at " + c.At
+	if number == w.cell {
+		at += ", once more"
+	}
+	w.cell = number
+	w.View.Phase(result.PhaseName(fmt.Sprintf("cell %d of %d", number, of)), at)
 }
 
 // Phase shows a new phase of a trial in the panel only. Events within a phase, such as the end

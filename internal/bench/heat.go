@@ -43,9 +43,14 @@ const (
 	// at any time.
 	mostSilent = 15 * time.Second
 	// Servers that use less than idleShare of the cores get idleFactor times as many messages in
-	// flight in the next pass: hot code is compiled when it was run often enough.
-	idleShare  = 0.25
-	idleFactor = 4
+	// flight in the next pass, because code is compiled when it was run often enough: at first, and
+	// again if they then acknowledged more than idleGain times as many. Together producers have at
+	// most mostWarmInFlight messages and mostWarmFlying bytes in flight, but for the first pass.
+	idleShare        = 0.25
+	idleFactor       = 4
+	idleGain         = 1.5
+	mostWarmInFlight = 4096
+	mostWarmFlying   = 64 << 20
 	// mostRefused is how long the servers may refuse most messages.
 	mostRefused = 2 * time.Second
 )
@@ -111,8 +116,11 @@ type heat struct {
 	rate         float64 // of later passes, in messages per second; 0: a closed loop too
 	room         room
 	messageBytes float64
-	cores        int // of the servers' machine, if closed loops may grow; 0: they may not
-	growth       int // of the messages in flight since the first pass
+	// cores is the number of the servers' machine, if closed loops may grow; 0: they may not.
+	// growth is the factor of the messages in flight since the first pass, and carried how many
+	// were acknowledged in a reading before the latest growth.
+	cores, growth int
+	carried       float64
 
 	p50, cpu []float64 // ns; of a message. NaN: not known
 	acked    []int64
@@ -159,14 +167,28 @@ func (h *heat) passLoad(of *workload.Workload, left time.Duration) workload.Work
 		w.Load = workload.Load{Arrivals: workload.ArrivalsConstant}
 		w.SetRate(h.rate)
 	case w.Load.Closed != nil && h.cores > 0:
-		if h.growth = max(h.growth, 1); h.idle() {
-			h.growth *= idleFactor
-		}
 		closed := *w.Load.Closed
-		closed.InFlight = min(closed.InFlight*h.growth, gaugeInFlight)
+		closed.InFlight = h.inFlight(closed.InFlight, w.Topics*w.Producers)
 		w.Load.Closed, w.MaxInFlight = &closed, closed.InFlight
 	}
 	return w
+}
+
+// inFlight returns how many messages each producer has in flight in the next pass, given those of
+// the first one. It grows while the servers are idle, and only if it gained something before:
+// servers that wait for a disk are idle too.
+func (h *heat) inFlight(first, producers int) int {
+	h.growth = max(h.growth, 1)
+	most := int(min(mostWarmInFlight, mostWarmFlying/max(h.messageBytes, 1))) / producers
+	carried := 0.0
+	for _, n := range h.acked[h.began:] {
+		carried += float64(n)
+	}
+	carried /= float64(max(len(h.acked)-h.began, 1))
+	if h.idle() && first*h.growth < most && carried > idleGain*h.carried {
+		h.growth, h.carried = h.growth*idleFactor, carried
+	}
+	return max(min(first*h.growth, most), first)
 }
 
 // idle reports whether the servers used only a small share of the cores in the latest pass.

@@ -135,23 +135,28 @@ func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
 }
 
 // A closed loop whose clients wait for batches leaves servers idle, whose code then takes minutes
-// to become hot: it gets more messages in flight, unless the workload's own loop has a number.
+// to become hot: it gets more messages in flight, if that gains something.
 func TestIdleServersGetMoreInFlight(t *testing.T) {
 	both := []string{"n1", "n2"}
-	costly := func(i int) reading { return reading{int64(40_000 / (10 + i)), 0, 1e8, both} }
 	for name, c := range map[string]struct {
-		cores int // each server uses 0.1 s of a quarter of a second
+		cores int     // each server uses 0.1 s of a quarter of a second
+		gain  float64 // of a pass
+		size  float64 // of a message, in bytes
 		want  []int
 	}{
-		"idle":          {8, []int{64, 256, 512, 512}},
-		"busy":          {2, []int{64, 64, 64, 64}},
-		"not to change": {0, []int{64, 64, 64, 64}},
+		"idle":            {8, 2, 1000, []int{64, 256, 1024, 1024}},
+		"behind a disk":   {8, 1, 1000, []int{64, 256, 256, 256}},
+		"busy":            {2, 2, 1000, []int{64, 64, 64, 64}},
+		"of others":       {0, 2, 1000, []int{64, 64, 64, 64}},
+		"large messages":  {8, 2, 1e6, []int{64, 64, 64, 64}},
+		"larger messages": {8, 2, 100_000, []int{64, 167, 167, 167}},
 	} {
-		h := &heat{up: WarmUp{Auto: true}, cores: c.cores, messageBytes: 1000,
+		h := &heat{up: WarmUp{Auto: true}, cores: c.cores, messageBytes: c.size,
 			room: room{math.Inf(1), math.Inf(1)}}
 		w := workload.Default()
+		w.Topics, w.Producers, w.MaxInFlight = 1, 4, 64
 		w.Load = workload.Load{Closed: &workload.Closed{InFlight: 64}}
-		w.MaxInFlight = 64
+		acked := 1000.0
 		for pass, want := range c.want {
 			load := h.passLoad(w, time.Minute)
 			if load.Load.Closed.InFlight != want || load.MaxInFlight != want {
@@ -159,7 +164,10 @@ func TestIdleServersGetMoreInFlight(t *testing.T) {
 					load.Load.Closed.InFlight, load.MaxInFlight, want)
 			}
 			h.began = len(h.p50)
-			heated(h, laterFewest, costly)
+			heated(h, laterFewest, func(i int) reading { // never level
+				return reading{int64(acked) / int64(1+i%2), 0, 1e8, both}
+			})
+			acked *= c.gain
 		}
 		if w.Load.Closed.InFlight != 64 {
 			t.Errorf("%s: the workload itself changed: %+v", name, w.Load.Closed)

@@ -84,8 +84,12 @@ func (p *lines) block(b Block) {
 		p.warnings(*b.Warnings)
 	case b.Verdicts != nil:
 		p.begin(someVerdicts)
+		width := labelWidth
 		for _, v := range b.Verdicts {
-			p.said(v.Outcome, labelWidth, v.Tone.Ink(), v.Name+": "+v.Sentence)
+			width = max(width, Columns(v.Outcome)+2)
+		}
+		for _, v := range b.Verdicts {
+			p.said(v.Outcome, width, v.Tone.Ink(), v.Name+": "+v.Sentence)
 		}
 	case b.Facts != nil:
 		p.facts(b.Facts)

@@ -125,7 +125,7 @@ const (
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length. Until a rate was stable that happens once; then the
-// rate counts as unstable, and is doubtful.
+// rate counts as unstable, and is doubtful. Below three such rates, windows grow in full.
 type Search struct {
 	plan    Plan
 	taken   int
@@ -288,7 +288,7 @@ func (s *Search) endOf(missing int) End {
 func (s *Search) climb() float64 {
 	factors := []float64{2, 4, 4}
 	if s.plan.Near {
-		factors = []float64{1.25, 1.25, 2, 4}
+		factors = []float64{1.25, 1.25, 2, 4, 8}
 	}
 	if n := s.climbed - 1; n < len(factors) {
 		return factors[max(n, 0)]
@@ -433,10 +433,15 @@ func (s *Search) Take(o Outcome) {
 	}
 }
 
+// mostHigh is the number of unstable rates after which windows may have their full length although
+// no rate was stable.
+const mostHigh = 3
+
 // mostStretch returns the greatest length of windows at present. While no rate was stable it is
-// short, because a lower rate tells more than a long window at one that may be far too high.
+// short at first, because a lower rate tells more than a long window at one that may be far too
+// high.
 func (s *Search) mostStretch() int {
-	if len(s.stable) == 0 {
+	if len(s.stable) == 0 && len(s.above) < mostHigh {
 		return 2
 	}
 	return MostStretch

@@ -123,7 +123,7 @@ func (r results) outcome(t *Table, f Figure, column int) TableOutcome {
 				continue
 			}
 			v, known := f.in(one)
-			read = append(read, rowRound{v, known, one.remark(known && v > 0)})
+			read = append(read, rowRound{v, known, one.remark(f.limit(one.m), known && v > 0)})
 		}
 		row.of(read)
 		row.Remark = withLeftOut(row.Remark, changing)
@@ -216,7 +216,7 @@ func (r *Row) awaits(rounds []round) {
 	switch {
 	case len(rounds) == 0:
 	case r.Ours == 0 && r.Remark == "":
-		r.Remark = rounds[0].remark(false).words
+		r.Remark = rounds[0].remark("", false).words
 	default:
 		r.Remark = joined(r.Remark, quantity.Plural(len(rounds), "round is still",
 			"rounds are still")+" to be measured")
@@ -261,8 +261,8 @@ func usual(rounds []remark) (most remark) {
 	return most
 }
 
-// remark returns the remark of a round.
-func (r round) remark(has bool) remark {
+// remark returns the remark of a round with a limit, which has a figure or not.
+func (r round) remark(limit string, has bool) remark {
 	m := r.m
 	switch {
 	case r.Absent || r.State == experiment.Failed:
@@ -275,7 +275,6 @@ func (r round) remark(has bool) remark {
 		unstable = fmt.Sprintf("%s; the highest acknowledged rate is %s", m.Search.Sentence(),
 			quantity.Rate(mostCarried(m.Search)))
 	}
-	limit := m.limit()
 	switch {
 	case limit == verdict.SideGenerator && unstable != "":
 		return remark{limit, unstable, true} // it says so

@@ -77,6 +77,8 @@ type Reply struct {
 
 	places   []string // of the cells, with their levels
 	scatters bool     // the scatter of rounds is the only doubt
+	// least and most are the ratio without plimsoll's own error, as multiples of Ours.
+	least, most float64
 }
 
 // Doubt is a reason why a claim is not decided, and what would decide it.

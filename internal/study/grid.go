@@ -28,6 +28,9 @@ type Cell struct {
 	experiment.Cell
 	// Absent is set when the cell cannot be measured here, or is left out at this scale.
 	Absent bool `json:"absent,omitempty"`
+	// Twice is set when the run is a second one, because the first was cold, drifting or limited by
+	// plimsoll.
+	Twice bool `json:"made_twice,omitempty"`
 }
 
 // place is a combination of values, one of each axis.

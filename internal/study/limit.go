@@ -29,6 +29,11 @@ func (m Measured) limit() string {
 	case m.Run != nil:
 		resource = verdict.Limiting(&m.Run.Run).Resource
 	}
+	return sideOf(resource)
+}
+
+// sideOf returns the limit of a study's cell that a run's resource is; empty: none is known.
+func sideOf(resource string) string {
 	switch resource {
 	case verdict.NoneSeen, verdict.NotKnown:
 		return ""
@@ -36,6 +41,31 @@ func (m Measured) limit() string {
 		return verdict.SideGenerator
 	}
 	return resource
+}
+
+// limit returns what limited a figure of a cell. plimsoll's error in latencies counts only as far
+// as it matters: a figure that is no latency does not have it, and a latency of which it is a known
+// part has bounds (certain).
+func (f Figure) limit(m Measured) string {
+	if m.Run == nil || f.IsLatency() && f.certain(m) <= 0 {
+		return m.limit()
+	}
+	return sideOf(verdict.LimitingRate(&m.Run.Run).Resource)
+}
+
+// certain returns the part of a run's latency that is the system's own: the latency, less
+// plimsoll's error in it where that limited the run; 0: it may be less than half. Of other figures
+// it is the whole.
+func (f Figure) certain(m Measured) float64 {
+	v, known := f.Value(m)
+	if m.Run == nil || !f.IsLatency() || m.limit() != verdict.SideGenerator {
+		return v
+	}
+	own, has := verdict.OwnErrorAt(&m.Run.Run, f.Series, f.Percentile)
+	if left := v - float64(own); known && has && left >= v/2 {
+		return left
+	}
+	return 0
 }
 
 // unlimited reports whether the resources were observed and none was near its limit. A search that
@@ -109,15 +139,29 @@ func nameOf(limit string) string {
 // plimsoll limited it, its servers were still changing, or the figure is a latency of an overloaded
 // run, or one that is too long for its window; empty: it may be.
 func (m Measured) unrankable(f Figure) string {
+	if m.Run != nil && m.Run.Run.Summary.Generator.Limited {
+		return "was limited by plimsoll itself"
+	}
+	return m.changing(f)
+}
+
+// changing says what was wrong with a cell's round, like unrankable, but for the limit of plimsoll.
+func (m Measured) changing(f Figure) string {
 	if m.Run == nil {
 		return ""
 	}
-	ranked, why := verdict.RankingOf(&m.Run.Run)
-	if m.Run.Run.Summary.Generator.Limited || why.Code == verdict.Steady ||
-		ranked == verdict.RatesRanked && f.IsLatency() {
+	ranked, why := m.ranking()
+	if why.Code == verdict.Steady || ranked == verdict.RatesRanked && f.IsLatency() {
 		return "was " + why.Sentence
 	}
 	return f.queued(m)
+}
+
+// ranking returns which figures of a cell's run may be ranked, as if plimsoll had not limited it.
+func (m Measured) ranking() (verdict.Ranking, result.Warning) {
+	run := m.Run.Run
+	run.Summary.Generator.Limited = false
+	return verdict.RankingOf(&run)
 }
 
 // unsteady says in a word how the servers of a run were still changing; empty: they were not, or
@@ -126,7 +170,7 @@ func (m Measured) unsteady() string {
 	if m.Run == nil {
 		return ""
 	}
-	if _, why := verdict.RankingOf(&m.Run.Run); why.Code == verdict.Steady {
+	if _, why := m.ranking(); why.Code == verdict.Steady {
 		return why.Sentence
 	}
 	return ""
@@ -135,7 +179,7 @@ func (m Measured) unsteady() string {
 // unfit says why a claim must not be decided by a cell's figure: the load limited it, its servers
 // were still changing, or the figure is a latency of a system that fell behind; nil: it may be.
 func (f Figure) unfit(m Measured) *Doubt {
-	switch m.limit() {
+	switch f.limit(m) {
 	case verdict.SideGenerator:
 		return &Doubt{"was limited by plimsoll itself", "more cores for the load"}
 	case verdict.SideWorkload:
@@ -145,7 +189,7 @@ func (f Figure) unfit(m Measured) *Doubt {
 	if f.OfSearch() && m.open() {
 		return &Doubt{"met no limit in the time of its search", "a longer search"}
 	}
-	if why := m.unrankable(f); why != "" {
+	if why := m.changing(f); why != "" {
 		decides := "a load that it carries"
 		if m.unsteady() != "" {
 			decides = "a longer warm-up"
@@ -226,7 +270,7 @@ func (q *question) moves(ratio float64, of, better bool) string {
 func (q *question) limited(r *Reply, limit string, of, to side) {
 	r.About = "with " + nameOf(limit) + " near its limit on both sides"
 	use := func(m Measured) float64 {
-		if is := m.limit(); is != limit && (!cores(is) || !cores(limit)) {
+		if is := q.figure.limit(m); is != limit && (!cores(is) || !cores(limit)) {
 			return 0
 		}
 		return mean(q.figure.perUse(m, limit))

@@ -164,3 +164,31 @@ func TestStandTakesTheRemarkOfMostRounds(t *testing.T) {
 		t.Errorf("ranked: %q, in a table: %q", one.Remark, row.Remark)
 	}
 }
+
+// plimsoll's error in latencies is no limit of a rate that was offered as planned; messages that it
+// offered late are.
+func TestOwnErrorLimitsLatenciesOnly(t *testing.T) {
+	m := beside(ran(1000, 496e6), 300e6)
+	if rate := figureOf("sent"); rate.limit(m) != "" || rate.unfit(m) != nil {
+		t.Errorf("a rate is limited by %q: %+v", rate.limit(m), rate.unfit(m))
+	}
+	latency := figureOf("e2e.p99")
+	if latency.limit(m) != verdict.SideGenerator || latency.unfit(m) == nil {
+		t.Errorf("a latency is limited by %q", latency.limit(m))
+	}
+	g := &m.Run.Run.Summary.Generator
+	g.OwnLagCount, g.OwnLagP99Ns = 1000, 400e6
+	if figureOf("sent").unfit(m) == nil {
+		t.Error("a load that was offered late has a rate")
+	}
+	for share, limited := range map[float64]bool{0.1: false, 0.3: true} {
+		m := beside(ran(1000, 496e6), 300e6)
+		s := &m.Run.Run.Summary
+		s.Latency = append(s.Latency, result.Latency{Series: result.Publish, Count: 1e5, MeanNs: 1e8},
+			result.Latency{Series: result.SendCall, Count: 1e5, MeanNs: 1e8})
+		s.Instrument.Publish.MeanNs, m.Run.Run.Load.Closed = share*1e8, &result.Closed{}
+		if got := figureOf("sent").unfit(m) != nil; got != limited {
+			t.Errorf("a closed loop that waits for plimsoll %v of its time: limited %t", share, got)
+		}
+	}
+}

@@ -22,6 +22,7 @@ type question struct {
 // side is a place of a claim with its rounds, in their order. It has none where the plan does not
 // have the place.
 type side struct {
+	of     Figure
 	at     string
 	rounds []round
 	last   int    // the last round that was tried, even if it was left out
@@ -34,7 +35,7 @@ func (q *question) side(at string, level int) side {
 	if c := q.plan.find(q.claim.Table, at, 0); level > 0 && c != nil && c.level() != level {
 		equal = level
 	}
-	out := side{at: at, rounds: q.at(q.claim.Table, at, equal)}
+	out := side{of: q.figure, at: at, rounds: q.at(q.claim.Table, at, equal)}
 	for _, r := range out.rounds {
 		if !r.waits() {
 			out.last = max(out.last, r.Round)
@@ -66,6 +67,9 @@ func (s *side) values(of func(Measured) float64) (out []float64) {
 	return out
 }
 
+// remark says why a round does not have the figure.
+func (s *side) remark(r round) string { return r.remark(s.of.limit(r.m), false).words }
+
 // several stands for the limit of a side most of whose rounds were limited, by no one resource.
 const several = "several resources"
 
@@ -73,7 +77,7 @@ const several = "several resources"
 func (s *side) limit() string {
 	times := map[string]int{}
 	for _, r := range s.rounds {
-		times[r.m.limit()]++
+		times[s.of.limit(r.m)]++
 	}
 	for limit, n := range times {
 		if 2*n > len(s.rounds) {
@@ -159,7 +163,7 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 	}
 	if !s.prefer(func(r round) bool { v, known := q.figure.in(r); return known && v > 0 }) {
 		s.prefer(isDone)
-		return &Doubt{s.at + ": " + s.rounds[0].remark(false).words,
+		return &Doubt{s.at + ": " + s.remark(s.rounds[0]),
 			"a measurement of " + s.at}, false
 	}
 	if s.prefer(func(r round) bool { return q.figure.unfit(r.m) == nil }) {
@@ -175,7 +179,7 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 func (q *question) failures(all side) *Doubt {
 	n, why := 0, ""
 	for _, r := range all.rounds {
-		if r.State != experiment.Done || ofLoad(r.m.limit()) || r.m.unsteady() != "" ||
+		if r.State != experiment.Done || ofLoad(q.figure.limit(r.m)) || r.m.unsteady() != "" ||
 			r.m.open() {
 			continue
 		}
@@ -184,7 +188,7 @@ func (q *question) failures(all side) *Doubt {
 		case unfit != nil:
 			why = unfit.Why
 		case !known || v <= 0:
-			why = "had no such figure: " + r.remark(false).words
+			why = "had no such figure: " + all.remark(r)
 		default:
 			continue
 		}
@@ -214,11 +218,26 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 		q.ratio(&most, of, to, f.unstable, value)
 		r.Low, r.High = min(r.Low, least.Low), max(r.High, most.High)
 	}
+	q.withOwnError(r, of, to)
 	whole = r.Ours
 	if limit := of.limit(); limit != "" && limit != several && unlike(of, to) == nil {
 		q.limited(r, limit, of, to)
 	}
 	return whole
+}
+
+// withOwnError widens the interval of a ratio of latencies by what plimsoll's own error may have
+// added to either side.
+func (q *question) withOwnError(r *Reply, of, to side) {
+	whole := func(m Measured) float64 { v, _ := q.figure.Value(m); return v }
+	share := func(s side) float64 {
+		if certain := mean(s.values(q.figure.certain)); certain > 0 {
+			return certain / mean(s.values(whole))
+		}
+		return 1 // the side is a doubt already
+	}
+	r.least, r.most = share(of), 1/share(to)
+	r.Low, r.High = r.Low*r.least, r.High*r.most
 }
 
 // fewestLooked is the least number of rounds of each side for an interval in a study that adds
@@ -292,7 +311,7 @@ func (q *question) decide(r *Reply) {
 		if low <= 0 {
 			low, high = r.Ours, r.Ours
 		}
-		low, high = min(low, r.Ours/factor), max(high, r.Ours*factor)
+		low, high = min(low, r.Ours*r.least/factor), max(high, r.Ours*r.most*factor)
 		doubt.Why = fmt.Sprintf("too few rounds to show how they scatter: it must pass the "+
 			"bound by %s", Times(factor))
 	}
@@ -327,6 +346,10 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 		}
 	}
 	out := []string{ours}
+	if r.least < 1 || r.most > 1 {
+		out = append(out, fmt.Sprintf("without plimsoll's own error it would be %s to %s",
+			Times(r.Ours*r.least), Times(r.Ours*r.most)))
+	}
 	for _, l := range r.Loads {
 		if l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) {
 			out = append(out, l.String())

@@ -136,7 +136,8 @@ func (r *runner) start(ctx context.Context, job *bench.Job) (rate float64, near 
 	c := &r.plan.Cells[r.at]
 	rate = job.Workload.Load.Segments[0].From
 	least := peak.FewestMessages / time.Duration(r.scale.Trial).Seconds()
-	earlier := r.searchesAt(c.Table, c.At, func(round int) bool { return round < c.Round })
+	earlier := r.searchesAt(c.Table, c.At, c.Equal,
+		func(round int) bool { return round < c.Round })
 	if len(earlier) == 0 {
 		carried, err := bench.Gauge(ctx, job, gaugeLength, r.Watch)
 		if err != nil && ctx.Err() == nil {

@@ -97,12 +97,11 @@ func completeIn(dir string) (map[experiment.Identity]string, error) {
 func (r *runner) Next() (*experiment.Measurement, error) {
 	if r.again {
 		c := &r.plan.Cells[r.at]
-		job, err := r.jobOf(c)
-		if err != nil {
-			return nil, err
+		if job, err := r.jobOf(c); err == nil {
+			r.Watch.Cell(r.number, r.number+len(r.left), c, job)
+			return r.measurement(c, job), nil
 		}
-		r.Watch.Cell(r.number, r.number+len(r.left), c, job)
-		return r.measurement(c, job), nil
+		r.again = false
 	}
 	for {
 		if len(r.left) == 0 {
@@ -141,13 +140,15 @@ func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 	return m
 }
 
-// Take records the outcome of a cell. A run whose figures are left out, because its servers were
-// still changing or plimsoll limited it, is made a second time on the same servers, which then
-// counts if it is complete.
+// Take records the outcome of a cell. A run that kept its promises and whose figures are left out,
+// because its servers were still changing or plimsoll limited it, is made a second time on the same
+// servers. The second counts if it is complete.
 func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 	c := &r.plan.Cells[r.at]
 	if was := *c; r.again {
-		if c.Take(ctx, o); c.State != experiment.Done {
+		if c.Take(ctx, o); c.State == experiment.Done {
+			c.Twice = true
+		} else {
 			*c = was
 		}
 	} else {
@@ -162,10 +163,11 @@ func (r *runner) Take(ctx context.Context, o experiment.Outcome) error {
 	return r.Folder.Save()
 }
 
-// spoiled reports whether a run's figures are left out for a reason that may have passed.
+// spoiled reports whether a sound run's figures are left out for a reason that may have passed.
 func spoiled(run *result.Saved) bool {
 	_, why := verdict.RankingOf(&run.Run)
-	return why.Code == verdict.Generator || why.Code == verdict.Steady
+	return verdict.Sound(&run.Run) &&
+		(why.Code == verdict.Generator || why.Code == verdict.Steady)
 }
 
 // jobOf returns the checked job of a cell, at the rate that its peaks give.
@@ -201,7 +203,7 @@ func (r *runner) rate(c *Cell) (float64, error) {
 	var rates []float64
 	for _, at := range r.Study.peaksOf(r.plan, c) {
 		same := func(round int) bool { return round == c.Round }
-		for _, s := range r.searchesAt(of.Table, at, same) {
+		for _, s := range r.searchesAt(of.Table, at, 0, same) {
 			if most := mostCarried(s); most > 0 {
 				rates = append(rates, r.Study.shareOf(of, at)*most)
 			}
@@ -210,10 +212,12 @@ func (r *runner) rate(c *Cell) (float64, error) {
 	return lowest(rates)
 }
 
-// searchesAt returns the searches of some rounds at a place of a table.
-func (r *runner) searchesAt(table, at string, in func(round int) bool) (out []*peak.Saved) {
+// searchesAt returns the searches of some rounds at a place of a table, as published or at an equal
+// level.
+func (r *runner) searchesAt(table, at string, equal int, in func(round int) bool) (
+	out []*peak.Saved) {
 	for _, c := range r.plan.Cells {
-		if c.Table != table || c.At != at || c.Equal != 0 || c.Run == "" || !in(c.Round) {
+		if c.Table != table || c.At != at || c.Equal != equal || c.Run == "" || !in(c.Round) {
 			continue
 		}
 		if s, err := peak.Read(filepath.Join(r.Folder.Dir(), c.Run)); err == nil {

@@ -97,7 +97,7 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 	var unranked, waiting string
 	for _, one := range rounds {
 		v, known := f.in(one)
-		about := one.remark(known)
+		about := one.remark(one.m.limit(), known)
 		if one.waits() {
 			waiting = about.words
 		} else {

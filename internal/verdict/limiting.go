@@ -45,8 +45,26 @@ const (
 // thread, the time that an fsync takes. A resource near its limit is not proved
 // to be the cause. NoneSeen does not prove that there was no limit.
 func Limiting(r *result.Run) Limit {
-	if v := generator(r); v.Outcome == result.Broken {
-		return Limit{Resource: Generator, Sentence: v.Sentence}
+	return limiting(r, generator(r))
+}
+
+// LimitingRate is like Limiting, for figures that plimsoll's error in latencies does not change:
+// the generator is named only when it did not offer the load as planned, or when it took more than
+// turnAroundBound of the time that a closed loop waits for an answer.
+func LimitingRate(r *result.Run) Limit {
+	v := generator(r)
+	i, publish := r.Summary.Instrument, r.Summary.Series(result.Publish)
+	waits := r.Load.Closed != nil && i != nil &&
+		i.Publish.MeanNs > turnAroundBound*publish.MeanNs
+	if !waits {
+		v = carried(r)
+	}
+	return limiting(r, v)
+}
+
+func limiting(r *result.Run, generator result.Verdict) Limit {
+	if generator.Outcome == result.Broken {
+		return Limit{Resource: Generator, Sentence: generator.Sentence}
 	}
 	o, shares := r.Observation, Shares(r)
 	greatest := result.Share{}

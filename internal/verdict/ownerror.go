@@ -48,6 +48,18 @@ func ownErrorAt(g result.Generator, percentile float64) (result.OwnError, bool) 
 	return result.OwnError{}, false
 }
 
+// OwnErrorAt returns the greatest of plimsoll's own errors in the latency of a series at a
+// percentile, in ns: the twin's latency, own lag, or the lateness of the simulated system. It is
+// false where the twin has too few messages, and for other series than publish and end to end.
+func OwnErrorAt(r *result.Run, series result.Series, percentile float64) (ns int64, known bool) {
+	twin, known := twinAt(r, series, percentile)
+	if !known || series != result.Publish && series != result.EndToEnd {
+		return 0, false
+	}
+	own, known := ownErrorAt(r.Summary.Generator, percentile)
+	return max(twin, own.OwnLagNs, own.SimulatedLateNs), known
+}
+
 // systemAt returns the latency of a series at a percentile without plimsoll's own lag, with which
 // plimsoll's error is compared. Runs of earlier formats have send latency in its place, which
 // leaves out waits in Send.

@@ -76,7 +76,7 @@ type comparison struct {
 	changed []changedAnswer
 }
 
-// none reports whether no claim has an answer in all measurements.
+// none reports whether no claim has figures in all measurements.
 func (c comparison) none() bool { return c.same+len(c.changed) == 0 }
 
 // changedAnswer has the replies to a claim, of each measurement.
@@ -85,7 +85,7 @@ type changedAnswer struct {
 	replies []study.Reply
 }
 
-// compared compares the replies to each claim that all measurements have a reply to.
+// compared compares the replies to each claim for which all measurements have figures.
 func compared(times []Result, reply func(study.Judgement) *study.Reply) comparison {
 	var out comparison
 	for _, j := range times[0].Outcome.Claims {
@@ -97,7 +97,8 @@ func compared(times []Result, reply func(study.Judgement) *study.Reply) comparis
 			if i < 0 {
 				break
 			}
-			if answer := reply(r.Outcome.Claims[i]); answer != nil {
+			answer := reply(r.Outcome.Claims[i])
+			if answer != nil && answer.Answer != study.NotMeasured {
 				c.replies = append(c.replies, *answer)
 			}
 		}

@@ -153,7 +153,7 @@ func claimsSentence(o study.Outcome) string {
 // about reports whether an answer is about a resource that limited both sides.
 func about(r study.Reply) bool { return r.About != "" && r.Answer.Decided() }
 
-// answers lists how many claims have each answer. That none lacks a measurement is not said.
+// answers lists how many claims have each answer, without not measured if none has it.
 func answers(counts map[study.Answer]int) string {
 	var parts []string
 	for _, a := range study.Answers {

@@ -91,8 +91,17 @@ func roundsWords(r Result) string {
 		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
 			words, s.AtMost)
 	}
-	return words + "; a run whose servers were still changing, or that plimsoll limited, is made " +
-		"twice, and the second counts"
+	twice := 0
+	for i := range r.Plan.Cells {
+		if r.Plan.Cells[i].Twice {
+			twice++
+		}
+	}
+	if twice > 0 {
+		words += "; " + phrase.Plural(twice, "run was", "runs were") + " made twice, because the " +
+			"first was cold, drifting or limited by plimsoll itself"
+	}
+	return words
 }
 
 // unknowns are the places at which a figure is not as well known as its bound asks for.

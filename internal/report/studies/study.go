@@ -136,6 +136,8 @@ func studyDocument(all []Result) document.Document {
 		[2]string{"A claim is not decided", "when its cells had another share of their peaks " +
 			"than the published ones, or another range; when one fell behind, plimsoll limited " +
 			"it, or their limits differ; or when the scatter contains the bound."},
+		[2]string{"A claim is not measured", "when one of its cells is not in the plan, still " +
+			"waits, failed, or cannot be measured on this machine."},
 		[2]string{"Equal levels", "are the durability level of the stronger side, where both " +
 			"systems give it, or else the highest that both give. Their settings otherwise stay " +
 			"those of the study."},
