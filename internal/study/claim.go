@@ -79,6 +79,7 @@ type Reply struct {
 	scatters bool     // the scatter of rounds is the only doubt
 	// least and most are the ratio without plimsoll's own error, as multiples of Ours.
 	least, most float64
+	tried       int // rounds, of the side with more
 }
 
 // Doubt is a reason why a claim is not decided, and what would decide it.

@@ -165,8 +165,8 @@ func TestStandTakesTheRemarkOfMostRounds(t *testing.T) {
 	}
 }
 
-// plimsoll's error in latencies is no limit of a rate that was offered as planned; messages that it
-// offered late are.
+// plimsoll's error in latencies is no limit of a rate, but in a closed loop that waits for it; a
+// lack of CPU time is.
 func TestOwnErrorLimitsLatenciesOnly(t *testing.T) {
 	m := beside(ran(1000, 496e6), 300e6)
 	if rate := figureOf("sent"); rate.limit(m) != "" || rate.unfit(m) != nil {
@@ -177,9 +177,9 @@ func TestOwnErrorLimitsLatenciesOnly(t *testing.T) {
 		t.Errorf("a latency is limited by %q", latency.limit(m))
 	}
 	g := &m.Run.Run.Summary.Generator
-	g.OwnLagCount, g.OwnLagP99Ns = 1000, 400e6
+	g.CPULimitCores, g.ThrottledNs = 1, m.Run.Run.Summary.WindowNs/2
 	if figureOf("sent").unfit(m) == nil {
-		t.Error("a load that was offered late has a rate")
+		t.Error("a load without CPU time has a rate")
 	}
 	for share, limited := range map[float64]bool{0.1: false, 0.3: true} {
 		m := beside(ran(1000, 496e6), 300e6)

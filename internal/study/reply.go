@@ -148,6 +148,7 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 			r.Doubts = append(r.Doubts, *s.failed)
 		}
 	}
+	r.tried = max(of.last, to.last)
 	q.decide(&r)
 	r.say(figures)
 	return r
@@ -316,7 +317,11 @@ func (q *question) decide(r *Reply) {
 			"bound by %s", Times(factor))
 	}
 	holds := c.holds(r.Ours)
-	if c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
+	alone := r.Rounds == 1 && r.tried > 1
+	if alone {
+		doubt.Why = fmt.Sprintf("a side has the figure in only one of %d rounds", r.tried)
+	}
+	if alone || c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
 		r.scatters = len(r.Doubts) == 0
 		r.Doubts = append(r.Doubts, doubt)
 	}

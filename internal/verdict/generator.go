@@ -65,18 +65,7 @@ func carried(r *result.Run) result.Verdict {
 	if lag.Count == 0 && g.OwnLagCount == 0 {
 		return say(Generator, result.Unknown, "nothing was handed over in the measured window")
 	}
-	if _, own := r.Environment.OwnCPUs(); own > 0 {
-		share := g.CPUShare * float64(r.Environment.Cores) / float64(own)
-		if share > cpuBound {
-			return say(Generator, result.Broken,
-				"the load generator was the limit: it used %.0f%% of its own cores", share*100)
-		}
-	}
-	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
-		return say(Generator, result.Broken,
-			"the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100)
-	}
-	if v, is := throttlingLimits(r); is {
+	if v, is := starved(r); is {
 		return v
 	}
 	if v, is := simulatedAt(r, func(p float64) bool { return p == 99 }); is {
@@ -85,6 +74,29 @@ func carried(r *result.Run) result.Verdict {
 	if r.Load.Closed != nil {
 		return turnAround(r)
 	}
+	return punctual(r)
+}
+
+// starved judges whether plimsoll lacked CPU time.
+func starved(r *result.Run) (v result.Verdict, is bool) {
+	g := r.Summary.Generator
+	if _, own := r.Environment.OwnCPUs(); own > 0 {
+		share := g.CPUShare * float64(r.Environment.Cores) / float64(own)
+		if share > cpuBound {
+			return say(Generator, result.Broken,
+				"the load generator was the limit: it used %.0f%% of its own cores",
+				share*100), true
+		}
+	}
+	if g.CPUShare > cpuBound && !r.System.SharesHost && r.Environment.Clock != clock.VirtualName {
+		return say(Generator, result.Broken,
+			"the load generator was the limit: it used %.0f%% of all cores", g.CPUShare*100), true
+	}
+	return throttlingLimits(r)
+}
+
+// punctual judges whether plimsoll handed the messages of an open load over in time.
+func punctual(r *result.Run) result.Verdict {
 	bound := errorBound(r, result.Publish, 99, ownLagBoundNs)
 	lagNs, of := worstLag(r)
 	lag99, most := besides(lagNs, bound)

@@ -48,16 +48,17 @@ func Limiting(r *result.Run) Limit {
 	return limiting(r, generator(r))
 }
 
-// LimitingRate is like Limiting, for figures that plimsoll's error in latencies does not change:
-// the generator is named only when it did not offer the load as planned, or when it took more than
-// turnAroundBound of the time that a closed loop waits for an answer.
+// LimitingRate is like Limiting, for figures that plimsoll's error in latencies does not change,
+// and for a latency of which this error is a known part (OwnErrorAt): the generator is named only
+// when plimsoll lacked CPU time or, in a closed loop, used too much of the time between two sends.
 func LimitingRate(r *result.Run) Limit {
-	v := generator(r)
-	i, publish := r.Summary.Instrument, r.Summary.Series(result.Publish)
-	waits := r.Load.Closed != nil && i != nil &&
-		i.Publish.MeanNs > turnAroundBound*publish.MeanNs
-	if !waits {
-		v = carried(r)
+	v, is := starved(r)
+	if !is && r.Load.Closed != nil {
+		v = turnAround(r)
+		i, publish := r.Summary.Instrument, r.Summary.Series(result.Publish)
+		if i != nil && i.Publish.MeanNs > turnAroundBound*publish.MeanNs {
+			v = generator(r)
+		}
 	}
 	return limiting(r, v)
 }
