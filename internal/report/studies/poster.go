@@ -188,7 +188,7 @@ func claimsPoster(r Result) *document.Poster {
 }
 
 // undecided sorts claims: 0 for those whose answers are all decided, 1 for those of which one is, 2
-// for the others.
+// for the others, and 3 for those that were not measured.
 func undecided(j study.Judgement) int {
 	published := j.Published.Answer.Decided()
 	equal := published
@@ -196,6 +196,8 @@ func undecided(j study.Judgement) int {
 		equal = j.Equal.Answer.Decided()
 	}
 	switch {
+	case j.Published.Answer == study.NotMeasured:
+		return 3
 	case published && equal:
 		return 0
 	case published || equal:
