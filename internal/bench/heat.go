@@ -156,9 +156,8 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	return nil
 }
 
-// passLoad returns the load of the next pass of a warm-up. A closed loop has more messages in
-// flight than in the pass before if that left the servers idle, as clients that wait for a batch
-// to fill do.
+// passLoad returns the load of the next pass of a warm-up. A closed loop gets more messages in
+// flight when the pass before left the servers idle: its clients may have waited for their batches.
 func (h *heat) passLoad(of *workload.Workload, left time.Duration) workload.Workload {
 	w := *of
 	w.Duration = left

@@ -17,8 +17,9 @@
 // Absolute figures are for orientation, because they are of another machine. Ratios
 // are judged. A claim is not decided, with the reasons and with what would decide it, unless its
 // cells had the published share of their peaks and the published range, kept up, and had one
-// limit, and unless the scatter of the rounds leaves the ratio on one side of the bound. Verdicts
-// and intervals are those of internal/verdict and internal/compare.
+// limit, and unless the scatter of the rounds leaves the ratio on one side of the bound. A claim is
+// not measured when one of its cells was not. Verdicts and intervals are those of internal/verdict
+// and internal/compare.
 //
 // A study with rounds measures each cell several times in random order. If it has neither published
 // figures nor claims, systems at one level are ranked as far as the rounds distinguish them

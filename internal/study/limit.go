@@ -43,9 +43,8 @@ func sideOf(resource string) string {
 	return resource
 }
 
-// limit returns what limited a figure of a cell. plimsoll's error in latencies counts only as far
-// as it matters: a figure that is no latency does not have it, and a latency of which it is a known
-// part has bounds (certain).
+// limit returns what limited a figure of a cell. plimsoll's error in latencies is no limit of other
+// figures, nor of a latency of which it is known to be the smaller part (certain).
 func (f Figure) limit(m Measured) string {
 	if m.Run == nil || f.IsLatency() && f.certain(m) <= 0 {
 		return m.limit()

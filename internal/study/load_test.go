@@ -31,6 +31,7 @@ func beside(m Measured, ns int64) Measured {
 type example struct {
 	study, says string
 	once        bool                 // in one round, not in three
+	alone       bool                 // only the first round of pulsar has a figure
 	measured    map[string]Measured  // by table and place
 	rates       map[string]string    // of the cells' workloads
 	partitions  map[string][2]string // at this scale, and then
@@ -88,6 +89,12 @@ var examples = map[string]example{
 			"figures-12-13 pulsar": beside(ran(26_700, 496e6), 300e6)},
 		rates:  map[string]string{"kafka": "17100/s", "pulsar": "26700/s"},
 		answer: NotDecided, doubt: "pulsar was limited by plimsoll itself"},
+	"one that kept up in one round of three": {study: "confluent-2020",
+		says: "Kafka's p99 is at most half", alone: true,
+		measured: map[string]Measured{"peak kafka": free(52_970), "peak pulsar": free(41_780),
+			"figures-12-13 kafka": ran(17_100, 3e6), "figures-12-13 pulsar": ran(26_700, 496e6)},
+		rates:  map[string]string{"kafka": "17100/s", "pulsar": "26700/s"},
+		answer: NotDecided, doubt: "a side has the figure in only one of 3 rounds"},
 	"12 to 60 partitions for 100 to 2000": {study: "streamnative-2020",
 		says: "without fsync 2000 partitions in place of 100 do not change Pulsar's peak",
 		measured: map[string]Measured{"table-1 pulsar-2, 100": free(10_000),
@@ -142,6 +149,9 @@ func TestClaimsThatWereAnsweredByOtherLoads(t *testing.T) {
 				cell.State = experiment.Done
 				if measured[i] = m; m.Run != nil || c.rates == nil {
 					measured[i] = wobbling(m, cell.Round)
+				}
+				if c.alone && cell.At == "pulsar" && cell.Round > 1 && m.Run != nil {
+					measured[i] = beside(m, 300e6)
 				}
 				if rate := c.rates[cell.At]; rate != "" && cell.Rate != "" {
 					cell.Workload = replaced(t, cell.Workload, "rate: 2k/s", "rate: "+rate)

@@ -22,7 +22,7 @@ type question struct {
 // side is a place of a claim with its rounds, in their order. It has none where the plan does not
 // have the place.
 type side struct {
-	of     Figure
+	figure Figure
 	at     string
 	rounds []round
 	last   int    // the last round that was tried, even if it was left out
@@ -35,7 +35,7 @@ func (q *question) side(at string, level int) side {
 	if c := q.plan.find(q.claim.Table, at, 0); level > 0 && c != nil && c.level() != level {
 		equal = level
 	}
-	out := side{of: q.figure, at: at, rounds: q.at(q.claim.Table, at, equal)}
+	out := side{figure: q.figure, at: at, rounds: q.at(q.claim.Table, at, equal)}
 	for _, r := range out.rounds {
 		if !r.waits() {
 			out.last = max(out.last, r.Round)
@@ -68,7 +68,7 @@ func (s *side) values(of func(Measured) float64) (out []float64) {
 }
 
 // remark says why a round does not have the figure.
-func (s *side) remark(r round) string { return r.remark(s.of.limit(r.m), false).words }
+func (s *side) remark(r round) string { return r.remark(s.figure.limit(r.m), false).words }
 
 // several stands for the limit of a side most of whose rounds were limited, by no one resource.
 const several = "several resources"
@@ -77,7 +77,7 @@ const several = "several resources"
 func (s *side) limit() string {
 	times := map[string]int{}
 	for _, r := range s.rounds {
-		times[s.of.limit(r.m)]++
+		times[s.figure.limit(r.m)]++
 	}
 	for limit, n := range times {
 		if 2*n > len(s.rounds) {

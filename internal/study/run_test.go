@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -161,10 +162,11 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	}
 }
 
-// A run that plimsoll limited is made once more, and the second counts if it is complete.
+// A run that plimsoll limited is made once more, and the second counts if it is complete. A run that
+// broke a promise stays as it is.
 func TestASpoiledRunIsMadeTwice(t *testing.T) {
 	for name, second := range map[string]result.State{"complete": result.Complete,
-		"failed": result.Failed} {
+		"failed": result.Failed, "lost": ""} {
 		s, f := begun(t)
 		watch, made := &silent{}, map[string][]string{}
 		err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: watch,
@@ -177,16 +179,22 @@ func TestASpoiledRunIsMadeTwice(t *testing.T) {
 				run := measured(t, job, state)
 				made[key] = append(made[key], run.Run.ID)
 				run.Run.Summary.Generator.Limited = job.Target.Name == "other"
+				if name == "lost" {
+					run.Run.Verdicts = []result.Verdict{{Name: verdict.Loss, Outcome: result.Broken}}
+				}
 				return run, nil
 			})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		spoiled, counts := made["other4"], 0
-		if second == result.Complete {
+		spoiled, times, counts := made["other4"], 2, 0
+		switch second {
+		case result.Complete:
 			counts = 1
+		case "":
+			times = 1
 		}
-		if len(made) != 3 || len(spoiled) != 2 || len(made["one4"]) != 1 ||
+		if len(made) != 3 || len(spoiled) != times || len(made["one4"]) != 1 ||
 			states(f.Saved) != "done done done done" || f.Saved.Cells[1].Run != spoiled[counts] {
 			t.Errorf("%s: %v, %s, %s counts", name, made, states(f.Saved), f.Saved.Cells[1].Run)
 		}
