@@ -309,11 +309,27 @@ func (c *conn) leave(keep bool) {
 	c.stopped.Store(true)
 	late := time.AfterFunc(leaveWithin, c.cut)
 	defer late.Stop()
-	bye := []byte{packets.DISCONNECT << 4, 0}
-	if !keep { // a Session Expiry Interval of zero
-		bye = []byte{packets.DISCONNECT << 4, 7, 0, 5, 0x11, 0, 0, 0, 0}
+	_ = c.send(goodbye(keep)) // the connection ends in any case
+	c.cut()
+}
+
+// goodbye returns a packet that ends the connection, and without keep its session too.
+func goodbye(keep bool) []byte {
+	if keep {
+		return []byte{packets.DISCONNECT << 4, 0}
 	}
-	_ = c.send(bye) // the connection ends in any case
+	return []byte{packets.DISCONNECT << 4, 7, 0, 5, 0x11, 0, 0, 0, 0} // Session Expiry Interval 0
+}
+
+// part leaves and waits until the server has ended the connection too, so that it knows the end of
+// this session before the next one of the same name begins. Nobody else may read.
+func (c *conn) part(keep bool) {
+	c.stopped.Store(true)
+	late := time.AfterFunc(leaveWithin, c.cut)
+	defer late.Stop()
+	if c.send(goodbye(keep)) == nil {
+		_, _ = io.Copy(io.Discard, c.in) // it ends with the connection, in whichever way
+	}
 	c.cut()
 }
 

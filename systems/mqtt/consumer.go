@@ -68,7 +68,7 @@ func (c *cluster) reserve(ctx context.Context, r *consumer) error {
 		if err != nil {
 			return false, err
 		}
-		defer func() { k.leave(k.told.SessionPresent) }()
+		defer func() { k.part(k.told.SessionPresent) }()
 		if !k.told.SessionPresent {
 			return false, fmt.Errorf("there is no topic %s: create it first", r.Options.Topic.Name)
 		}

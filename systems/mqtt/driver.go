@@ -164,7 +164,7 @@ func (c *cluster) exists(ctx context.Context, topic string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	k.leave(k.told.SessionPresent)
+	k.part(k.told.SessionPresent)
 	return k.told.SessionPresent, nil
 }
 
@@ -177,7 +177,7 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 	if err != nil {
 		return err
 	}
-	defer k.leave(true)
+	defer k.part(true)
 	if k.told.SessionPresent {
 		return fmt.Errorf("a session called %s exists already: delete the topic, or choose "+
 			"another name", t.Name)
@@ -194,7 +194,7 @@ func (c *cluster) DeleteTopic(ctx context.Context, t system.Topic) error {
 	if err != nil {
 		return err
 	}
-	defer k.leave(false)
+	defer k.part(false)
 	if err := k.publish(ctx, appendPublish(nil, deletedOf(t.Name), 1, 1, nil)); err != nil {
 		return c.explain(err)
 	}

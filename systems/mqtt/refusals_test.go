@@ -132,6 +132,25 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+// A question after a topic begins a session of its name, which must have ended before the next one.
+func TestAQuestionCreatesNoTopic(t *testing.T) {
+	c := connect(t, optionsOf(t, shared))
+	for range 100 {
+		if err := c.mustExist(t.Context(), "asked-for"); !errors.Is(err, system.ErrNoTopic) {
+			t.Fatalf("it exists: %v", err)
+		}
+	}
+	topic := system.Topic{Name: "asked-for", Partitions: 1}
+	for range 20 {
+		if err := c.CreateTopic(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteTopic(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestWhatIsNotThere(t *testing.T) {
 	c := connect(t, optionsOf(t, shared))
 	nowhere := system.Topic{Name: "nowhere", Partitions: 1}

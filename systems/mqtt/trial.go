@@ -32,7 +32,7 @@ func (c *cluster) tryAbsence(ctx context.Context) error {
 			return c.explain(err)
 		}
 		if s.id == away.id {
-			k.leave(true)
+			k.part(true)
 			continue
 		}
 		came, err := k.echo(ctx, topic)
