@@ -20,15 +20,30 @@ func Repeated(a, b []float64, look int, others stats.Scatter) (ratio, low, high 
 	if ratio = meanB / meanA; aloneA.dof < 1 || aloneB.dof < 1 {
 		return ratio, 0, 0
 	}
+	w := join(moderated(a, aloneA, others), moderated(b, aloneB, others))
+	// Both sides may have the variance of the same others, which are as many for both together.
+	w.dof = min(w.dof, max(others.Dof, join(aloneA, aloneB).dof))
+	low, high = w.Interval(ratio, tailAt(look))
+	return ratio, low, high
+}
+
+// RepeatedRatios is like Repeated for a sample of ratios, such as those of two figures of each run.
+func RepeatedRatios(all []float64, look int, others stats.Scatter) (ratio, low, high float64) {
+	ratio, alone := sure(all, false)
+	if alone.dof < 1 {
+		return ratio, 0, 0
+	}
+	low, high = moderated(all, alone, others).Interval(ratio, tailAt(look))
+	return ratio, low, high
+}
+
+// tailAt returns the share of errors to each side of the interval of a look.
+func tailAt(look int) float64 {
 	tail := (1 - confidence) / 2
 	if look > 0 {
 		tail /= float64(look) * float64(look+1)
 	}
-	w := join(moderated(a, aloneA, others), moderated(b, aloneB, others))
-	// Both sides may have the variance of the same others, which are as many for both together.
-	w.dof = min(w.dof, max(others.Dof, join(aloneA, aloneB).dof))
-	low, high = w.Interval(ratio, tail)
-	return ratio, low, high
+	return tail
 }
 
 // moderated returns the uncertainty of a sample's mean, given what other samples show.

@@ -36,7 +36,13 @@ func rates() []Figure {
 			catchUpBytes),
 		known(Figure{Name: "catch_up.publish.p99", Unit: Nanoseconds, Series: result.Publish,
 			Title: "publish p99 while a second reader catches up",
-			Means: "publish latency in that time"}, catchUpPublish),
+			Means: "publish latency in that time"}, publishIn(result.During)),
+		known(Figure{Name: "catch_up.before.publish.p99", Unit: Nanoseconds,
+			Series: result.Publish, Title: "publish p99 before it catches up",
+			Means: "publish latency before the second reader begins"}, publishIn(result.Before)),
+		known(Figure{Name: "catch_up.acknowledged", Unit: BytesPerSecond, More: true,
+			Title: "acknowledged while catching up",
+			Means: "bytes that producers were told of in that time"}, acknowledgedBytes),
 	}
 }
 
@@ -49,15 +55,27 @@ func catchUpBytes(r *result.Run) (float64, bool) {
 	return r.Backlog.ReadBytesPerS, true
 }
 
-// catchUpPublish returns the publish p99 in ns while consumers caught up; false: they never
-// began.
-func catchUpPublish(r *result.Run) (float64, bool) {
-	if r.Backlog == nil {
+// acknowledgedBytes returns the payload bytes per second that were acknowledged to producers while
+// consumers caught up; false: they never began.
+func acknowledgedBytes(r *result.Run) (float64, bool) {
+	if _, read := catchUpBytes(r); !read || r.Backlog.Messages <= 0 {
 		return 0, false
 	}
-	during, read := r.Backlog.Stretch(result.During)
-	ns, known := result.Summary{Latency: during.Latency}.Series(result.Publish).At(99)
-	return float64(ns), read && known
+	size := float64(r.Backlog.Bytes) / float64(r.Backlog.Messages)
+	return r.Backlog.PublishedRate * size, true
+}
+
+// publishIn returns the publish p99 in ns of a stretch, of which catching up is one; false: the run
+// has none.
+func publishIn(name result.StretchName) func(*result.Run) (float64, bool) {
+	return func(r *result.Run) (float64, bool) {
+		if r.Backlog == nil {
+			return 0, false
+		}
+		s, has := r.Backlog.Stretch(name)
+		ns, known := result.Summary{Latency: s.Latency}.Series(result.Publish).At(99)
+		return float64(ns), has && known
+	}
 }
 
 // counts are exact numbers of messages.

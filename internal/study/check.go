@@ -264,16 +264,29 @@ func (c *checker) ratio(path string, claim Claim) {
 		c.doc.Reject(path+".table", fmt.Sprintf("%q is not a table of the study", claim.Table))
 		return
 	}
-	c.refuse(!slices.Contains(t.Figures, claim.Figure), path+".figure",
-		"%q is not a figure of table %s, which has %s", claim.Figure, t.Name,
-		strings.Join(t.Figures, ", "))
-	f, _ := FindFigure(claim.Figure)
-	c.refuse(f.Zero, path+".figure",
-		"%s may be 0, and has no ratio then: choose a rate or a latency", claim.Figure)
+	c.claimed(path+".figure", t, claim.Figure)
+	if claim.ToFigure != "" {
+		c.claimed(path+".to_figure", t, claim.ToFigure)
+		f, _ := FindFigure(claim.Figure)
+		to, _ := FindFigure(claim.ToFigure)
+		c.refuse(f.Unit != to.Unit || f.Name == to.Name, path+".to_figure",
+			"must be another figure with the unit of %s", claim.Figure)
+		c.refuse(claim.Of != claim.To, path+".to",
+			"must be the cell of of: two figures are compared within one cell")
+	}
 	c.place(path+".of", t, claim.Of)
 	c.place(path+".to", t, claim.To)
 	c.refuse(claim.AtLeast <= 0 && claim.AtMost <= 0, path,
 		"has no bound: write at_least or at_most, a ratio")
+}
+
+// claimed checks that a claim can be about a figure of a table.
+func (c *checker) claimed(path string, t *Table, name string) {
+	c.refuse(!slices.Contains(t.Figures, name), path,
+		"%q is not a figure of table %s, which has %s", name, t.Name,
+		strings.Join(t.Figures, ", "))
+	f, _ := FindFigure(name)
+	c.refuse(f.Zero, path, "%s may be 0, and has no ratio then: choose a rate or a latency", name)
 }
 
 // place checks that a table has the named cell.

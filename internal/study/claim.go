@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -132,10 +133,23 @@ func Times(ratio float64) string {
 	return fmt.Sprintf("%.*fx", digits, ratio)
 }
 
-// published returns the published figures of the claim's cells.
+// ofOne reports whether the claim compares two figures of one cell.
+func (c Claim) ofOne() bool { return c.ToFigure != "" }
+
+// Ratio says in words what the claim divides by what.
+func (c Claim) Ratio() string {
+	if c.ofOne() {
+		return fmt.Sprintf("%s: %s to %s", c.Of, c.Figure, c.ToFigure)
+	}
+	return fmt.Sprintf("%s, %s to %s", c.Figure, c.Of, c.To)
+}
+
+// published returns the published figures of the claim's sides.
 func (c Claim) published(t *Table) (of, to Reference) {
-	if i := slices.Index(t.Figures, c.Figure); i >= 0 {
-		return t.Reference(c.Of, i), t.Reference(c.To, i)
+	i := slices.Index(t.Figures, c.Figure)
+	k := slices.Index(t.Figures, cmp.Or(c.ToFigure, c.Figure))
+	if i >= 0 && k >= 0 {
+		return t.Reference(c.Of, i), t.Reference(c.To, k)
 	}
 	return of, to
 }
@@ -156,7 +170,7 @@ func (r results) judge(c Claim) Judgement {
 		of, to := c.published(t)
 		j.TheirOf, j.TheirTo, j.against = of.String(), to.String(), !c.holds(j.Theirs)
 	}
-	q := &question{r, c, figureOf(c.Figure)}
+	q := r.asks(c)
 	j.Published = q.reply(0, &j)
 	switch at := r.plan.footing(c); {
 	case j.Published.OfLevel == j.Published.ToLevel:

@@ -77,7 +77,7 @@ func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
 					continue
 				}
 				r := results{s, p, make([]Measured, len(p.Cells))}
-				q := &question{r, c, figureOf(c.Figure)}
+				q := r.asks(c)
 				fmt.Fprintf(&all, "%s: %s\n", c.ID, asked(t, q, scale))
 			}
 		}
@@ -103,7 +103,7 @@ func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
 func asked(t *testing.T, q *question, scale string) string {
 	t.Helper()
 	c, loads, ranges := q.claim, "at the peak", "nothing"
-	of, to := q.side(c.Of, 0), q.side(c.To, 0)
+	of, to := q.sides(0)
 	if all, _ := q.loads(&of, &to); len(all) == 2 {
 		loads = fmt.Sprintf("at %s and %s", percent(all[0].Theirs), percent(all[1].Theirs))
 		for i, at := range []side{of, to} {
@@ -125,6 +125,5 @@ func asked(t *testing.T, q *question, scale string) string {
 	if len(varies) > 0 {
 		ranges = strings.Join(varies, ", ")
 	}
-	return fmt.Sprintf("%s, %s: %s / %s; %s; varies %s; %s", c.Table, c.Figure, c.Of, c.To, loads,
-		ranges, c.bound())
+	return fmt.Sprintf("%s, %s; %s; varies %s; %s", c.Table, c.Ratio(), loads, ranges, c.bound())
 }

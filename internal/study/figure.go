@@ -32,6 +32,12 @@ func (f Figure) Value(m Measured) (value float64, known bool) {
 	return value, known && (value > 0 || f.Zero && value == 0)
 }
 
+// value returns the figure of a cell; 0: it does not have it.
+func (f Figure) value(m Measured) float64 {
+	v, _ := f.Value(m)
+	return v
+}
+
 // unstable returns the least rate that a search found unstable, in the figure's unit; 0: none.
 func (f Figure) unstable(m Measured) float64 {
 	if m.Search == nil {

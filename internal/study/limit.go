@@ -251,12 +251,12 @@ func (q *question) oneSided(ratio float64, of, to side) (why string) {
 
 // moves says whether the ratio would be greater or smaller if the system of one side did better: if
 // its rate were higher, or its latency shorter; not better: worse. It is empty if the answer might
-// change, and for other figures.
+// change, for other figures, and for two figures of one cell, which change together.
 func (q *question) moves(ratio float64, of, better bool) string {
 	rate := q.figure.isRate() && q.figure.Name != figure.PerCore
 	grows := of == (rate == better)
 	switch {
-	case !rate && !q.figure.IsLatency() || !q.claim.settled(ratio, grows):
+	case q.claim.ofOne() || !rate && !q.figure.IsLatency() || !q.claim.settled(ratio, grows):
 		return ""
 	case grows:
 		return "greater"
@@ -265,11 +265,13 @@ func (q *question) moves(ratio float64, of, better bool) string {
 }
 
 // limited relates the ratio to the resource that limited both sides: a rate is divided by the
-// resource's use in the rounds that it limited. For other figures the ratio is unchanged.
+// resource's use, except in rounds that something else limited. For other figures the ratio is
+// unchanged.
 func (q *question) limited(r *Reply, limit string, of, to side) {
 	r.About = "with " + nameOf(limit) + " near its limit on both sides"
 	use := func(m Measured) float64 {
-		if is := q.figure.limit(m); is != limit && (!cores(is) || !cores(limit)) {
+		is := q.figure.limit(m)
+		if is != "" && is != limit && (!cores(is) || !cores(limit)) {
 			return 0
 		}
 		return mean(q.figure.perUse(m, limit))

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,39 @@ func TestClaimsThatWereAnsweredByOtherLoads(t *testing.T) {
 			}
 			t.Error("there is no such claim")
 		})
+	}
+}
+
+// Two figures of one cell are compared in each run: rounds that scatter leave their ratio known.
+func TestTwoFiguresOfOneCell(t *testing.T) {
+	for _, c := range []struct {
+		received float64 // of what was sent
+		answer   Answer
+	}{{1, Agrees}, {0.99, Agrees}, {0.6, Differs}, {0.952, NotDecided}} {
+		s, p := equalized(t, "softwaremill-2017")
+		s.AtMost, p = 0, repeated(p)
+		measured := make([]Measured, len(p.Cells))
+		for i := range p.Cells {
+			if cell := &p.Cells[i]; cell.At == "rabbitmq, 2 x 25" {
+				cell.State = experiment.Done
+				m := ran(1000*float64(cell.Round*cell.Round), 1e6)
+				m.Run.Run.Summary.ReceivedRate = m.Run.Run.Summary.AchievedRate * c.received *
+					(1 + 0.005*float64(cell.Round%2))
+				measured[i] = m
+			}
+		}
+		claim := s.Claims[slices.IndexFunc(s.Claims, func(c Claim) bool { return c.ID == "M24" })]
+		j := results{s, p, measured}.judge(claim)
+		if j.Answer != c.answer || j.Theirs < 1 || j.Equal != nil ||
+			math.Abs(j.Published.Ours/c.received-1) > 0.01 {
+			t.Errorf("%g of what was sent: %s: %s", c.received, j.Answer, j.Sentence)
+		}
+	}
+	q := &question{claim: Claim{ToFigure: "rate"}}
+	var r Reply
+	q.within(&r, side{rounds: asRounds(ran(1, 1))}, side{rounds: asRounds(ran(1, 1))})
+	if r.Ours != 0 || len(r.Doubts) != 1 {
+		t.Errorf("no round has both: %+v", r)
 	}
 }
 

@@ -23,7 +23,7 @@ func planned(t *testing.T, name, scale string, only ...string) (*Study, *Plan) {
 // after another, and each rate after the peaks that it is a share of.
 func TestRoundsOfPublishedStudies(t *testing.T) {
 	for name, starts := range map[string]int{"confluent-2020": 9 * 3, "streamnative-2020": 8 * 3,
-		"softwaremill-2017": 0, "ufcg-2020": 6 * 3} {
+		"softwaremill-2017": 0, "ufcg-2020": 8 * 3} {
 		s, p := planned(t, name, Brief)
 		times := map[string][]int{}
 		for _, c := range p.Cells {

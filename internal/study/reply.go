@@ -19,6 +19,8 @@ type question struct {
 	figure Figure
 }
 
+func (r results) asks(c Claim) *question { return &question{r, c, figureOf(c.Figure)} }
+
 // side is a place of a claim with its rounds, in their order. It has none where the plan does not
 // have the place.
 type side struct {
@@ -29,13 +31,22 @@ type side struct {
 	failed *Doubt // of the rounds in which the system itself did not keep up
 }
 
-// side returns a place of the claim: as published, or at a durability level.
-func (q *question) side(at string, level int) side {
+// sides returns the places of the claim: as published, or at a durability level.
+func (q *question) sides(level int) (of, to side) {
+	other := q.figure
+	if q.claim.ofOne() {
+		other = figureOf(q.claim.ToFigure)
+	}
+	return q.side(q.claim.Of, level, q.figure), q.side(q.claim.To, level, other)
+}
+
+// side returns a place of the claim with a figure.
+func (q *question) side(at string, level int, f Figure) side {
 	equal := 0
 	if c := q.plan.find(q.claim.Table, at, 0); level > 0 && c != nil && c.level() != level {
 		equal = level
 	}
-	out := side{figure: q.figure, at: at, rounds: q.at(q.claim.Table, at, equal)}
+	out := side{figure: f, at: at, rounds: q.at(q.claim.Table, at, equal)}
 	for _, r := range out.rounds {
 		if !r.waits() {
 			out.last = max(out.last, r.Round)
@@ -105,7 +116,7 @@ func (s *side) unlimited() bool {
 // reply answers the claim at a durability level; 0: as published, with the published figures of a
 // judgement.
 func (q *question) reply(level int, theirs *Judgement) Reply {
-	of, to := q.side(q.claim.Of, level), q.side(q.claim.To, level)
+	of, to := q.sides(level)
 	var r Reply
 	if len(of.rounds) > 0 && len(to.rounds) > 0 {
 		a, b := of.rounds[0], to.rounds[0]
@@ -116,7 +127,7 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 	for _, s := range []*side{&of, &to} {
 		doubt, has := q.keep(s)
 		if known = known && has; doubt != nil {
-			r.Doubts = append(r.Doubts, *doubt)
+			r.doubt(*doubt)
 		}
 	}
 	if !known {
@@ -127,15 +138,16 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		return r
 	}
 	loads, doubts := q.loads(&of, &to)
-	r.Loads, r.Doubts = loads, append(r.Doubts, doubts...)
-	r.Doubts = append(r.Doubts, q.ranges(of, to)...)
+	r.Loads = loads
+	r.doubt(doubts...)
+	r.doubt(q.ranges(of, to)...)
 	whole := q.compare(&r, of, to)
 	figures := r.figures(whole, theirs)
 	if doubt := unlike(of, to); doubt != nil {
 		if why := q.oneSided(r.Ours, of, to); why != "" {
 			figures = append(figures, why)
 		} else {
-			r.Doubts = append(r.Doubts, *doubt)
+			r.doubt(*doubt)
 		}
 	}
 	for _, s := range []*side{&of, &to} {
@@ -145,13 +157,22 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		if word := q.moves(r.Ours, s == &of, false); word != "" {
 			figures = append(figures, s.failed.Why+", with which the ratio could only be "+word)
 		} else {
-			r.Doubts = append(r.Doubts, *s.failed)
+			r.doubt(*s.failed)
 		}
 	}
 	r.tried = max(of.last, to.last)
 	q.decide(&r)
 	r.say(figures)
 	return r
+}
+
+// doubt adds reasons why the claim is not decided, each once.
+func (r *Reply) doubt(all ...Doubt) {
+	for _, d := range all {
+		if !slices.Contains(r.Doubts, d) {
+			r.Doubts = append(r.Doubts, d)
+		}
+	}
 }
 
 // keep leaves out the rounds of a side that do not have the figure, and those that must not be
@@ -162,34 +183,34 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 	if len(all.rounds) == 0 {
 		return &Doubt{s.at + " is not in the plan", "a measurement of " + s.at}, false
 	}
-	if !s.prefer(func(r round) bool { v, known := q.figure.in(r); return known && v > 0 }) {
+	if !s.prefer(func(r round) bool { v, known := s.figure.in(r); return known && v > 0 }) {
 		s.prefer(isDone)
 		return &Doubt{s.at + ": " + s.remark(s.rounds[0]),
 			"a measurement of " + s.at}, false
 	}
-	if s.prefer(func(r round) bool { return q.figure.unfit(r.m) == nil }) {
-		s.failed = q.failures(all)
+	if s.prefer(func(r round) bool { return s.figure.unfit(r.m) == nil }) {
+		s.failed = all.failures()
 		return nil, true
 	}
-	unfit := q.figure.unfit(s.rounds[0].m)
+	unfit := s.figure.unfit(s.rounds[0].m)
 	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
 }
 
 // failures says in how many of all rounds the system itself did not keep up; nil: in none. A round
 // that plimsoll or the warm-up spoiled is none of them.
-func (q *question) failures(all side) *Doubt {
+func (s *side) failures() *Doubt {
 	n, why := 0, ""
-	for _, r := range all.rounds {
-		if r.State != experiment.Done || ofLoad(q.figure.limit(r.m)) || r.m.unsteady() != "" ||
+	for _, r := range s.rounds {
+		if r.State != experiment.Done || ofLoad(s.figure.limit(r.m)) || r.m.unsteady() != "" ||
 			r.m.open() {
 			continue
 		}
-		unfit := q.figure.unfit(r.m)
-		switch v, known := q.figure.Value(r.m); {
+		unfit := s.figure.unfit(r.m)
+		switch v, known := s.figure.Value(r.m); {
 		case unfit != nil:
 			why = unfit.Why
 		case !known || v <= 0:
-			why = "had no such figure: " + all.remark(r)
+			why = "had no such figure: " + s.remark(r)
 		default:
 			continue
 		}
@@ -198,7 +219,7 @@ func (q *question) failures(all side) *Doubt {
 	if n == 0 {
 		return nil
 	}
-	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", all.at, why, n, len(all.rounds)),
+	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", s.at, why, n, len(s.rounds)),
 		"a load that it carries in each round"}
 }
 
@@ -206,18 +227,18 @@ func (q *question) failures(all side) *Doubt {
 // also returned, or is related to a resource that limited both sides.
 func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	f := q.figure
-	value := func(m Measured) float64 { v, _ := f.Value(m); return v }
-	q.ratio(r, of, to, value, value)
+	if q.claim.ofOne() {
+		q.within(r, of, to)
+		return r.Ours
+	}
+	q.ratio(r, of, to, f.value, f.value)
 	switch {
 	case len(of.rounds) == 1 && len(to.rounds) == 1:
 		r.Low, r.High = f.interval(of.rounds[0].m, to.rounds[0].m)
 	case r.Rounds < 2:
 		r.Low, r.High = 0, 0 // a single run does not show how its side scatters
 	case f.OfSearch() && r.Low > 0:
-		var least, most Reply // a search leaves its peak between two rates
-		q.ratio(&least, of, to, value, f.unstable)
-		q.ratio(&most, of, to, f.unstable, value)
-		r.Low, r.High = min(r.Low, least.Low), max(r.High, most.High)
+		r.Low, r.High = q.withinBrackets(of, to)
 	}
 	q.withOwnError(r, of, to)
 	whole = r.Ours
@@ -227,13 +248,45 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	return whole
 }
 
+// within sets the ratio of two figures of one cell. Its interval is that of the rounds' ratios, each
+// of one run that has both.
+func (q *question) within(r *Reply, of, to side) {
+	of.rounds = slices.DeleteFunc(slices.Clone(of.rounds), func(one round) bool {
+		return !slices.ContainsFunc(to.rounds, func(r round) bool { return r.Cell == one.Cell })
+	})
+	if len(of.rounds) == 0 {
+		r.doubt(Doubt{"no round of " + of.at + " has both figures", "more rounds"})
+		return
+	}
+	q.ratio(r, of, to, func(m Measured) float64 {
+		return of.figure.value(m) / to.figure.value(m)
+	}, nil)
+	q.withOwnError(r, of, to)
+}
+
+// withinBrackets returns the interval of a ratio of peaks, each of which lies in a bracket, between
+// a stable and an unstable rate. The geometric middles of the brackets show the scatter of the
+// rounds. Beside it a middle may be wrong by half of its bracket, in all rounds alike; of the two
+// errors, which are independent, the reach is the root of the sum of squares.
+func (q *question) withinBrackets(of, to side) (low, high float64) {
+	f := q.figure
+	middle := func(m Measured) float64 { return math.Sqrt(f.value(m) * f.unstable(m)) }
+	half := func(m Measured) float64 { return math.Sqrt(f.unstable(m) / f.value(m)) }
+	var r Reply
+	if q.ratio(&r, of, to, middle, middle); r.Low <= 0 {
+		return 0, 0
+	}
+	bracket := math.Log(mean(of.values(half)) * mean(to.values(half)))
+	reach := math.Exp(math.Hypot(math.Log(r.High/r.Ours), bracket))
+	return r.Ours / reach, r.Ours * reach
+}
+
 // withOwnError widens the interval of a ratio of latencies by what plimsoll's own error may have
 // added to either side.
 func (q *question) withOwnError(r *Reply, of, to side) {
-	whole := func(m Measured) float64 { v, _ := q.figure.Value(m); return v }
 	share := func(s side) float64 {
-		if certain := mean(s.values(q.figure.certain)); certain > 0 {
-			return certain / mean(s.values(whole))
+		if certain := mean(s.values(s.figure.certain)); certain > 0 {
+			return certain / mean(s.values(s.figure.value))
 		}
 		return 1 // the side is a doubt already
 	}
@@ -251,8 +304,9 @@ const mostReach = 1000
 // ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
 // If rounds are added until claims are decided, a claim may be looked at after the planned rounds,
 // and whenever a side has got a further one, and the intervals of all these looks hold together.
+// Without useTo the values of the first side are ratios already.
 func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) float64) {
-	a, b, look := of.values(useOf), to.values(useTo), 0
+	look := 0
 	others, fewest := q.scatter(useOf), fewestLooked
 	if others.Dof > 0 {
 		fewest = 2
@@ -261,8 +315,14 @@ func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) floa
 		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
 		look = of.last + to.last - 2*int(scale.Rounds) + 1
 	}
-	r.Rounds = min(len(a), len(b))
-	r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
+	a := of.values(useOf)
+	if r.Rounds = len(a); useTo == nil {
+		r.Ours, r.Low, r.High = compare.RepeatedRatios(a, max(look, 0), others)
+	} else {
+		b := to.values(useTo)
+		r.Rounds = min(len(a), len(b))
+		r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
+	}
 	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) || r.High > mostReach*r.Ours {
 		r.Low, r.High = 0, 0
 	}
@@ -323,7 +383,7 @@ func (q *question) decide(r *Reply) {
 	}
 	if alone || c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
 		r.scatters = len(r.Doubts) == 0
-		r.Doubts = append(r.Doubts, doubt)
+		r.doubt(doubt)
 	}
 	switch {
 	case len(r.Doubts) > 0:
@@ -356,8 +416,8 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 			Times(r.Ours*r.least), Times(r.Ours*r.most)))
 	}
 	for _, l := range r.Loads {
-		if l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) {
-			out = append(out, l.String())
+		if at := l.String(); l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) && !slices.Contains(out, at) {
+			out = append(out, at)
 		}
 	}
 	return out

@@ -159,8 +159,8 @@ func (r Reference) String() string {
 	return r.Text
 }
 
-// Claim is a published statement about the ratio of a figure between two cells of a table. A
-// statement of several ratios is as many claims with one ID.
+// Claim is a published statement about the ratio of a figure between two cells of a table, or of two
+// figures of one cell. A statement of several ratios is as many claims with one ID.
 type Claim struct {
 	ID   string `yaml:"id" json:"id,omitempty"`
 	Says string `yaml:"says" json:"says"`
@@ -171,6 +171,10 @@ type Claim struct {
 	Figure  string  `yaml:"figure" json:"figure,omitempty"`
 	Of      string  `yaml:"of" json:"of,omitempty"` // a cell, as To; the ratio is Of divided by To
 	To      string  `yaml:"to" json:"to,omitempty"`
+	// ToFigure is another figure of the cell, by which Figure is divided; empty: two cells are
+	// compared. With it Of and To are the same cell.
+	ToFigure string `yaml:"to_figure" json:"to_figure,omitempty"`
+
 	AtLeast float64 `yaml:"at_least" json:"-"`
 	AtMost  float64 `yaml:"at_most" json:"-"`
 }

@@ -21,7 +21,7 @@ var published = map[string]map[string]int{
 	"softwaremill-2017": {"mongodb": 7, "sqs": 3, "rabbitmq": 11, "activemq": 7, "artemis": 9,
 		"kafka": 13, "eventstore": 7, "kafka-against-rabbitmq": 6,
 		"best": 7},
-	"ufcg-2020": {"throughput": 6, "latency": 6, "loops": 8},
+	"ufcg-2020": {"throughput": 6, "latency": 6, "loops": 11},
 }
 
 func TestTheLibraryIsWhole(t *testing.T) {
@@ -81,7 +81,7 @@ func TestClaimsHoldOfWhatWasPublished(t *testing.T) {
 	}
 	// Claims of charts and of words.
 	if got := strings.Join(unfigured, " "); got != "C6 C7 C8 C9 C10 C10 C18 C20 C22 C26 C30 M10 "+
-		"M25 S32 S32 S39 U4 U7 U8 U10 U12 U13 U14 U14 U15 U15" {
+		"M23 M25 S17 S17 S32 S32 S38 S38 S39 U4 U7 U8 U10 U11 U12 U13 U14 U14 U15 U15 U17 U17" {
 		t.Errorf("claims %s are on cells without published figures", got)
 	}
 }

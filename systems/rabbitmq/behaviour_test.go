@@ -3,6 +3,7 @@ package rabbitmq
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,32 @@ func TestExchangeTypes(t *testing.T) {
 				t.Errorf("%d messages arrived of %d", n, partitions)
 			}
 		})
+	}
+}
+
+// Queues are lazy, and have levels of priority, if the settings ask for it, and carry messages.
+func TestLazyQueuesWithPriorities(t *testing.T) {
+	needLevel(t, mirrored, workload.SyncAsync) // RabbitMQ 4 has neither mirrored nor lazy queues
+	c := connect(t, optionsOf(t, sharedCluster(t), workload.SyncAsync, setQueueType, mirrored,
+		setQueueMode, lazy, setMaxPriority, "5"))
+	topic, got := systemtest.Topic(t, c, "lazy", 1), systemtest.NewInbox()
+	systemtest.Consumer(t, c, topic, 0, workload.AtLeastOnce, got)
+	m := systemtest.NewTestMessage("kept on disk")
+	systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce).Send(&m.Message)
+	if err := m.Await(t); err != nil {
+		t.Fatal(err)
+	}
+	got.AwaitAll(t, "kept on disk")
+	evidence, err := c.ReadDurability(t.Context(), []system.Topic{topic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{argQueueMode: lazy, argMaxPriority: "5"} {
+		if !slices.ContainsFunc(evidence.Facts, func(f system.Fact) bool {
+			return f.Name == name && f.Value == want
+		}) {
+			t.Errorf("no %s %s in %+v", name, want, evidence.Facts)
+		}
 	}
 }
 

@@ -54,6 +54,10 @@ var checks = []struct {
 	{"transient quorum", system.Check{Durability: workload.SyncSync},
 		[]target.Setting{give(setDeliveryMode, transient)},
 		at + `"delivery_mode": a quorum queue writes every message: remove it, or take classic or mirrored`},
+	{"quorum with classic queues' settings", system.Check{Durability: workload.SyncSync},
+		[]target.Setting{give(setQueueMode, lazy), give(setMaxPriority, "5")},
+		at + `"queue_mode": is for classic and mirrored queues, and these are of type quorum: remove it, or choose another queue_type` + "\n" +
+			at + `"max_priority": is for classic and mirrored queues, and these are of type quorum: remove it, or choose another queue_type`},
 	{"stream at 1", system.Check{Durability: workload.SyncSync},
 		[]target.Setting{give(setQueueType, streamed)},
 		at + `"queue_type": a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type`},

@@ -56,7 +56,7 @@ func planOf(s system.Settings, l workload.Level) plan {
 	}
 	switch s.Text(setDeliveryMode) {
 	case auto:
-		p.persistent = l.Synced() || p.kind == quorum || p.kind == streamed
+		p.persistent = l.Synced() || p.ofLog()
 	case persistent:
 		p.persistent = true
 	}
@@ -74,6 +74,8 @@ func (p plan) lacking(major int) string {
 		return ""
 	case p.kind == mirrored:
 		return "has no mirrored queues: take " + setQueueType + " " + quorum
+	case p.Text(setQueueMode) == lazy:
+		return "has no lazy queues: remove " + setQueueMode
 	case p.kind == classic && p.level.Synced():
 		return "confirms a classic queue's messages before it syncs them: take durability level " +
 			"4, or level 1 with " + setQueueType + " " + quorum
@@ -85,6 +87,9 @@ func (p plan) lacking(major int) string {
 func (p plan) replicas() int64 { return p.Count(setReplicas) }
 
 func (p plan) replicated() bool { return p.kind != classic }
+
+// ofLog reports whether the queues keep their messages in a replicated log.
+func (p plan) ofLog() bool { return p.kind == quorum || p.kind == streamed }
 
 // syncRaft reports whether servers sync the log of quorum queues.
 func (p plan) syncRaft() bool { return p.kind != quorum || p.level == workload.SyncSync }
@@ -128,7 +133,7 @@ func levelProblems(s system.Settings, l workload.Level) strict.Violations {
 		return wrong(setQueueType,
 			"a %s queue confirms when its copies have the message, which durability level %d "+
 				"does not wait for: take classic, or level %d", p.kind, l, l-2)
-	case p.kind == quorum || p.kind == streamed:
+	case p.ofLog():
 		if s.Text(setDeliveryMode) == transient {
 			return wrong(setDeliveryMode,
 				"a %s queue writes every message: remove it, or take %s or %s", p.kind, classic,
@@ -343,7 +348,11 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 	r.Add(t.Name, "copies in sync", strconv.Itoa(fewestInSync),
 		fromQueues+", the queue with the fewest")
 	if first.Type == classic {
-		r.Add(t.Name, "x-queue-version", argument(first, argQueueVersion), fromQueues)
+		for _, name := range storageArguments {
+			if _, has := first.Arguments[name]; has {
+				r.Add(t.Name, name, argument(first.Arguments, name), fromQueues)
+			}
+		}
 		r.Add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
 	}
 	r.Add(t.Name, "leaders", counted(leaders), fromQueues)
@@ -383,16 +392,18 @@ func (r *reading) queue(q queueReport) error {
 			"remove the policy, or take %s mirrored and level %d", q.Policy, mode, setQueueType,
 			r.Level-2)
 	}
-	asked := r.config.Text(setQueueVersion)
-	if version := argument(q, argQueueVersion); version != asked {
-		return r.Contradicts(argQueueVersion+" "+asked, "it has %s", version)
+	for _, name := range storageArguments {
+		asked := argument(r.config.arguments(), name)
+		if has := argument(q.Arguments, name); has != asked {
+			return r.Contradicts(name+" "+asked, "it has %s", has)
+		}
 	}
 	return nil
 }
 
 // argument returns an argument of a queue as text.
-func argument(q queueReport, name string) string {
-	value, has := q.Arguments[name]
+func argument(all map[string]any, name string) string {
+	value, has := all[name]
 	if !has {
 		return "not set"
 	}

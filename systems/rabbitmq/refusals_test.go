@@ -146,6 +146,9 @@ func TestQueueMadeByHand(t *testing.T) {
 			amqp.Table{argQueueVersion: int32(1)}, []string{"durable queue", "it is not"}},
 		"another version": {classic, workload.AsyncSync, true,
 			amqp.Table{argQueueVersion: int32(2)}, []string{"x-queue-version 1", "it has 2"}},
+		"lazy": {classic, workload.AsyncAsync, true,
+			amqp.Table{argQueueVersion: int32(1), argQueueMode: lazy},
+			[]string{"x-queue-mode not set", "it has lazy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			needLevel(t, made.kind, made.level)

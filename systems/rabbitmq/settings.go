@@ -16,6 +16,8 @@ const (
 	setDeliveryMode = "delivery_mode"
 	setReplicas     = "replicas"
 	setQueueVersion = "queue_version"
+	setQueueMode    = "queue_mode"
+	setMaxPriority  = "max_priority"
 	setExchangeType = "exchange_type"
 	setVhost        = "vhost"
 	setManagement   = "management"
@@ -55,6 +57,8 @@ const (
 	direct  = "direct"
 	fanout  = "fanout"
 	headers = "headers"
+
+	lazy = "lazy"
 )
 
 // declared lists every setting of topics, clients and servers.
@@ -81,6 +85,12 @@ queue_version text 1 1|2
     storage of classic and mirrored queues (x-queue-version); version 2 confirms before it
     syncs, so levels 1 and 3 refuse it; RabbitMQ 4 has only that, so classic queues there are
     level 4
+queue_mode text default default|lazy
+    whether classic and mirrored queues write each message to disk and keep none in memory
+    (x-queue-mode); RabbitMQ 3.12 and later do so in any case, and ignore it
+max_priority count 0 0..255
+    greatest priority that classic and mirrored queues know (x-max-priority), with which they
+    have a queue inside for each level; 0 is none, and messages are sent with no priority
 exchange_type text direct direct|topic|fanout|headers
     how the topic's exchange routes to the queues of a partition; fanout does not route, so
     its topics have one partition
@@ -137,6 +147,13 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if s.Text(setVhost) == "" {
 		bad.Wrong(setVhost, "must not be empty: RabbitMQ's first virtual host is /")
 	}
-	planOf(s, l).protocolProblems(bad)
+	p := planOf(s, l)
+	p.protocolProblems(bad)
+	for _, name := range []string{setQueueMode, setMaxPriority} {
+		if p.ofLog() && s.Given(name) {
+			bad.Wrong(name, "is for classic and mirrored queues, and these are of type %s: "+
+				"remove it, or choose another %s", p.kind, setQueueType)
+		}
+	}
 	return append(bad.Violations, levelProblems(s, l)...)
 }

@@ -26,7 +26,12 @@ const (
 
 	argQueueType    = "x-queue-type"
 	argQueueVersion = "x-queue-version"
+	argQueueMode    = "x-queue-mode"
+	argMaxPriority  = "x-max-priority"
 )
+
+// storageArguments are the arguments that say how a classic queue keeps its messages.
+var storageArguments = []string{argQueueVersion, argQueueMode, argMaxPriority}
 
 // unread is the subscription whose queues hold a topic's messages until a real
 // one opens. Without any queue the exchange would return every message.
@@ -90,8 +95,15 @@ func (p plan) arguments() amqp.Table {
 			"x-queue-leader-locator": "client-local"}
 	}
 	version, _ := strconv.Atoi(p.Text(setQueueVersion))
-	return amqp.Table{argQueueType: classic, argQueueVersion: int32(version),
+	out := amqp.Table{argQueueType: classic, argQueueVersion: int32(version),
 		"x-queue-master-locator": "client-local"}
+	if p.Text(setQueueMode) == lazy {
+		out[argQueueMode] = lazy
+	}
+	if most := p.Count(setMaxPriority); most > 0 {
+		out[argMaxPriority] = int32(most)
+	}
+	return out
 }
 
 // CreateTopic creates the exchange and a queue for each partition, and waits until every queue has

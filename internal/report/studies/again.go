@@ -119,7 +119,7 @@ func compared(times []Result, reply func(study.Judgement) *study.Reply) comparis
 // be reworded from one version to the next.
 func sameClaim(a, b study.Judgement) bool {
 	return a.ID == b.ID && a.Table == b.Table && a.Figure == b.Figure && a.Of == b.Of &&
-		a.To == b.To && a.Bound == b.Bound
+		a.To == b.To && a.ToFigure == b.ToFigure && a.Bound == b.Bound
 }
 
 // opposed reports whether a claim agrees in one measurement and differs in another.

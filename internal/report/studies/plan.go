@@ -2,7 +2,6 @@ package studies
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func Plan(r Result) document.Document {
 	}
 	var claims []string
 	for _, c := range s.Claims {
-		words := fmt.Sprintf(" (%s, %s to %s)", c.Figure, c.Of, c.To)
+		words := " (" + c.Ratio() + ")"
 		if c.NotAsked != "" {
 			words = "; not asked: " + c.NotAsked
 		}
