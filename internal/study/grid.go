@@ -211,7 +211,7 @@ func (s *Study) rateOf(t *Table, at place) string {
 func (s *Study) workloadAt(t *Table, at place, scale Scale, rate float64,
 	backlog bool) (*workload.Workload, error) {
 	of := s.workload(t.Workload)
-	own := scale.layer()
+	own := scale.layer(t.Measure)
 	if backlog {
 		// The length of the window follows from the backlog.
 		own = of.Backlog.layer(scale)

@@ -63,7 +63,7 @@ var scales = []Scale{
 		Drain: 10 * second, Trial: 3 * second, Search: minute,
 		Limit: 20 * second, After: 2 * second}},
 	{CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
-		Lengths: Lengths{Name: Brief, Warmup: second, Window: 10 * second,
+		Lengths: Lengths{Name: Brief, Warmup: 3 * second, Window: 10 * second,
 			Drain: 10 * second, Trial: 3 * second, Search: 45 * second,
 			Limit: 30 * second, After: 2 * second}},
 	{Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{Name: Small,
@@ -109,10 +109,18 @@ func (l *Lengths) replace(own Lengths) {
 	l.Rounds = cmp.Or(own.Rounds, l.Rounds)
 }
 
-// layer returns the keys of every run at the scale.
-func (s Scale) layer() strict.Pairs {
+// trialWarmup returns the warm-up of a search's trial: a third of its window, in whole seconds, and
+// at most that of a run. The trials of a search follow one another on warm servers.
+func (s Scale) trialWarmup() quantity.Span { return min(s.Warmup, s.Trial/3/second*second) }
+
+// layer returns the keys of every run at the scale that is measured in a way.
+func (s Scale) layer(m Measure) strict.Pairs {
+	warmup := s.Warmup
+	if m == MeasurePeak {
+		warmup = s.trialWarmup()
+	}
 	return strict.Pairs{
-		pair("warmup", s.Warmup.String()),
+		pair("warmup", warmup.String()),
 		pair("duration", s.Window.String()),
 		pair("drain", s.Drain.String()),
 	}
