@@ -148,6 +148,13 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	w := h.passLoad(job.Workload, left)
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)
+	if err != nil && bed != nil { // clients may notice before the next reading of the resources
+		for _, n := range bed.Cluster().Nodes() {
+			if n.Ended {
+				h.lost = cmp.Or(h.lost, n.Name)
+			}
+		}
+	}
 	if err = cmp.Or(ctx.Err(), h.conclude(bed, run), err); err != nil {
 		return err
 	}

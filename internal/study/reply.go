@@ -248,8 +248,8 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	return whole
 }
 
-// within sets the ratio of two figures of one cell. Its interval is that of the rounds' ratios, each
-// of one run that has both.
+// within sets the ratio of two figures of one cell. Its interval is that of the ratios in the
+// rounds that have both.
 func (q *question) within(r *Reply, of, to side) {
 	of.rounds = slices.DeleteFunc(slices.Clone(of.rounds), func(one round) bool {
 		return !slices.ContainsFunc(to.rounds, func(r round) bool { return r.Cell == one.Cell })
@@ -416,7 +416,8 @@ func (r *Reply) figures(whole float64, theirs *Judgement) []string {
 			Times(r.Ours*r.least), Times(r.Ours*r.most)))
 	}
 	for _, l := range r.Loads {
-		if at := l.String(); l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) && !slices.Contains(out, at) {
+		at := l.String()
+		if l.Theirs > 0 && sameLoad(l.Theirs, l.Ours) && !slices.Contains(out, at) {
 			out = append(out, at)
 		}
 	}

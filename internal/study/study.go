@@ -159,18 +159,18 @@ func (r Reference) String() string {
 	return r.Text
 }
 
-// Claim is a published statement about the ratio of a figure between two cells of a table, or of two
-// figures of one cell. A statement of several ratios is as many claims with one ID.
+// Claim is a published statement about the ratio of a figure between two cells of a table, or about
+// that of two figures of one cell. A statement of several ratios is as many claims with one ID.
 type Claim struct {
 	ID   string `yaml:"id" json:"id,omitempty"`
 	Says string `yaml:"says" json:"says"`
 	// NotAsked says why there are no cells for it, and what would give them; empty: there are.
 	NotAsked string `yaml:"not_asked" json:"why,omitempty"`
 
-	Table   string  `yaml:"table" json:"table,omitempty"`
-	Figure  string  `yaml:"figure" json:"figure,omitempty"`
-	Of      string  `yaml:"of" json:"of,omitempty"` // a cell, as To; the ratio is Of divided by To
-	To      string  `yaml:"to" json:"to,omitempty"`
+	Table  string `yaml:"table" json:"table,omitempty"`
+	Figure string `yaml:"figure" json:"figure,omitempty"`
+	Of     string `yaml:"of" json:"of,omitempty"` // a cell, as To; the ratio is Of divided by To
+	To     string `yaml:"to" json:"to,omitempty"`
 	// ToFigure is another figure of the cell, by which Figure is divided; empty: two cells are
 	// compared. With it Of and To are the same cell.
 	ToFigure string `yaml:"to_figure" json:"to_figure,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Every table and figure of the four studies, with its number of cells.
@@ -115,6 +116,32 @@ func TestScalesOfACell(t *testing.T) {
 			func(c Cell) bool { return strings.HasSuffix(c.At, "pulsar") }) ||
 			slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == "table-2" }) {
 			t.Errorf("%s: peaks %v", name, peaks)
+		}
+	}
+}
+
+// The warm-up of a search's trial is short beside its window, at each scale, and no longer than that
+// of a run.
+func TestTrialsHaveShortWarmUps(t *testing.T) {
+	s, err := Find("confluent-2020")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{Brief: "peak 1s, run 3s", Smoke: "peak 1s, run 2s",
+		Small: "peak 3s, run 10s", Full: "peak 40s, run 1m"} {
+		var got []string
+		for _, c := range planOf(t, s, name, "kafka").Cells {
+			w := c.workload()
+			if w == nil {
+				t.Fatalf("%s has no workload", c.Name())
+			}
+			words := string(c.Measure) + " " + quantity.Duration(int64(w.Warmup))
+			if !slices.Contains(got, words) {
+				got = append(got, words)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, ", ") != want {
+			t.Errorf("at scale %s: %s, want %s", name, strings.Join(got, ", "), want)
 		}
 	}
 }
