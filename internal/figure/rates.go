@@ -42,7 +42,7 @@ func rates() []Figure {
 			Means: "publish latency before the second reader begins"}, publishIn(result.Before)),
 		known(Figure{Name: "catch_up.acknowledged", Unit: BytesPerSecond, More: true,
 			Title: "acknowledged while catching up",
-			Means: "bytes that producers were told of in that time"}, acknowledgedBytes),
+			Means: "bytes that were acknowledged to producers in that time"}, acknowledgedBytes),
 	}
 }
 
