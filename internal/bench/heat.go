@@ -148,7 +148,7 @@ func (h *heat) pass(ctx context.Context, job Job, bed *testbed.Testbed, left tim
 	w := h.passLoad(job.Workload, left)
 	job.Workload, h.end, h.began = &w, end, len(h.p50)
 	run, err := passing(within, &job, h)
-	if err != nil && bed != nil { // clients may notice before the next reading of the resources
+	if err != nil && bed != nil { // a client may notice it before the next reading of resources
 		for _, n := range bed.Cluster().Nodes() {
 			if n.Ended {
 				h.lost = cmp.Or(h.lost, n.Name)

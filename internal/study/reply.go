@@ -256,6 +256,7 @@ func (q *question) within(r *Reply, of, to side) {
 	})
 	if len(of.rounds) == 0 {
 		r.doubt(Doubt{"no round of " + of.at + " has both figures", "more rounds"})
+		r.least, r.most = 1, 1
 		return
 	}
 	q.ratio(r, of, to, func(m Measured) float64 {
@@ -266,8 +267,8 @@ func (q *question) within(r *Reply, of, to side) {
 
 // withinBrackets returns the interval of a ratio of peaks, each of which lies in a bracket, between
 // a stable and an unstable rate. The geometric middles of the brackets show the scatter of the
-// rounds. Beside it a middle may be wrong by half of its bracket, in all rounds alike; of the two
-// errors, which are independent, the reach is the root of the sum of squares.
+// rounds. A middle may also be wrong by half of its bracket, in the same direction in all rounds.
+// The two errors are independent, so the interval reaches to the root of the sum of their squares.
 func (q *question) withinBrackets(of, to side) (low, high float64) {
 	f := q.figure
 	middle := func(m Measured) float64 { return math.Sqrt(f.value(m) * f.unstable(m)) }

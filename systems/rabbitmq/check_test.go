@@ -141,6 +141,11 @@ func TestPlansThatVersion4Lacks(t *testing.T) {
 				c.want)
 		}
 	}
+	idle := planOf(systemtest.Settings(t, rabbitSystem{}, setQueueMode, lazy), workload.AsyncAsync)
+	if old, now := idle.lacking(3), idle.lacking(4); old != "" ||
+		!strings.Contains(now, "no lazy queues") {
+		t.Errorf("lazy queues on version 3: %q, on 4: %q", old, now)
+	}
 	for major, lacks := range map[int]bool{3: true, 4: false, 0: false} {
 		got := plan{level: workload.SyncSync, kind: quorum, protocol: amqp10}.lacking(major)
 		if strings.Contains(got, "take protocol amqp091") != lacks {

@@ -87,10 +87,10 @@ queue_version text 1 1|2
     level 4
 queue_mode text default default|lazy
     whether classic and mirrored queues write each message to disk and keep none in memory
-    (x-queue-mode); RabbitMQ 3.12 and later do so in any case, and ignore it
+    (x-queue-mode); RabbitMQ 3.12 and 3.13 do so in any case, and 4 has no such queues
 max_priority count 0 0..255
-    greatest priority that classic and mirrored queues know (x-max-priority), with which they
-    have a queue inside for each level; 0 is none, and messages are sent with no priority
+    levels of priority of classic and mirrored queues (x-max-priority), each of which costs the
+    server a queue; 0 is none; messages are sent without a priority
 exchange_type text direct direct|topic|fanout|headers
     how the topic's exchange routes to the queues of a partition; fanout does not route, so
     its topics have one partition
