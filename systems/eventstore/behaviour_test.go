@@ -233,21 +233,26 @@ func TestMessageTimeout(t *testing.T) {
 	got.await(t, "quick", 1)
 }
 
-// A consumer that closes has acknowledged all messages that it handled.
+// A consumer that closes has acknowledged all messages that it handled, to a busy server too.
 func TestCloseAcknowledges(t *testing.T) {
 	s := fresh(t, 1, false, true)
 	c := connect(t, optionsOf(t, s, workload.AsyncSync))
 	topic := systemtest.Topic(t, c, "acks", 1)
-	got := consume(t, c, topic, nil)
+	handled := make(chan struct{})
+	got := consume(t, c, topic, func(string) { <-handled })
 	p := openProducer(t, c, topic)
 	for range 20 {
 		if err := send(p, "x").await(t); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got.await(t, "x", 20)
+	got.await(t, "x", 1)
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	s.mu.Lock()
+	close(handled)
+	got.await(t, "x", 20)
+	time.AfterFunc(5*flushPause, s.mu.Unlock) // a busy server: it takes nothing until then
 	if err := c.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -18,9 +18,11 @@ import (
 const (
 	// streamsPerConnection is below the 100 streams that the server's web server allows.
 	streamsPerConnection = 64
-	// flushPause gives the last acknowledgements time to leave before the library cancels their
-	// stream.
-	flushPause = 20 * time.Millisecond
+	// flushPause and flushWithin bound the wait at the end until the server has taken the last
+	// acknowledgements: those that are still on their way are lost when the library cancels the
+	// subscription, and the server confirms none of them.
+	flushPause  = 20 * time.Millisecond
+	flushWithin = time.Second
 	// ackMost is the most acknowledgements of one request; the server takes 2,000.
 	ackMost = 1000
 )
@@ -241,6 +243,21 @@ func (r *consumer) sendAcks() {
 	}
 }
 
+// flush waits until the server has taken the acknowledgements that were sent: it asks each
+// connection for something that the server answers after what came before, and pauses; and again,
+// for the server may have been busy or stopped during either.
+func (r *consumer) flush() {
+	ctx, cancel := context.WithTimeout(r.acking, flushWithin)
+	defer cancel()
+	for range 2 {
+		for i := 0; i < len(r.readers); i += streamsPerConnection {
+			one := r.readers[i]
+			_, _ = one.link.readLast(ctx, one.stream) // if it fails, the server redelivers
+		}
+		clock.Sleep(ctx, flushPause)
+	}
+}
+
 // Close stops receiving, and waits within ctx until the received messages are handled and
 // acknowledged. The server delivers the rest to other consumers.
 func (r *consumer) Close(ctx context.Context) error {
@@ -255,7 +272,7 @@ func (r *consumer) Close(ctx context.Context) error {
 			r.handling.Lock() // waits until Receive has returned
 			r.sendAcks()
 			r.handling.Unlock()
-			clock.Sleep(r.acking, flushPause)
+			r.flush()
 			r.stopAcks()
 			r.running.Wait()
 		}()

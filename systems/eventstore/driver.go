@@ -112,7 +112,7 @@ func checkTarget(o system.Options) error {
 
 // mayRead checks that the user may read streams, by reading a stream that does not exist.
 func (c *cluster) mayRead(ctx context.Context) error {
-	_, err := c.readLast(ctx, "plimsoll-no-such-stream")
+	_, err := c.admin.readLast(ctx, "plimsoll-no-such-stream")
 	if err == nil || codeOf(err) == kurrentdb.ErrorCodeResourceNotFound {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (c *cluster) mayRead(ctx context.Context) error {
 }
 
 // readLast returns the number of a stream's last event.
-func (c *cluster) readLast(ctx context.Context, stream string) (number uint64, err error) {
-	err = c.admin.call(ctx, func(ctx context.Context, client *kurrentdb.Client) error {
+func (l *link) readLast(ctx context.Context, stream string) (number uint64, err error) {
+	err = l.call(ctx, func(ctx context.Context, client *kurrentdb.Client) error {
 		events, err := client.ReadStream(ctx, stream, kurrentdb.ReadStreamOptions{
 			From: kurrentdb.End{}, Direction: kurrentdb.Backwards}, 1)
 		if err != nil {

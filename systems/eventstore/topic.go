@@ -22,7 +22,7 @@ var errNoTopic = errors.New("there is no such topic: create it first")
 func (c *cluster) history(ctx context.Context, t system.Topic) (
 	last kurrentdb.StreamState, creation uint64, exists bool, err error,
 ) {
-	number, err := c.readLast(ctx, t.Name)
+	number, err := c.admin.readLast(ctx, t.Name)
 	switch {
 	case err == nil:
 		return kurrentdb.StreamRevision{Value: number}, (number + 1) / 2, number%2 == 0, nil
