@@ -92,8 +92,8 @@ func TestPeaksOfOtherClustersComeFirst(t *testing.T) {
 	}
 }
 
-// Only the cells of claims that their scatter leaves undecided are measured again.
-func TestFurtherRoundsDecideClaims(t *testing.T) {
+// scattered returns a study of peaks in three rounds, whose scatter leaves some claims undecided.
+func scattered(t *testing.T) results {
 	s, p := planned(t, "confluent-2020", Brief, "peak")
 	measured := make([]Measured, len(p.Cells))
 	for i := range p.Cells {
@@ -110,8 +110,14 @@ func TestFurtherRoundsDecideClaims(t *testing.T) {
 		}
 		measured[i] = free(rate * by)
 	}
-	of, _ := s.Scale(Brief)
-	cells, err := results{s, p, measured}.further(of)
+	return results{s, p, measured}
+}
+
+// Only the cells of claims that their scatter leaves undecided are measured again.
+func TestFurtherRoundsDecideClaims(t *testing.T) {
+	r := scattered(t)
+	of, _ := r.study.Scale(Brief)
+	cells, err := r.further(of)
 	var got []string
 	for _, c := range cells {
 		got = append(got, c.Name())
@@ -121,7 +127,7 @@ func TestFurtherRoundsDecideClaims(t *testing.T) {
 		"pulsar, round 4"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	o, err := Assess(s, p, measured)
+	o, err := Assess(r.study, r.plan, r.measured)
 	if err != nil || len(o.Standings) != 0 {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -129,5 +135,38 @@ func TestFurtherRoundsDecideClaims(t *testing.T) {
 	if row.At != "kafka" || row.Rounds != 3 || row.Ours != 30_000*1024 || row.Low >= row.Ours ||
 		row.High <= row.Ours || row.Published != "605MB/s" {
 		t.Errorf("%+v", row)
+	}
+}
+
+// A claim is looked at between rounds: not while one of its sides waits for a further round.
+func TestClaimsAreLookedAtBetweenRounds(t *testing.T) {
+	r := scattered(t)
+	claim := r.study.Claims[slices.IndexFunc(r.study.Claims, func(c Claim) bool {
+		return c.Table == "peak" && c.Of == "kafka" && c.To == "pulsar"
+	})]
+	ours := func() string {
+		reply := r.judge(claim).Published
+		return fmt.Sprint(reply.Rounds, " ", reply.Ratio())
+	}
+	before := ours()
+	of, _ := r.study.Scale(Brief)
+	cells, err := r.further(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.plan.Cells = append(r.plan.Cells, cells...)
+	r.measured = append(r.measured, make([]Measured, len(cells))...)
+	for _, at := range []string{"kafka", "pulsar"} {
+		if got := ours(); got != before {
+			t.Errorf("while %s waits for its fourth round: %s, before it %s", at, got, before)
+		}
+		i := slices.IndexFunc(r.plan.Cells, func(c Cell) bool {
+			return c.At == at && c.Round == 4 && c.Equal == 0
+		})
+		r.plan.Cells[i].Set(experiment.Done, "run", "")
+		r.measured[i] = free(30_000)
+	}
+	if got := ours(); !strings.HasPrefix(got, "4 ") {
+		t.Errorf("after the fourth round: %s", got)
 	}
 }

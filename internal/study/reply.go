@@ -31,13 +31,35 @@ type side struct {
 	failed *Doubt // of the rounds in which the system itself did not keep up
 }
 
-// sides returns the places of the claim: as published, or at a durability level.
+// sides returns the places of the claim: as published, or at a durability level. Neither has a
+// further round that one of them waits for: the claim is looked at between rounds only.
 func (q *question) sides(level int) (of, to side) {
 	other := q.figure
 	if q.claim.ofOne() {
 		other = figureOf(q.claim.ToFigure)
 	}
-	return q.side(q.claim.Of, level, q.figure), q.side(q.claim.To, level, other)
+	of, to = q.side(q.claim.Of, level, q.figure), q.side(q.claim.To, level, other)
+	from := math.MaxInt
+	for _, r := range slices.Concat(of.rounds, to.rounds) {
+		if r.waits() && r.Round > q.planned() {
+			from = min(from, r.Round)
+		}
+	}
+	for _, s := range []*side{&of, &to} {
+		s.rounds = slices.DeleteFunc(s.rounds, func(r round) bool { return r.Round >= from })
+		for _, r := range s.rounds {
+			if !r.waits() {
+				s.last = max(s.last, r.Round)
+			}
+		}
+	}
+	return of, to
+}
+
+// planned returns the number of rounds that the study measures before it looks at its claims.
+func (q *question) planned() int {
+	scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
+	return int(scale.Rounds)
 }
 
 // side returns a place of the claim with a figure.
@@ -46,13 +68,7 @@ func (q *question) side(at string, level int, f Figure) side {
 	if c := q.plan.find(q.claim.Table, at, 0); level > 0 && c != nil && c.level() != level {
 		equal = level
 	}
-	out := side{figure: f, at: at, rounds: q.at(q.claim.Table, at, equal)}
-	for _, r := range out.rounds {
-		if !r.waits() {
-			out.last = max(out.last, r.Round)
-		}
-	}
-	return out
+	return side{figure: f, at: at, rounds: q.at(q.claim.Table, at, equal)}
 }
 
 // prefer leaves out all but some of the rounds, and reports whether there are any of those; if
@@ -303,8 +319,8 @@ const fewestLooked = 3
 const mostReach = 1000
 
 // ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
-// If rounds are added until claims are decided, a claim may be looked at after the planned rounds,
-// and whenever a side has got a further one, and the intervals of all these looks hold together.
+// If rounds are added until claims are decided, a claim is looked at after the planned rounds, and
+// after each further one that a side has, and the intervals of all these looks hold together.
 // Without useTo the values of the first side are ratios already.
 func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) float64) {
 	look := 0
@@ -312,17 +328,16 @@ func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) floa
 	if others.Dof > 0 {
 		fewest = 2
 	}
-	if q.study.AtMost > 0 {
-		scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
-		look = of.last + to.last - 2*int(scale.Rounds) + 1
+	if q.study.AtMost > 0 && min(of.last, to.last) >= q.planned() {
+		look = max(of.last, to.last) - q.planned() + 1
 	}
 	a := of.values(useOf)
 	if r.Rounds = len(a); useTo == nil {
-		r.Ours, r.Low, r.High = compare.RepeatedRatios(a, max(look, 0), others)
+		r.Ours, r.Low, r.High = compare.RepeatedRatios(a, look, others)
 	} else {
 		b := to.values(useTo)
 		r.Rounds = min(len(a), len(b))
-		r.Ours, r.Low, r.High = compare.Repeated(b, a, max(look, 0), others)
+		r.Ours, r.Low, r.High = compare.Repeated(b, a, look, others)
 	}
 	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) || r.High > mostReach*r.Ours {
 		r.Low, r.High = 0, 0

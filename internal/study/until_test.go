@@ -204,6 +204,11 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	if !(0 < wider && wider < low && low < 1 && 1 < high && high < higher) {
 		t.Errorf("%g to %g, at the next look %g to %g", low, high, wider, higher)
 	}
+	three.last = 4
+	if low, high := looked(3, found(4, 900, 1000, 1100)); low != wider || high != higher {
+		t.Errorf("a further round on both sides: %g to %g, on one %g to %g", low, high, wider, higher)
+	}
+	three.last = 3
 	if low, high := looked(3, found(3, 900, 1000)); low != 0 || high != 0 {
 		t.Errorf("a round left out: %g to %g", low, high)
 	}
