@@ -316,15 +316,15 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 		p.Figures[:min(len(p.Figures), GriddedAtMost-len(p.Faults))]...)
 	const highest = 34.0
 	row := min(highest, (bottom-top)/float64(len(rows)+1))
-	name := gridName
-	for _, f := range rows {
-		name = min(max(name, textWidth(f.Name)*16/fontSize+12), gridNameMost)
+	name, wide := p.columns(rows)
+	right, x := make([]float64, len(wide)), posterRim+name
+	for i, w := range wide {
+		x += w
+		right[i] = x
 	}
-	wide := (posterWidth - 2*posterRim - name) / float64(max(len(p.Systems), 1))
-	right := func(column int) float64 { return posterRim + name + wide*float64(column+1) }
 	y := top + row/2
 	for i, s := range p.Systems {
-		d.words("label right", right(i), y, shortenTo(s, 16, wide-12))
+		d.words("label right", right[i], y, shortenTo(s, 16, wide[i]-12))
 	}
 	for k, f := range rows {
 		y += row
@@ -334,13 +334,38 @@ func (p *Poster) grid(d *pen, top, bottom float64) {
 		}
 		d.words("name", posterRim, y, shortenTo(f.Name, 16, name-4))
 		for i, v := range f.Values[:min(len(f.Values), len(p.Systems))] {
-			d.words(class, right(i), y, shortenTo(v, 20*bold, wide-12))
+			d.words(class, right[i], y, shortenTo(v, 20*bold, wide[i]-12))
 		}
 	}
 }
 
-// The least and the greatest width of the names of rows.
+// The least width of the names of rows, and the greatest unless the columns have room left.
 const (
 	gridName     = 210.0
 	gridNameMost = 460.0
 )
+
+// columns returns the width of the names of rows, and those of the columns, which share the rest
+// evenly. Longer names get what the columns do not need.
+func (p *Poster) columns(rows []Figure) (name float64, wide []float64) {
+	const whole = posterWidth - 2*posterRim
+	longest := gridName
+	wide = make([]float64, len(p.Systems))
+	for _, f := range rows {
+		longest = max(longest, textWidth(f.Name)*16/fontSize+12)
+		for i, v := range f.Values[:min(len(f.Values), len(wide))] {
+			wide[i] = max(wide[i], textWidth(v)*20*bold/fontSize+24)
+		}
+	}
+	name = min(longest, gridNameMost)
+	even, spare := (whole-name)/float64(max(len(wide), 1)), 0.0
+	for i, s := range p.Systems {
+		wide[i] = max(wide[i], textWidth(s)*16/fontSize+24)
+		spare += max(0, even-wide[i])
+	}
+	given := min(spare, longest-name)
+	for i := range wide {
+		wide[i] = even - given/max(spare, 1)*max(0, even-wide[i])
+	}
+	return name + given, wide
+}

@@ -71,6 +71,16 @@ func TestAPosterNamesEveryLoss(t *testing.T) {
 	}
 }
 
+// Long names of rows have the room that short columns leave.
+func TestLongNamesTakeTheRoomOfShortColumns(t *testing.T) {
+	const claim = "twenty-five senders get at least four times as much into RabbitMQ as one"
+	p := &Poster{Grid: true, Systems: []string{"theirs", "ours", "as published"},
+		Figures: []Figure{{Name: claim, Values: []string{"5.7x", "0.60x", "not decided"}}}}
+	if svg := p.SVG(); !strings.Contains(svg, claim) || !strings.Contains(svg, "not decided") {
+		t.Error(svg)
+	}
+}
+
 // Whatever a poster holds, its picture is well-formed and its text short.
 func TestAnyPosterIsSafeAndShort(t *testing.T) {
 	word := rapid.OneOf(rapid.String(), rapid.Just(hostile),
