@@ -99,11 +99,12 @@ func (s *Search) needed() int {
 }
 
 // doubted reports whether the unstable end has not yet failed often enough. While it is far away,
-// one trial in which the system was overwhelmed is enough: a trial in between tells more.
+// one trial in which the system was overwhelmed is enough, whatever else disturbed it: a trial in
+// between tells more.
 func (s *Search) doubted() bool {
 	end := s.unstableEnd()
 	overwhelmed := func(l limit) bool {
-		return l.rate == end && !l.doubtful && l.achieved < overwhelmedShare*l.rate
+		return l.rate == end && l.achieved < overwhelmedShare*l.rate
 	}
 	if !s.narrow() && s.far(end) && slices.ContainsFunc(s.above, overwhelmed) {
 		return false
@@ -111,8 +112,8 @@ func (s *Search) doubted() bool {
 	return end > s.most() && s.missed[end] < s.enough()
 }
 
-// overwhelmedShare is the share of the offered rate below which a trial leaves no doubt that its
-// rate was too high.
+// overwhelmedShare is the share of the offered rate below which a system that achieved no more was
+// overwhelmed.
 const overwhelmedShare = 0.75
 
 // enough returns how many trials at the unstable end must be unstable. It is tried again as often

@@ -109,12 +109,12 @@ const (
 // Take receives its outcome. It is pure, and assumes only that a rate above an unstable rate is
 // unstable. It must be used by one goroutine.
 //
-// It climbs from the start by factors of 2, 4, 4, 8, 16, ... until a trial is unstable. Where an
-// earlier search found the peak near the start, the first factors are 1.25, 1.25, 2 and 4. Then it
-// bisects geometrically. Where an overloaded trial achieved a rate within the bracket, that rate is
-// the system's capacity if overload does not change the capacity: the search then tries a rate just
-// below it and a rate just above it. A bisection follows a wrong guess, so a system that collapses
-// under overload costs at most twice as many trials.
+// It climbs from the start by factors of 2, 2, 4, 4, 8, 16, ... until a trial is unstable. Where
+// an earlier search found the peak near the start, the first factors are 1.25, 1.25, 1.5, 2, 2 and
+// 4. Then it bisects geometrically. Where an overloaded trial achieved a rate within the bracket,
+// that rate is the system's capacity if overload does not change the capacity: the search then
+// tries a rate just below it and a rate just above it. A bisection follows a wrong guess, so a
+// system that collapses under overload costs at most twice as many trials.
 //
 // When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the stable
 // end until it is confirmed as often as planned, and the unstable end as often. A rate that was
@@ -286,14 +286,14 @@ func (s *Search) endOf(missing int) End {
 // system needs time to recover from overload. The later factors serve a start that was far too
 // low.
 func (s *Search) climb() float64 {
-	factors := []float64{2, 4, 4}
+	factors := []float64{2, 2, 4, 4}
 	if s.plan.Near {
-		factors = []float64{1.25, 1.25, 2, 4, 8}
+		factors = []float64{1.25, 1.25, 1.5, 2, 2, 4}
 	}
 	if n := s.climbed - 1; n < len(factors) {
 		return factors[max(n, 0)]
 	}
-	return math.Pow(2, float64(s.climbed-1))
+	return math.Pow(2, float64(s.climbed-2))
 }
 
 func (s *Search) within(rate float64) float64 {
