@@ -250,9 +250,9 @@ func TestCloseAcknowledges(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	s.mu.Lock()
+	time.AfterFunc(5*flushPause, s.mu.Unlock) // a busy server: it takes nothing until then
 	close(handled)
 	got.await(t, "x", 20)
-	time.AfterFunc(5*flushPause, s.mu.Unlock) // a busy server: it takes nothing until then
 	if err := c.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

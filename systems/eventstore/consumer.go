@@ -244,18 +244,28 @@ func (r *consumer) sendAcks() {
 }
 
 // flush waits until the server has taken the acknowledgements that were sent: it asks each
-// connection for something that the server answers after what came before, and pauses; and again,
-// for the server may have been busy or stopped during either.
+// connection for something that a busy server is slow to answer too, and pauses; and again, for the
+// server may have been busy or stopped during either.
 func (r *consumer) flush() {
 	ctx, cancel := context.WithTimeout(r.acking, flushWithin)
 	defer cancel()
 	for range 2 {
-		for i := 0; i < len(r.readers); i += streamsPerConnection {
-			one := r.readers[i]
-			_, _ = one.link.readLast(ctx, one.stream) // if it fails, the server redelivers
+		var asked *link
+		for _, one := range r.readers {
+			if one.link != asked && one.subscribed() {
+				asked = one.link
+				_, _ = asked.readLast(ctx, one.stream) // if it fails, the server redelivers
+			}
 		}
-		clock.Sleep(ctx, flushPause)
+		clock.Sleep(r.acking, flushPause)
 	}
+}
+
+// subscribed reports whether the subscription is open.
+func (r *reader) subscribed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.current != nil
 }
 
 // Close stops receiving, and waits within ctx until the received messages are handled and
