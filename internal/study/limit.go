@@ -222,12 +222,20 @@ func (f Figure) queued(m Measured) string {
 		"window's length", f.Unit.Print(v), f.Unit.Print(window))
 }
 
-// unlike says why two sides cannot be compared: their limits differ; nil: they can.
-func unlike(of, to side) *Doubt {
+// sameLimit reports whether the same resource limited two sides, or none.
+func sameLimit(of, to side) bool {
 	a, b := of.limit(), to.limit()
-	if a != several && (a == b || cores(a) && cores(b)) {
+	return a != several && (a == b || cores(a) && cores(b))
+}
+
+// unlike says why two sides cannot be compared: their limits differ; nil: they can. A limit bounds
+// a rate and lengthens a latency, and CPU time depends on how busy the cores are. A limit does not
+// change what is written or kept.
+func (f Figure) unlike(of, to side) *Doubt {
+	if sameLimit(of, to) || f.Unit == figure.Bytes {
 		return nil
 	}
+	a, b := of.limit(), to.limit()
 	return &Doubt{fmt.Sprintf("the limits differ: %s in %s, %s in %s", nameOf(a), of.at, nameOf(b),
 		to.at), "a machine on which one resource limits both"}
 }

@@ -15,6 +15,23 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+// Sides with other limits are compared in what they wrote or kept, and in nothing else.
+func TestALimitBoundsNoBytes(t *testing.T) {
+	for _, name := range []string{"written", "memory", "servers_cpu", "sent", "e2e.p99"} {
+		f := figureOf(name)
+		limited := func(by string) side {
+			return side{figure: f, rounds: asRounds(searched(1000, 1020, by))}
+		}
+		bytes := name == "written" || name == "memory"
+		if doubt := f.unlike(limited(shared), limited(disk)); (doubt == nil) != bytes {
+			t.Errorf("%s: %+v", name, doubt)
+		}
+		if doubt := f.unlike(limited(disk), limited(disk)); doubt != nil {
+			t.Errorf("%s: %+v", name, doubt)
+		}
+	}
+}
+
 // The interval of a ratio is of the rounds that it is of.
 func TestIntervalsAreOfTheRatiosRounds(t *testing.T) {
 	q := &question{results: results{study: &Study{}, plan: &Plan{}}, figure: figureOf("peak")}

@@ -159,7 +159,7 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 	r.doubt(q.ranges(of, to)...)
 	whole := q.compare(&r, of, to)
 	figures := r.figures(whole, theirs)
-	if doubt := unlike(of, to); doubt != nil {
+	if doubt := q.figure.unlike(of, to); doubt != nil {
 		if why := q.oneSided(r.Ours, of, to); why != "" {
 			figures = append(figures, why)
 		} else {
@@ -258,7 +258,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	}
 	q.withOwnError(r, of, to)
 	whole = r.Ours
-	if limit := of.limit(); limit != "" && limit != several && unlike(of, to) == nil {
+	if limit := of.limit(); limit != "" && limit != several && sameLimit(of, to) {
 		q.limited(r, limit, of, to)
 	}
 	return whole
