@@ -42,6 +42,23 @@ func (s *Search) Bracket() Bracket {
 	return b
 }
 
+// narrow reports whether the highest stable rate is near enough to the lowest unstable rate.
+func (s *Search) narrow() bool {
+	low, high := s.low(), s.top().rate
+	return low > 0 && high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
+}
+
+// low returns the highest stable rate below every unstable rate.
+func (s *Search) low() float64 {
+	var low float64
+	for _, r := range s.stable {
+		if high := s.top().rate; high == 0 || r < high {
+			low = max(low, r)
+		}
+	}
+	return low
+}
+
 // most returns the highest rate that was stable in any trial.
 func (s *Search) most() float64 { return slices.Max(append([]float64{0}, s.stable...)) }
 

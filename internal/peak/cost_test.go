@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
@@ -121,5 +122,23 @@ func TestSearchThatReachesTheLimitOfCost(t *testing.T) {
 	}
 	if s.Bracket.StableRate != 1000 {
 		t.Errorf("bracket %+v: %s", s.Bracket, story(s))
+	}
+}
+
+// Where a longer window would cost too much, the search goes on with what the shorter one showed.
+func TestTruthSearchThatMayNotStretch(t *testing.T) {
+	million(t)
+	s := trial{
+		settings: map[string]string{"capacity": "5k/s", "stall_every": "4s", "stall_for": "1s"},
+		change: func(_ *workload.Workload, o *peak.Options) {
+			o.Trial, o.Plan.Tolerance, o.Plan.Confirmations = 3*time.Second, 0.1, 0
+			o.Plan.StartRate = 1_500
+		},
+		job: func(s *sim.System, job *bench.Job) {
+			job.System, job.MaxUSD = priced{s, 1}, 8_000*priceOfMessage // 3.5 s of 2,286/s
+		},
+	}.run(t)
+	if b := s.Bracket; b.StableRate == 0 || b.UnstableRate == 0 {
+		t.Error(story(s))
 	}
 }

@@ -268,8 +268,8 @@ func drifting(before, after float64, from int) *server {
 	}}
 }
 
-// A system whose capacity changes by a quarter down or a third up after the middle trials of a
-// search, when it has seen both ends: the brackets of all such searches overlap, because both ends
+// A system whose capacity changes by a quarter down or a third up in the second half of a search,
+// when it has seen both ends: the brackets of all such searches overlap, because both ends
 // are tried again late and a bracket covers all observations. A change after the last trial of each
 // end is too late to be seen.
 func TestTruthModelDrift(t *testing.T) {
@@ -277,8 +277,9 @@ func TestTruthModelDrift(t *testing.T) {
 	for _, c := range []struct{ before, after float64 }{{2000, 1500}, {1500, 2000}} {
 		for _, start := range []float64{300, 1100, 2500, 5000} {
 			_, _, steady := drifting(c.before, c.before, 0).search(start)
-			trials := strings.Count(steady, "\n")
-			for from := trials/2 + 1; from <= trials-2; from++ {
+			explored, _, _ := strings.Cut(steady, "confirm")
+			trials, seen := strings.Count(steady, "\n"), strings.Count(explored, "\n")
+			for from := max((trials+1)/2, seen); from <= trials-2; from++ {
 				b, end, story := drifting(c.before, c.after, from).search(start)
 				both := b.StableRate <= 1500 && b.UnstableRate >= 2000
 				if !both || b.Confirmed == 0 || b.MixedRate == 0 {

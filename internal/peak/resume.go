@@ -59,9 +59,10 @@ func (f *finder) stepTo(trial Trial) bool {
 	same := func() bool {
 		step, end := f.search.Next()
 		f.step = step
-		return end == Unfinished && step.Rate == trial.TargetRate && step.Long == trial.Long
+		return end == Unfinished && step.Kind == trial.Kind && step.Long == trial.Long &&
+			step.Rate == trial.TargetRate
 	}
-	if same() {
+	if same() || f.settle() && same() {
 		return true
 	}
 	if f.search.ConfirmOnly(); same() {

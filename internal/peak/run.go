@@ -128,6 +128,9 @@ func (o *Options) begun() *Saved {
 func (f *finder) Next() (*experiment.Measurement, error) {
 	for f.saved.End == Unfinished {
 		step, end := f.search.Next()
+		if end == Unfinished && f.left() < f.needs(step) && f.settle() {
+			continue
+		}
 		if f.hurry(step, end) {
 			step, end = f.search.Next()
 		}
@@ -192,6 +195,30 @@ func (f *finder) window(long bool) time.Duration {
 		return f.Confirm * time.Duration(f.search.stretch)
 	}
 	return f.Trial * time.Duration(f.search.stretch)
+}
+
+// afterStretch is the number of trials of a longer window that the time must hold: one alone shows
+// no bracket.
+const afterStretch = 4
+
+// needs returns the time that must be left for a trial.
+func (f *finder) needs(step Step) time.Duration {
+	if step.Kind == Stretch {
+		return afterStretch * f.takes(step.Long)
+	}
+	return f.takes(step.Long)
+}
+
+// settle counts the last trial as it was, if it was to be made again, and reports whether it did.
+func (f *finder) settle() bool {
+	if !f.search.Settle() {
+		return false
+	}
+	s := f.saved
+	s.Trials[len(s.Trials)-1].Repeated = false
+	s.Bracket = f.search.Bracket()
+	f.explain()
+	return true
 }
 
 // hurry ends the exploration when the remaining time is needed to confirm the bracket. It
@@ -268,6 +295,9 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 func (f *finder) refuse(step Step, err error) {
 	if step.Kind == Curve {
 		f.search.curve++
+		return
+	}
+	if f.settle() { // a longer window may be refused where a shorter one is not
 		return
 	}
 	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)

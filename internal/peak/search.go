@@ -125,14 +125,17 @@ const (
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length. Until a rate was stable that happens once; then the
-// rate counts as unstable, and is doubtful. Below three such rates, windows grow in full.
+// rate counts as unstable, and is doubtful. Below three such rates, windows grow in full. Settle
+// spares a repetition that there is no time for.
 type Search struct {
 	plan    Plan
 	taken   int
 	last    Step
-	again   bool // the last step must be repeated
-	short   bool // the repetition needs a longer window
-	stretch int  // length of windows as a multiple of the planned length
+	again   bool    // the last step must be repeated
+	short   bool    // the repetition needs a longer window
+	undone  Step    // the step to be repeated
+	seen    Outcome // its outcome
+	stretch int     // length of windows as a multiple of the planned length
 	stable  []float64
 	mixed   []float64       // unstable rates at or below a stable rate, and undecided rates
 	unsure  []float64       // undecided rates
@@ -171,23 +174,6 @@ func (s *Search) top() limit {
 // NewSearch returns a search that has made no trial.
 func NewSearch(p Plan) *Search {
 	return &Search{plan: p, stretch: 1, passed: map[float64]int{}, missed: map[float64]int{}}
-}
-
-// narrow reports whether the highest stable rate is near enough to the lowest unstable rate.
-func (s *Search) narrow() bool {
-	low, high := s.low(), s.top().rate
-	return low > 0 && high > 0 && high/low <= 1+s.plan.Tolerance+1e-9
-}
-
-// low returns the highest stable rate below every unstable rate.
-func (s *Search) low() float64 {
-	var low float64
-	for _, r := range s.stable {
-		if high := s.top().rate; high == 0 || r < high {
-			low = max(low, r)
-		}
-	}
-	return low
 }
 
 // ConfirmOnly ends the exploration: later trials only confirm the ends of the bracket.
@@ -290,10 +276,8 @@ func (s *Search) climb() float64 {
 	if s.plan.Near {
 		factors = []float64{1.25, 1.25, 1.5, 2, 2, 4}
 	}
-	if n := s.climbed - 1; n < len(factors) {
-		return factors[max(n, 0)]
-	}
-	return math.Pow(2, float64(s.climbed-2))
+	n, last := max(s.climbed-1, 0), len(factors)-1
+	return factors[min(n, last)] * math.Pow(2, float64(max(n-last, 0)))
 }
 
 func (s *Search) within(rate float64) float64 {
@@ -404,16 +388,38 @@ func (s *Search) Take(o Outcome) {
 		return
 	}
 	s.taken++
-	short := !o.Stable && o.Short
-	s.short = short && s.stretch < s.mostStretch()
+	short, more := !o.Stable && o.Short, s.taken < s.plan.MaxTrials
+	s.short = short && more && s.stretch < s.mostStretch()
 	o.Doubtful = o.Doubtful || short && !s.short && s.stretch < MostStretch
-	s.again = s.short || !o.Stable && o.Passing && !o.Short && !o.Undecided && step.Kind != Repeat
+	s.again = s.short ||
+		!o.Stable && o.Passing && more && !o.Short && !o.Undecided && step.Kind != Repeat
 	if s.short {
 		s.stretch *= 2
 	}
 	if s.again {
+		s.undone, s.seen = step, o
 		return
 	}
+	s.count(step, o)
+}
+
+// Settle counts the last trial as it was, if it was to be made again and there is no time for that:
+// as unstable, in doubt. It reports whether it did.
+func (s *Search) Settle() bool {
+	if !s.again {
+		return false
+	}
+	if s.short {
+		s.stretch /= 2
+	}
+	s.again, s.short, s.seen.Doubtful = false, false, true
+	s.last = s.undone
+	s.count(s.undone, s.seen)
+	return true
+}
+
+// count records the outcome of a trial that is not made again.
+func (s *Search) count(step Step, o Outcome) {
 	s.upward = (o.Stable || o.Undecided) && (step.guess || step.recheck)
 	switch {
 	case step.guess && step.hope != o.Stable:

@@ -210,6 +210,43 @@ func TestTruthPulse(t *testing.T) {
 	}
 }
 
+// A short search does not spend its time in ever longer windows at one rate: of a system that stalls
+// for 0.8 s in every 3 s, which leaves 3,667/s of 5,000/s, it finds both ends in 45 s, also if it is
+// interrupted.
+func TestTruthAShortSearchKeepsTimeForItsEnds(t *testing.T) {
+	million(t)
+	search := trial{
+		settings: map[string]string{"capacity": "5k/s", "stall_every": "3s", "stall_for": "800ms"},
+		change: func(_ *workload.Workload, o *peak.Options) {
+			o.Trial, o.Confirm, o.MaxTime = 3*time.Second, 6*time.Second, 45*time.Second
+			o.Plan.Tolerance, o.Plan.Confirmations = 0.1, 0
+		},
+	}
+	check := func(s *peak.Saved) {
+		if b := s.Bracket; b.StableRate > 3_700 || b.UnstableRate < 3_600 || b.Width() > 0.2 {
+			t.Error(story(s))
+		}
+	}
+	whole := search.run(t)
+	check(whole)
+	for at := 2; at <= len(whole.Trials); at++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		search.ctx, search.watch = ctx, &stopper{stop: cancel, at: at}
+		part := search.run(t)
+		rest := trial{settings: search.settings, change: func(w *workload.Workload,
+			o *peak.Options) {
+			search.change(w, o)
+			o.Resume = part.Dir
+		}}.run(t)
+		check(rest)
+		for i, p := range part.Trials[:at-1] {
+			if r := rest.Trials[i]; r.Dir != p.Dir || r.Kind != p.Kind || r.Repeated != p.Repeated {
+				t.Errorf("trial %d was %+v, and is %+v", i+1, p, r)
+			}
+		}
+	}
+}
+
 // Random arrivals are themselves off by the square root of their number: 0.8% in
 // the 16,000 of a trial. The peak is found as well as that allows.
 func TestTruthRandomArrivals(t *testing.T) {
@@ -301,16 +338,17 @@ func TestTruthObjectiveBoundsTheRate(t *testing.T) {
 	}
 }
 
-// stopper stops the search in the middle of its third trial.
+// stopper stops the search in the middle of a trial.
 type stopper struct {
 	silent
 	stop   context.CancelFunc
+	at     int // the trial
 	trials int
 }
 
 func (s *stopper) Trial(*peak.Saved, peak.Step, *bench.Job) { s.trials++ }
 func (s *stopper) Interval(i result.Interval) {
-	if s.trials == 3 && i.Phase == result.PhaseMeasure {
+	if s.trials == s.at && i.Phase == result.PhaseMeasure {
 		s.stop()
 	}
 }
@@ -318,7 +356,7 @@ func (s *stopper) Interval(i result.Interval) {
 func TestAStoppedSearchKeepsWhatItFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := trial{settings: map[string]string{"capacity": fmt.Sprint(capacity)}, ctx: ctx,
-		watch: &stopper{stop: cancel}}.run(t)
+		watch: &stopper{stop: cancel, at: 3}}.run(t)
 	if s.State != result.Interrupted || s.End != peak.Stopped || len(s.Trials) != 3 ||
 		s.Trials[2].Judged {
 		t.Errorf("%s: %s", s.State, story(s))
@@ -334,7 +372,7 @@ func TestTruthAnInterruptedSearchGoesOn(t *testing.T) {
 	settings := map[string]string{"capacity": fmt.Sprint(capacity)}
 	whole := trial{settings: settings}.run(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	first := trial{settings: settings, ctx: ctx, watch: &stopper{stop: cancel}}.run(t)
+	first := trial{settings: settings, ctx: ctx, watch: &stopper{stop: cancel, at: 3}}.run(t)
 	rest := trial{settings: settings, change: func(_ *workload.Workload, o *peak.Options) {
 		o.Resume = first.Dir
 	}}.run(t)
