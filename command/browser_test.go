@@ -199,17 +199,18 @@ func served(t *testing.T, dir string, args ...string) (address string, cmd *exec
 	return strings.TrimPrefix(line, "page: "), cmd
 }
 
-// followLive opens the page of a run, unfolds and scrolls it, interrupts the run when the figures
-// have changed, and waits for the last page.
+// followLive opens the page of a run, unfolds the figures of a chart and scrolls it, interrupts the
+// run when the figures have changed, and waits for the last page. It unfolds no warnings, because
+// they may go.
 func followLive(t *testing.T, b *browser, address string, run *exec.Cmd) {
 	t.Helper()
 	b.do(t, chromedp.Navigate(address))
-	b.await(t, `document.querySelector("main details") !== null &&
+	b.await(t, `document.querySelector("main details.figures") !== null &&
 		document.querySelector("#live").dataset.state === "live"`)
 	if at := is[string](t, b, "location.search"); at != "" {
 		t.Errorf("the address still has %s", at)
 	}
-	b.press(t, "\t", "summary")
+	b.press(t, "\t", "details.figures > summary")
 	b.do(t, chromedp.KeyEvent("\r"))
 	unfolded := is[string](t, b, `document.activeElement.parentElement?.open ?
 		document.activeElement.textContent.replace(/[0-9]+/, "#") : ""`)
