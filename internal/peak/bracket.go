@@ -129,8 +129,7 @@ func (s *Search) doubted() bool {
 	return end > s.most() && s.missed[end] < s.enough()
 }
 
-// overwhelmedShare is the share of the offered rate below which a system that achieved no more was
-// overwhelmed.
+// overwhelmedShare is a share of the offered rate: a system that achieved less was overwhelmed.
 const overwhelmedShare = 0.75
 
 // enough returns how many trials at the unstable end must be unstable. It is tried again as often

@@ -269,8 +269,8 @@ func drifting(before, after float64, from int) *server {
 }
 
 // A system whose capacity changes by a quarter down or a third up in the second half of a search,
-// when it has seen both ends: the brackets of all such searches overlap, because both ends
-// are tried again late and a bracket covers all observations. A change after the last trial of each
+// when it has seen both ends: the brackets of all such searches overlap, because both ends are
+// tried again late and a bracket covers all observations. A change after the last trial of each
 // end is too late to be seen.
 func TestTruthModelDrift(t *testing.T) {
 	million(t)

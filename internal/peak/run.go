@@ -197,8 +197,8 @@ func (f *finder) window(long bool) time.Duration {
 	return f.Trial * time.Duration(f.search.stretch)
 }
 
-// afterStretch is the number of trials of a longer window that the time must hold: one alone shows
-// no bracket.
+// afterStretch is the number of trials in a longer window for which there must be time: a single
+// trial finds no bracket.
 const afterStretch = 4
 
 // needs returns the time that must be left for a trial.

@@ -125,8 +125,8 @@ const (
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length. Until a rate was stable that happens once; then the
-// rate counts as unstable, and is doubtful. Below three such rates, windows grow in full. Settle
-// spares a repetition that there is no time for.
+// rate counts as unstable, and is doubtful. Below three such rates, windows grow in full. Where
+// there is no time for a repetition, Settle counts the trial as it was.
 type Search struct {
 	plan    Plan
 	taken   int

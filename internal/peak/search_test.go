@@ -359,8 +359,8 @@ func TestSearchTriesBothEndsAgain(t *testing.T) {
 
 // The last trial of a short search is not spent on an end far above, where the system was
 // overwhelmed: between the ends it tells more, also where the machine or plimsoll itself may have
-// made the end unstable. Where the system achieved nearly what was offered, such an end is tried
-// again, and the ends of a longer search are.
+// made the end unstable. An end at which the system achieved nearly the offered rate is tried
+// again. A longer search tries both of its ends again.
 func TestSearchNarrowsRatherThanRechecksAFarEnd(t *testing.T) {
 	p := planOf(25_000, 0.1, 0)
 	p.MaxTrials = 5 // 25k, 50k, 100k and 400k, then below what that one achieved

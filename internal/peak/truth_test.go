@@ -210,9 +210,9 @@ func TestTruthPulse(t *testing.T) {
 	}
 }
 
-// A short search does not spend its time in ever longer windows at one rate: of a system that stalls
-// for 0.8 s in every 3 s, which leaves 3,667/s of 5,000/s, it finds both ends in 45 s, also if it is
-// interrupted.
+// A short search does not spend its time in ever longer windows at one rate. A system of 5,000/s
+// that stalls for 0.8 s in every 3 s carries 3,667/s: the search finds both ends around it in 45
+// s, also if it is interrupted.
 func TestTruthAShortSearchKeepsTimeForItsEnds(t *testing.T) {
 	million(t)
 	search := trial{

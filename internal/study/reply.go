@@ -31,8 +31,9 @@ type side struct {
 	failed *Doubt // of the rounds in which the system itself did not keep up
 }
 
-// sides returns the places of the claim: as published, or at a durability level. Neither has a
-// further round that one of them waits for: the claim is looked at between rounds only.
+// sides returns the places of the claim: as published, or at a durability level. A further round
+// that one of them still waits for is left out of both, because a claim is looked at between
+// rounds.
 func (q *question) sides(level int) (of, to side) {
 	other := q.figure
 	if q.claim.ofOne() {

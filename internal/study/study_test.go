@@ -120,8 +120,8 @@ func TestScalesOfACell(t *testing.T) {
 	}
 }
 
-// The warm-up of a search's trial is short beside its window, at each scale, and no longer than that
-// of a run.
+// The warm-up of a search's trial is short beside its window, at each scale, and no longer than
+// that of a run.
 func TestTrialsHaveShortWarmUps(t *testing.T) {
 	s, err := Find("confluent-2020")
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 const (
 	// streamsPerConnection is below the 100 streams that the server's web server allows.
 	streamsPerConnection = 64
-	// flushPause and flushWithin bound the wait at the end until the server has taken the last
-	// acknowledgements: those that are still on their way are lost when the library cancels the
-	// subscription, and the server confirms none of them.
+	// flushPause and flushWithin bound how long a consumer that closes waits until the server has
+	// taken the last acknowledgements. The server confirms none of them, and those that are still
+	// on their way are lost when the library cancels the subscription.
 	flushPause  = 20 * time.Millisecond
 	flushWithin = time.Second
 	// ackMost is the most acknowledgements of one request; the server takes 2,000.
@@ -243,9 +243,9 @@ func (r *consumer) sendAcks() {
 	}
 }
 
-// flush waits until the server has taken the acknowledgements that were sent: it asks each
-// connection for something that a busy server is slow to answer too, and pauses; and again, for the
-// server may have been busy or stopped during either.
+// flush waits until the server has taken the acknowledgements that were sent. It reads an event
+// over each connection, because a busy server answers that late too, and pauses. It does both
+// twice: the server may have been busy, or stopped, during the first pause.
 func (r *consumer) flush() {
 	ctx, cancel := context.WithTimeout(r.acking, flushWithin)
 	defer cancel()
