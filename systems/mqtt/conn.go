@@ -51,11 +51,13 @@ type conn struct {
 	stopped atomic.Bool
 	frame   []byte   // the latest packet's body, reused
 	early   []packet // that came while the reader waited for another one
+	pongs   uint64   // answers to pings that the reader has read
 
 	flushing sync.Mutex // held while spare is written
 	spare    []byte
-	mu       sync.Mutex // guards out
+	mu       sync.Mutex // guards out and pings
 	out      []byte
+	pings    uint64 // sent, or waiting in out
 }
 
 // dial connects, and waits within ctx for the server's answer.
@@ -146,7 +148,10 @@ func (c *conn) next() (packet, error) {
 		}
 		c.frame = c.frame[:have+n]
 	}
-	return packet{head >> 4, head & 0xf, c.frame}, nil
+	if head>>4 == packets.PINGRESP {
+		c.pongs++
+	}
+	return packet{kind: head >> 4, flags: head & 0xf, body: c.frame}, nil
 }
 
 // nextKept is next after the packets that were kept in early.
@@ -178,18 +183,22 @@ func (c *conn) interrupt() {
 	_ = c.raw.SetReadDeadline(time.Now())
 }
 
-// ask sends a request and waits for the answer, a packet of some kind. Messages that come before it
-// are kept in early.
+// ask sends a request and waits for the answer, a packet of some kind.
 func (c *conn) ask(ctx context.Context, request []byte, kind byte) (packet, error) {
-	stop := context.AfterFunc(ctx, c.interrupt)
-	defer stop()
 	if err := c.send(request); err != nil {
 		return packet{}, err
 	}
+	return c.await(ctx, func(p packet) bool { return p.kind == kind })
+}
+
+// await reads until a packet is wanted. Messages that come before it are kept in early.
+func (c *conn) await(ctx context.Context, wanted func(packet) bool) (packet, error) {
+	stop := context.AfterFunc(ctx, c.interrupt)
+	defer stop()
 	for {
 		p, err := c.next()
 		switch {
-		case err != nil || p.kind == kind:
+		case err != nil || wanted(p):
 			return p, err
 		case p.kind == packets.PUBLISH:
 			p.body = bytes.Clone(p.body)
@@ -279,6 +288,26 @@ func (c *conn) answer(kind byte, id uint16) {
 	c.mu.Unlock()
 }
 
+// forget acknowledges a message that is not handled yet, and those in early, and waits until the
+// server has read that. No server answers an acknowledgement, so a ping follows it: one that is
+// still on its way when the connection breaks would be lost, and the messages come again.
+func (c *conn) forget(ctx context.Context, p packet) (packet, error) {
+	p.body = bytes.Clone(p.body)
+	c.early = slices.Insert(c.early, 0, p)
+	for i, one := range c.early {
+		if m, err := readMessage(one); err == nil && m.qos > 0 && !one.forgotten {
+			c.answer(packets.PUBACK, m.id)
+			c.early[i].forgotten = true
+		}
+	}
+	last, err := c.sendPing()
+	if err == nil {
+		_, err = c.await(ctx, func(packet) bool { return c.pongs >= last })
+	}
+	p, c.early = c.early[0], c.early[1:]
+	return p, err
+}
+
 // flush sends what waits in out.
 func (c *conn) flush() error {
 	c.flushing.Lock()
@@ -294,9 +323,19 @@ func (c *conn) flush() error {
 	return err
 }
 
+// sendPing sends a ping after what waits in out, and returns which one it is, counted from 1.
+func (c *conn) sendPing() (uint64, error) {
+	c.mu.Lock()
+	c.out = append(c.out, packets.PINGREQ<<4, 0)
+	c.pings++
+	last := c.pings
+	c.mu.Unlock()
+	return last, c.flush()
+}
+
 // beat sends a ping, so that both sides hear of each other.
 func (c *conn) beat() {
-	if c.send([]byte{packets.PINGREQ << 4, 0}) == nil && !c.stopped.Load() {
+	if _, err := c.sendPing(); err == nil && !c.stopped.Load() {
 		c.ping.Reset(c.quiet / 2)
 	}
 }

@@ -163,6 +163,12 @@ func (r *consumer) take(k *conn, p packet) bool {
 	if err != nil {
 		return r.fail(err)
 	}
+	if r.early && m.qos > 0 && !p.forgotten {
+		if p, err = k.forget(r.Life, p); err != nil {
+			return false
+		}
+		m, _ = readMessage(p) // a copy of what was read above
+	}
 	last := m.topic[bytes.LastIndexByte(m.topic, '/')+1:]
 	if string(last) == deletion {
 		return r.fail(errors.New("the topic was deleted"))
@@ -170,12 +176,6 @@ func (r *consumer) take(k *conn, p packet) bool {
 	partition, err := strconv.Atoi(string(last))
 	if err != nil {
 		return r.fail(fmt.Errorf("a message of topic %q, which was not asked for", m.topic))
-	}
-	if r.early && m.qos > 0 {
-		k.answer(packets.PUBACK, m.id)
-		if k.flush() != nil {
-			return false
-		}
 	}
 	handled := r.Handle(system.Received{Payload: m.payload, Partition: int32(partition)})
 	if handled && !r.early {

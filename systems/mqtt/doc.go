@@ -50,7 +50,9 @@
 //
 // # Receiving
 //
-// A consumer acknowledges with PUBACK after it has handled a message, or at most once before. Its
+// A consumer acknowledges with PUBACK after it has handled a message. At most once it does so
+// before, for the messages that have arrived together, and waits for the answer to a ping: PUBACK
+// has none, and a server may end a broken connection without reading what it still holds. Its
 // session ends with its connection, and the server gives what was not acknowledged to others, at
 // once. A message cannot be given back: an answer with an error is an acknowledgement too. HiveMQ
 // sends a consumer up to 50 messages, and more when all of these are acknowledged. Shared

@@ -25,6 +25,7 @@ const (
 type packet struct {
 	kind, flags byte
 	body        []byte
+	forgotten   bool // a message that is acknowledged already
 }
 
 // reason returns the error of a packet in whose place another one was expected.

@@ -23,10 +23,12 @@
 // # Receiving
 //
 // A consumer asks for max_in_flight messages at each connection (RDY) and ends each with FIN, or
-// with REQ if it gives it back. A server delivers a message again that was not ended within
-// msg_timeout, also when its consumer's connection has ended: it gives a dead consumer's messages
-// to nobody before that. A consumer that closes with time returns what it has not handled. The
-// server keeps messages for a connection, to write several at once, for output_buffer_timeout.
+// with REQ if it gives it back. At most once FIN leaves before the message is handled; it has no
+// answer, so if the connection breaks with it on its way the message comes again. A server delivers
+// a message again that was not ended within msg_timeout, also when its consumer's connection has
+// ended: it gives a dead consumer's messages to nobody before that. A consumer that closes with
+// time returns what it has not handled. The server keeps messages for a connection, to write
+// several at once, for output_buffer_timeout.
 //
 // nsqd keeps no order: messages in memory and on disk, returned and timed-out ones mix.
 //
