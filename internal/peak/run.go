@@ -197,13 +197,13 @@ func (f *finder) window(long bool) time.Duration {
 	return f.Trial * time.Duration(f.search.stretch)
 }
 
-// afterStretch is the number of trials in a longer window for which there must be time: a single
-// trial finds no bracket.
+// afterStretch is the number of trials in a longer window for which there must be time while the
+// search explores: a single trial finds no bracket.
 const afterStretch = 4
 
 // needs returns the time that must be left for a trial.
 func (f *finder) needs(step Step) time.Duration {
-	if step.Kind == Stretch {
+	if step.Kind == Stretch && !step.Long {
 		return afterStretch * f.takes(step.Long)
 	}
 	return f.takes(step.Long)
@@ -228,10 +228,11 @@ func (f *finder) hurry(step Step, end End) bool {
 	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 || step.Kind == Curve {
 		return false
 	}
-	needed := f.takes(false)
-	for range f.search.needed() {
-		needed += f.takes(true)
+	ends := f.search.needed()
+	if step.recheck && ends > 0 {
+		ends-- // this trial is one of them
 	}
+	needed := f.takes(false) + time.Duration(ends)*f.takes(f.Plan.Confirmations > 0)
 	f.hurried = f.left() < needed
 	if f.hurried {
 		f.search.ConfirmOnly()

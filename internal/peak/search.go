@@ -360,6 +360,8 @@ func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
 		return Step{Kind: Recheck, Rate: s.unstableEnd(), Long: long, recheck: true}, Unfinished
 	case missing > 0:
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
+	case high == 0 && s.hurried && low < s.plan.MostRate: // a recheck has disproved the end
+		return s.up(low), Unfinished
 	case high == 0:
 		return Step{}, NoLimit
 	case s.open() && !s.hurried:
@@ -481,7 +483,11 @@ func (s *Search) holds(step Step) {
 		return l.rate <= step.Rate
 	})
 	s.failed = slices.ContainsFunc(s.above, func(l limit) bool { return l.long })
-	if len(s.above) == 0 {
+	switch {
+	case len(s.above) > 0:
+	case step.recheck:
+		s.climbed = 1 // the limit is rarely far above one that was seen
+	default:
 		s.climbed++
 	}
 	if !slices.Contains(s.stable, step.Rate) {

@@ -4,8 +4,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func planOf(start, tolerance float64, confirmations int) Plan {
@@ -396,6 +400,66 @@ func TestSearchClimbsInSmallStepsAtFirst(t *testing.T) {
 						10_000*times)
 				}
 			}
+		}
+	}
+}
+
+// disproved returns a search in which 40k/s was unstable in doubt, and is about to be tried again.
+func disproved(t *testing.T) *Search {
+	t.Helper()
+	s := NewSearch(planOf(10_000, 0.1, 0))
+	for {
+		step, end := s.Next()
+		switch {
+		case end != Unfinished:
+			t.Fatalf("%s: %+v", end, s.Bracket())
+		case step.Kind == Recheck:
+			return s
+		case step.Rate == 40_000:
+			s.Take(Outcome{AchievedRate: 34_000, Doubtful: true})
+		default:
+			s.Take(Outcome{Stable: true, AchievedRate: step.Rate})
+		}
+	}
+}
+
+// When the limit is disproved the true one is looked for in small steps again, also if there was
+// only time for the ends.
+func TestSearchClimbsSlowlyFromADisprovedLimit(t *testing.T) {
+	for _, hurried := range []bool{false, true} {
+		s := disproved(t)
+		if hurried {
+			s.ConfirmOnly()
+		}
+		if step, _ := s.Next(); step.Rate != 40_000 {
+			t.Fatalf("%+v", step)
+		}
+		s.Take(Outcome{Stable: true, AchievedRate: 40_000})
+		if step, end := s.Next(); end != Unfinished || step.Rate <= 40_000 || step.Rate > 80_000 {
+			t.Errorf("hurried: %t, %s, %+v", hurried, end, step)
+		}
+	}
+}
+
+// The time for the ends of a bracket is that of their trials, which are short without
+// confirmations, and a trial at an end is one of them.
+func TestTimeIsKeptForTheEndsAlone(t *testing.T) {
+	s := disproved(t)
+	f := &finder{Options: Options{Job: &bench.Job{Workload: &workload.Workload{}}, Plan: s.plan,
+		Trial: 3 * time.Second, Confirm: 6 * time.Second, MaxTime: 9 * time.Second}, search: s}
+	step, end := s.Next()
+	if f.hurry(step, end) {
+		t.Errorf("%s are too few for %+v", f.MaxTime, step)
+	}
+	f.MaxTime = f.takes(false) - 1
+	if !f.hurry(step, end) {
+		t.Errorf("%s are enough for %+v", f.MaxTime, step)
+	}
+	s.stretch = 2
+	for _, long := range []bool{false, true} {
+		if want := f.takes(long); long && f.needs(Step{Kind: Stretch, Long: true}) != want ||
+			!long && f.needs(Step{Kind: Stretch}) != afterStretch*want {
+			t.Errorf("a repetition in a longer window needs another time; long: %t", long)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ const (
 
 // start returns the first rate of the current cell's search, and whether it is near the peak. Both
 // only shorten the search. The rate is a share of what a closed loop carries or, after the first
-// round, from the earlier rounds' results.
+// round, from the last one's result.
 func (r *runner) start(ctx context.Context, job *bench.Job) (rate float64, near bool, err error) {
 	c := &r.plan.Cells[r.at]
 	rate = job.Workload.Load.Segments[0].From
@@ -145,32 +146,35 @@ func (r *runner) start(ctx context.Context, job *bench.Job) (rate float64, near 
 		}
 		return max(gaugedShare*carried, least), false, err
 	}
-	for _, s := range earlier {
-		rate = max(onward(rate, s), least)
-		near = s.Bracket.StableRate > 0 && s.Bracket.UnstableRate > 0
-	}
-	return rate, near, nil
+	rate, near = onward(rate, earlier[len(earlier)-1])
+	return max(rate, least), near, nil
 }
 
-// onwardShare is the share of an earlier search's stable rate with which the next search begins: a
-// search whose first rate is stable needs fewer trials.
-const onwardShare = 0.9
+const (
+	// onwardShare is the share of an earlier search's stable rate with which the next search
+	// begins: a search whose first rate is stable needs fewer trials.
+	onwardShare = 0.9
+	// nearWidth is the greatest width of an earlier bracket near whose lower end the peak is.
+	nearWidth = 0.5
+)
 
-// onward returns the rate with which the next search begins: a little below an earlier search's
-// stable rate, twice that rate when it met no limit, and half of the lowest rate that it tried when
-// none was stable.
-func onward(rate float64, earlier *peak.Saved) float64 {
+// onward returns the rate with which the next search begins, and whether it is near the peak: a
+// little below an earlier search's stable rate, the middle of a bracket that is wide, twice the
+// stable rate when it met no limit, and half of the lowest rate that it tried when none was stable.
+func onward(rate float64, earlier *peak.Saved) (begin float64, near bool) {
 	b := earlier.Bracket
 	switch {
+	case b.Width() <= nearWidth:
+		return onwardShare * b.StableRate, true
 	case b.StableRate > 0 && b.UnstableRate > 0:
-		return onwardShare * b.StableRate
+		return math.Sqrt(b.StableRate * b.UnstableRate), false
 	case b.StableRate > 0:
-		return 2 * b.StableRate
+		return 2 * b.StableRate, false
 	case len(earlier.Trials) == 0:
-		return rate
+		return rate, false
 	}
 	lowest := slices.MinFunc(earlier.Trials, func(a, b peak.Trial) int {
 		return cmp.Compare(a.TargetRate, b.TargetRate)
 	})
-	return lowest.TargetRate / 2
+	return lowest.TargetRate / 2, false
 }

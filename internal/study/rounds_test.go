@@ -271,10 +271,11 @@ func TestWhereALaterSearchBegins(t *testing.T) {
 	for want, s := range map[float64]peak.Saved{
 		1000: {}, 200: {Trials: tried, Bracket: peak.Bracket{UnstableRate: 400}},
 		16_000: {Trials: tried, Bracket: peak.Bracket{StableRate: 8000}},
-		270:    {Trials: tried, Bracket: peak.Bracket{StableRate: 300, UnstableRate: 1200}},
+		270:    {Trials: tried, Bracket: peak.Bracket{StableRate: 300, UnstableRate: 450}},
+		600:    {Trials: tried, Bracket: peak.Bracket{StableRate: 300, UnstableRate: 1200}},
 	} {
-		if got := onward(1000, &s); got != want {
-			t.Errorf("%+v: begins at %v, want %v", s.Bracket, got, want)
+		if got, near := onward(1000, &s); got != want || near != (want == 270) {
+			t.Errorf("%+v: begins at %v, near: %t, want %v", s.Bracket, got, near, want)
 		}
 	}
 }
