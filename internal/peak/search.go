@@ -109,7 +109,7 @@ const (
 // Take receives its outcome. It is pure, and assumes only that a rate above an unstable rate is
 // unstable. It must be used by one goroutine.
 //
-// It climbs from the start by factors of 2, 2, 4, 4, 8, 16, ... until a trial is unstable. Where
+// It climbs from the start by factors of 2, 2, 2, 2, 4, 4, 8, ... until a trial is unstable. Where
 // an earlier search found the peak near the start, the first factors are 1.25, 1.25, 1.5, 2, 2 and
 // 4. Then it bisects geometrically. Where an overloaded trial achieved a rate within the bracket,
 // that rate is the system's capacity if overload does not change the capacity: the search then
@@ -117,11 +117,11 @@ const (
 // system that collapses under overload costs at most twice as many trials.
 //
 // When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the stable
-// end until it is confirmed as often as planned, and the unstable end as often. A rate that was
-// stable in one run and unstable in another is mixed. It lies within the reported bracket, and the
-// search continues above it, as it does above a rate that was neither. A doubtful unstable end is
-// tried again after two successive stable trials below it, and is forgotten if it is stable then.
-// The last trials are reserved for the ends.
+// end until it is confirmed as often as planned, and the unstable end as often; without
+// confirmations once, in no longer run. A rate that was stable in one run and unstable in another is
+// mixed. It lies within the bracket, and the search continues above it, as above a rate that was
+// neither. A doubtful unstable end is tried again after two successive stable trials below it, and
+// is forgotten if it is stable then. The last trials are reserved for the ends.
 //
 // A trial that was too short to tell a pulse from growth is repeated with a window twice as
 // long, and all later trials keep that length. Until a rate was stable that happens once; then the
@@ -272,7 +272,7 @@ func (s *Search) endOf(missing int) End {
 // system needs time to recover from overload. The later factors serve a start that was far too
 // low.
 func (s *Search) climb() float64 {
-	factors := []float64{2, 2, 4, 4}
+	factors := []float64{2, 2, 2, 2, 4, 4}
 	if s.plan.Near {
 		factors = []float64{1.25, 1.25, 1.5, 2, 2, 4}
 	}
