@@ -3,7 +3,9 @@ package kafka
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -13,7 +15,11 @@ import (
 )
 
 // sharer is a member of a share group. Each record is locked for it and acknowledged by itself.
-type sharer struct{ member }
+type sharer struct {
+	member
+	mu      sync.Mutex
+	refused map[int32]bool // partitions of which an acknowledgement was refused since accepted
+}
 
 // lockedAtOnce is how many records a fetch of a share group asks for by itself.
 const lockedAtOnce = 500
@@ -36,7 +42,10 @@ func (c *cluster) openSharer(ctx context.Context, o system.ConsumerOptions) (sys
 		options = append(options, kgo.ShareMaxRecords(int32(most)),
 			kgo.ShareMaxRecordsStrict(), kgo.MaxConcurrentFetches(brokersMost))
 	}
-	r := &sharer{c.member(o)}
+	r := &sharer{member: c.member(o), refused: map[int32]bool{}}
+	if r.early {
+		options = append(options, kgo.ShareAckCallback(r.answered))
+	}
 	if err := r.connect(ctx, options); err != nil {
 		return nil, err
 	}
@@ -97,12 +106,34 @@ func (r *sharer) run() {
 			if err := r.client.FlushAcks(r.Life); err != nil {
 				return // the consumer closes
 			}
-			// A refused acknowledgement shows as a second delivery, which the account counts.
+			records = r.accepted(records)
 		}
 		for _, record := range records {
 			r.take(record)
 		}
 	}
+}
+
+// answered notes the partitions whose acknowledgements were refused.
+func (r *sharer) answered(_ *kgo.Client, all kgo.ShareAckResults) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range all {
+		if one.Err != nil {
+			r.refused[one.Partition] = true
+		}
+	}
+}
+
+// accepted returns the records of partitions that refused no acknowledgement since the last call.
+// The others may come again, to this member or another one.
+func (r *sharer) accepted(records []*kgo.Record) []*kgo.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	records = slices.DeleteFunc(records,
+		func(one *kgo.Record) bool { return r.refused[one.Partition] })
+	clear(r.refused)
+	return records
 }
 
 // take handles a record and acknowledges it. A record that is not handled goes to another member.

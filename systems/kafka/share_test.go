@@ -1,10 +1,13 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
@@ -25,6 +28,19 @@ func TestGroupTypesConform(t *testing.T) {
 				},
 			})
 		})
+	}
+}
+
+// At most once a record is handled only if its acknowledgement was accepted.
+func TestRefusedAcknowledgementsAreNotHandled(t *testing.T) {
+	r := &sharer{refused: map[int32]bool{}}
+	r.answered(nil, kgo.ShareAckResults{{Partition: 1, Err: errors.New("the lock is over")},
+		{Partition: 2}})
+	for _, want := range []int{2, 3} { // then nothing was refused since
+		all := []*kgo.Record{{Partition: 1}, {Partition: 2}, {Partition: 2}}
+		if got := r.accepted(all); len(got) != want || got[want-1].Partition != 2 {
+			t.Errorf("%d records are handled, want %d", len(got), want)
+		}
 	}
 }
 

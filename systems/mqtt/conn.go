@@ -302,7 +302,9 @@ func (c *conn) forget(ctx context.Context, p packet) (packet, error) {
 	}
 	last, err := c.sendPing()
 	if err == nil {
-		_, err = c.await(ctx, func(packet) bool { return c.pongs >= last })
+		_, err = c.await(ctx, func(p packet) bool {
+			return p.kind == packets.PINGRESP && c.pongs >= last
+		})
 	}
 	p, c.early = c.early[0], c.early[1:]
 	return p, err
@@ -366,6 +368,7 @@ func (c *conn) part(keep bool) {
 	c.stopped.Store(true)
 	late := time.AfterFunc(leaveWithin, c.cut)
 	defer late.Stop()
+	_ = c.raw.SetReadDeadline(time.Time{}) // late bounds the wait
 	if c.send(goodbye(keep)) == nil {
 		_, _ = io.Copy(io.Discard, c.in) // it ends with the connection, in whichever way
 	}

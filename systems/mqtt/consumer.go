@@ -130,7 +130,8 @@ func (r *consumer) run(k *conn) {
 // receive hands over a connection's messages until it ends. When the consumer closes, it leaves
 // what it has not handled to the server.
 func (r *consumer) receive(k *conn) {
-	stop := context.AfterFunc(r.Life, k.interrupt)
+	woken := make(chan struct{})
+	stop := context.AfterFunc(r.Life, func() { k.interrupt(); close(woken) })
 	defer stop()
 	var flushed time.Time
 	for r.Life.Err() == nil {
@@ -151,7 +152,10 @@ func (r *consumer) receive(k *conn) {
 			flushed = time.Now()
 		}
 	}
-	k.leave(false)
+	if !stop() {
+		<-woken // its deadline is not that of part
+	}
+	k.part(false) // when the server has read the acknowledgements
 }
 
 // take handles a packet, and returns false when the consumer stops.

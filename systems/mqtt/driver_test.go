@@ -3,11 +3,6 @@ package mqtt
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"io"
-	"net"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,99 +29,6 @@ func TestSubscriptionOfQoS0(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.AwaitAll(t, "forgotten")
-}
-
-// lossy relays connections to a server. What a client sends takes a while, and is lost if the client
-// ends the connection before it has arrived.
-func lossy(t *testing.T, server string) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	t.Cleanup(all.Wait)
-	t.Cleanup(func() { _ = l.Close() })
-	all.Go(func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			to, err := net.Dial("tcp", server)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			ended, parts := make(chan struct{}), make(chan []byte, 100)
-			all.Go(func() { _, _ = io.Copy(client, to); _ = client.Close() })
-			all.Go(func() {
-				defer close(ended)
-				for b := make([]byte, 4096); ; {
-					n, err := client.Read(b)
-					if err != nil {
-						return
-					}
-					parts <- slices.Clone(b[:n])
-				}
-			})
-			all.Go(func() {
-				defer func() { _ = to.Close() }()
-				var part []byte
-				late := time.NewTimer(time.Hour)
-				for waiting := parts; ; {
-					select {
-					case part = <-waiting:
-						waiting = nil
-						late.Reset(50 * time.Millisecond)
-					case <-late.C:
-						waiting = parts
-						_, _ = to.Write(part)
-					case <-ended:
-						return
-					}
-				}
-			})
-		}
-	})
-	return l.Addr().String()
-}
-
-// At most once, the server has read the acknowledgement of a message before it is handled: a
-// consumer that ends amid it leaves it to nobody.
-func TestServerForgetsBeforeAMessageIsHandled(t *testing.T) {
-	o := optionsOf(t, shared)
-	c := connect(t, o)
-	o.Endpoints = []string{lossy(t, o.Endpoints[0])}
-	slow := connect(t, o)
-	topic, got := systemtest.Topic(t, c, "forgotten", 1), systemtest.NewInbox()
-	handling, release := make(chan struct{}), make(chan struct{})
-	first, err := slow.OpenConsumer(t.Context(), system.ConsumerOptions{Topic: topic,
-		Subscription: "s", Delivery: workload.AtMostOnce, Failed: func(error) {},
-		Receive: func(system.Received) { close(handling); <-release }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := systemtest.Producer(t, c, topic, 0, workload.AtLeastOnce)
-	for _, name := range []string{"first", "last"} {
-		m := systemtest.NewTestMessage(name)
-		p.Send(&m.Message)
-		if err := m.Await(t); err != nil {
-			t.Fatal(err)
-		}
-		if name == "first" {
-			<-handling
-			dying, cancel := context.WithCancel(t.Context())
-			cancel()
-			_ = first.Close(dying) // it must not be able to finish
-			close(release)
-			systemtest.Consumer(t, c, topic, 0, workload.AtMostOnce, got)
-		}
-	}
-	got.AwaitAll(t, "last")
-	if all := got.Contents(); len(all) != 1 {
-		t.Errorf("received %q after the first message was handled", all)
-	}
 }
 
 // A connection without messages outlives its keep-alive: both sides send pings.

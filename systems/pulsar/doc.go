@@ -24,7 +24,7 @@
 //
 // At least once acknowledges each message after it was handled. The library groups
 // acknowledgements for ack_grouping_max_time. A batch is acknowledged when all of its messages
-// are, so the whole batch is redelivered if its consumer dies before.
+// are, so the whole batch is redelivered if its consumer dies or closes before.
 //
 // At most once acknowledges the messages that have arrived, up to a thousand together,
 // waits for the brokers' answer, and then handles them. It needs

@@ -46,12 +46,12 @@
 //
 // # Delivery
 //
-// At most once is basic.consume without acknowledgements, for which RabbitMQ has no prefetch; by
-// AMQP 1.0 it accepts each message before it is handled. At least once acknowledges up to ack_batch
-// messages together, and when no message waits, ack_delay after the first of them. A stream's
-// position is stored every stream_offset_interval; with at most once before each chunk. A queue
-// redelivers a message that its consumer has not acknowledged within the server's consumer_timeout,
-// half an hour by default. A stream never redelivers (driver.go).
+// At most once is basic.consume without acknowledgements, for which RabbitMQ has no prefetch, or by
+// AMQP 1.0 a link whose messages are settled as they are sent. At least once acknowledges up to
+// ack_batch messages together, and when no message waits, ack_delay after the first of them. A
+// stream's position is stored every stream_offset_interval; with at most once before each chunk. A
+// queue redelivers a message that its consumer has not acknowledged within the server's
+// consumer_timeout, half an hour by default. A stream never redelivers (driver.go).
 //
 // # Durability
 //

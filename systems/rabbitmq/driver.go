@@ -203,7 +203,7 @@ func redelivery(s system.Settings, d workload.Delivery) system.Redelivery {
 		return system.Redelivery{Never: true,
 			Why: "a stream's reader only goes forward, and no acknowledgement times out"}
 	case s.Text(setProtocol) == amqp10 && d == workload.AtMostOnce:
-		return system.Redelivery{Never: true, Why: "a message is accepted before it is handled"}
+		return system.Redelivery{Never: true, Why: "a message is settled as the server sends it"}
 	case s.Text(setProtocol) == amqp10:
 		return system.Redelivery{Never: true,
 			Why: "an accepted message is not redelivered while its link is open, and " +
@@ -309,8 +309,8 @@ func (d dialer) dialAll(ctx context.Context, name string) ([]*amqp.Connection, e
 	return nil, errs[0]
 }
 
-// hangUp closes a connection within ctx, and at least closeGrace.
-func hangUp(ctx context.Context, conn *amqp.Connection) error {
+// lastMoment is when closing must be over: with ctx, but not before closeGrace.
+func lastMoment(ctx context.Context) time.Time {
 	deadline := time.Now().Add(askWithin)
 	if at, bounded := ctx.Deadline(); bounded && at.Before(deadline) {
 		deadline = at
@@ -318,7 +318,12 @@ func hangUp(ctx context.Context, conn *amqp.Connection) error {
 	if least := time.Now().Add(closeGrace); ctx.Err() != nil || deadline.Before(least) {
 		deadline = least
 	}
-	if err := conn.CloseDeadline(deadline); err != nil && !errors.Is(err, amqp.ErrClosed) {
+	return deadline
+}
+
+// hangUp closes a connection until lastMoment.
+func hangUp(ctx context.Context, conn *amqp.Connection) error {
+	if err := conn.CloseDeadline(lastMoment(ctx)); err != nil && !errors.Is(err, amqp.ErrClosed) {
 		return fmt.Errorf("close the connection: %w", err)
 	}
 	return nil

@@ -17,7 +17,7 @@ func TestRedelivery(t *testing.T) {
 		{Delivery: workload.AtLeastOnce, Given: []string{setProtocol, amqp10},
 			Never: true, Why: "closes the link"},
 		{Delivery: workload.AtMostOnce, Given: []string{setProtocol, amqp10},
-			Never: true, Why: "accepted before"},
+			Never: true, Why: "settled as"},
 		{Delivery: workload.AtMostOnce, Given: []string{setQueueType, quorum},
 			Never: true, Why: "without acknowledgements"},
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // streamConsumer receives streams. All subscriptions read the same streams, each from its own
@@ -47,6 +48,7 @@ type streamFlow struct {
 	due       atomic.Bool // the position must be stored
 	claimed   int64       // at most once: the position stored before handling
 	failed    error
+	broken    chan struct{}            // closed when failed is set
 	store     func(offset int64) error // at most once
 }
 
@@ -63,9 +65,12 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 		return false, environment, fmt.Errorf("ask where subscription %s is in stream %s: %w",
 			r.Options.Subscription, name, err)
 	}
-	f := &streamFlow{r: r, partition: t.partition, store: func(offset int64) error {
-		return environment.StoreOffset(r.Options.Subscription, name, offset)
-	}}
+	f := &streamFlow{r: r, partition: t.partition, broken: make(chan struct{}),
+		store: func(offset int64) error {
+			ctx, cancel := context.WithTimeout(r.life, askWithin)
+			defer cancel()
+			return r.store(ctx, environment, name, offset)
+		}}
 	inner, err := environment.NewConsumer(name, f.take, stream.NewConsumerOptions().
 		SetConsumerName(r.Options.Subscription).SetOffset(from).SetManualCommit().SetCRCCheck(true).
 		SetInitialCredits(int16(r.of.cfg.Count(setStreamCredits))).
@@ -85,6 +90,9 @@ func (r *streamConsumer) consume(t *tap, failed *stream.Environment) (bool, *str
 		case <-closes:
 			f.end()
 			return true, environment, fmt.Errorf("stream %s: the server ended the consumer", name)
+		case <-f.broken:
+			_ = inner.Close() // fails if it is closed already
+			return true, environment, f.failed
 		case <-t.leave:
 		case <-r.life.Done():
 		}
@@ -111,6 +119,29 @@ func (r *streamConsumer) position(environment *stream.Environment, name string,
 	return stream.OffsetSpecification{}.Offset(next), nil
 }
 
+// storePause is the pause before a server is asked again which position it has.
+const storePause = 2 * time.Millisecond
+
+// store stores the subscription's position in a stream, and returns when the server has it: a
+// server answers no position that is stored, and one that is on its way when the connection ends is
+// lost.
+func (r *streamConsumer) store(ctx context.Context, environment *stream.Environment, name string,
+	offset int64) error {
+	if err := environment.StoreOffset(r.Options.Subscription, name, offset); err != nil {
+		return err
+	}
+	return driver.Until(ctx, storePause, func() (again bool, err error) {
+		has, err := environment.QueryOffset(r.Options.Subscription, name)
+		switch {
+		case errors.Is(err, stream.OffsetNotFoundError):
+			return true, err
+		case err == nil && has < offset:
+			return true, fmt.Errorf("the server has %d and not %d", has, offset)
+		}
+		return false, err
+	})
+}
+
 // end makes sure that no further message is handled.
 func (f *streamFlow) end() {
 	f.r.handling.Lock()
@@ -132,6 +163,7 @@ func (f *streamFlow) take(c stream.ConsumerContext, m *amqp.Message) {
 		f.claimed = offset + int64(max(c.GetEntriesCount(), 1))
 		if err := f.store(f.claimed - 1); err != nil {
 			f.over, f.failed = true, fmt.Errorf("store the position before handling: %w", err)
+			close(f.broken)
 			return
 		}
 	}
@@ -163,7 +195,9 @@ func (r *streamConsumer) Close(ctx context.Context) error {
 func (r *streamConsumer) close(ctx context.Context) error {
 	err := r.stop(ctx)
 	if !r.early {
-		err = errors.Join(err, r.storePositions())
+		ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), lastMoment(ctx))
+		defer cancel()
+		err = errors.Join(err, r.storePositions(ctx))
 	}
 	r.environments.close()
 	r.group.quit(r)
@@ -172,7 +206,7 @@ func (r *streamConsumer) close(ctx context.Context) error {
 
 // storePositions stores the subscription's positions in the consumer's streams, over a separate
 // connection.
-func (r *streamConsumer) storePositions() error {
+func (r *streamConsumer) storePositions(ctx context.Context) error {
 	environment, err := r.of.streamEnvironment(r.Options.Index)
 	if err != nil {
 		return fmt.Errorf("store the subscription's position: %w", err)
@@ -186,7 +220,7 @@ func (r *streamConsumer) storePositions() error {
 			continue
 		}
 		name := queueName(r.Options.Topic, unread, partition)
-		if err := environment.StoreOffset(r.Options.Subscription, name, next-1); err != nil {
+		if err := r.store(ctx, environment, name, next-1); err != nil {
 			return fmt.Errorf("store the subscription's position in stream %s: %w", name, err)
 		}
 	}

@@ -340,6 +340,9 @@ func (q *reader) receive(k *conn) error {
 			err = q.commit(q.life, k)
 		}
 		if err == nil && !q.handle(all) {
+			if ahead {
+				q.outlast(p)
+			}
 			return errStopped
 		}
 		if err == nil && !ahead {
@@ -347,6 +350,16 @@ func (q *reader) receive(k *conn) error {
 		}
 	}
 	return err
+}
+
+// outlast waits for the answer to the pull that is under way, whose older offset must not overtake
+// the last commit.
+func (q *reader) outlast(p pending) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	defer cancel()
+	if !q.of.abandoned.Load() {
+		_, _ = p.await(ctx) // what it brings is not handled
+	}
 }
 
 // errStopped is the error of a reader that must stop.

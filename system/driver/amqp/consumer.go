@@ -42,7 +42,7 @@ type ConsumerOptions struct {
 type Consumer struct {
 	driver.Receiver
 	o        ConsumerOptions
-	early    bool // accept before handling
+	early    bool // at most once the server settles nothing: accept before handling
 	closing  driver.Closing
 	handling sync.Mutex // held while Receive runs
 
@@ -58,7 +58,6 @@ type Consumer struct {
 func NewConsumer(ctx context.Context, o ConsumerOptions) (system.Consumer, error) {
 	r := &Consumer{
 		Receiver: driver.Receiver{Options: o.Handle}, o: o,
-		early: o.Handle.Delivery == workload.AtMostOnce,
 	}
 	c, err := o.Dialer.Dial(ctx, 0)
 	if err != nil {
@@ -82,7 +81,15 @@ func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, err
 	for _, s := range r.o.Sources {
 		options := s.Options
 		options.Credit = int32(r.o.Credit)
+		if r.o.Handle.Delivery == workload.AtMostOnce && !r.early {
+			options.RequestedSenderSettleMode = goamqp.SenderSettleModeSettled.Ptr()
+		}
 		one, err := c.NewReceiver(ctx, s.Address, &options)
+		if err != nil && options.RequestedSenderSettleMode != nil &&
+			says(err, "sender settlement mode") { // some servers answer none
+			r.early, options.RequestedSenderSettleMode = true, nil
+			one, err = c.NewReceiver(ctx, s.Address, &options)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("open a link from %s: %w", s.Address, err)
 		}
@@ -94,7 +101,7 @@ func (r *Consumer) attach(ctx context.Context, c *Conn) ([]*goamqp.Receiver, err
 // run receives until the consumer closes, and follows a failover.
 func (r *Consumer) run(c *Conn, receivers []*goamqp.Receiver) {
 	for {
-		r.receiveAll(receivers)
+		r.receiveAll(c, receivers)
 		if r.Life.Err() != nil || r.Stopped() {
 			return // Close closes the connection
 		}
@@ -160,14 +167,14 @@ func (r *Consumer) hold(c *Conn) bool {
 }
 
 // receiveAll receives from all partitions until one of them ends.
-func (r *Consumer) receiveAll(receivers []*goamqp.Receiver) {
+func (r *Consumer) receiveAll(c *Conn, receivers []*goamqp.Receiver) {
 	ctx, cancel := context.WithCancel(r.Life)
 	defer cancel()
 	var all sync.WaitGroup
 	for i, one := range receivers {
 		all.Go(func() {
 			defer cancel()
-			r.receive(ctx, one, int32(i))
+			r.receive(ctx, c, one, int32(i))
 		})
 	}
 	all.Wait()
@@ -175,13 +182,14 @@ func (r *Consumer) receiveAll(receivers []*goamqp.Receiver) {
 
 // receive hands over the messages of a partition until the link or ctx ends. Messages that were
 // not handed over go to other consumers.
-func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition int32) {
+func (r *Consumer) receive(ctx context.Context, c *Conn, from *goamqp.Receiver,
+	partition int32) {
 	for ctx.Err() == nil { // checked, because the library still returns buffered messages
 		m, err := from.Receive(ctx, nil)
 		if err != nil {
 			return
 		}
-		if r.early && from.AcceptMessage(context.Background(), m) != nil {
+		if r.early && (from.AcceptMessage(context.Background(), m) != nil || c.confirm() != nil) {
 			return
 		}
 		handled, back := r.take(m, partition)
@@ -196,7 +204,7 @@ func (r *Consumer) receive(ctx context.Context, from *goamqp.Receiver, partition
 			continue
 		}
 		if !r.early && from.AcceptMessage(context.Background(), m) != nil {
-			return
+			return // a message that the server has settled needs nothing
 		}
 	}
 }

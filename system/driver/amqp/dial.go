@@ -59,11 +59,27 @@ func (c *Conn) Cut() {
 	_ = c.conn.Close()
 }
 
-// Close closes the connection cleanly, and cuts it if ctx ends first.
+// confirm returns when the server has read what was sent before.
+func (c *Conn) confirm() error {
+	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
+	defer cancel()
+	s, err := c.conn.NewSession(ctx, nil)
+	if err != nil {
+		return err
+	}
+	return s.Close(ctx)
+}
+
+// Close closes the connection cleanly, and cuts it if ctx ends first. The end of the session, which
+// the server answers, comes after every acceptance: a connection that is closed while messages come
+// would lose those that the server has not read.
 func (c *Conn) Close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, openWithin)
+	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = c.wire.Close() })
 	defer stop()
-	_ = c.conn.Close() // every message was answered or never will be
+	_ = c.Session.Close(ctx) // every message was answered or never will be
+	_ = c.conn.Close()
 }
 
 // Dial connects to the first endpoint that accepts clients. It begins with endpoint number from,

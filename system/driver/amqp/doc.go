@@ -26,9 +26,12 @@
 // # Receiving
 //
 // Each consumer has a connection, and all of its partitions share one Receive. At least once
-// accepts each message after Receive has returned, at most once before it is called.
-// Acceptance is one frame for each message, and the server does not confirm it: a message accepted
-// shortly before a server failed may be redelivered, also at most once.
+// accepts each message after Receive has returned. At most once has links whose messages the server
+// settles as it sends them, so those that wait for a consumer are lost with it; where a server does
+// not, each is accepted before Receive is called, and the server has read that. Acceptance is one
+// frame for each message, and the server does not confirm that it is stored: a message accepted
+// shortly before a server failed may be redelivered, also at most once. A consumer that closes
+// waits until the server has read all acceptances.
 //
 // # When servers fail
 //

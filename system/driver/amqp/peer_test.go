@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"net"
@@ -11,7 +12,8 @@ import (
 // Descriptors of AMQP 1.0 that the peer knows.
 const (
 	codeOpen, codeBegin, codeAttach, codeFlow = 0x10, 0x11, 0x12, 0x13
-	codeTransfer, codeDisposition, codeClose  = 0x14, 0x15, 0x18
+	codeTransfer, codeDisposition             = 0x14, 0x15
+	codeEnd, codeClose                        = 0x17, 0x18
 	codeAccepted, codeRejected, codeReleased  = 0x24, 0x25, 0x26
 	codeMechanisms, codeInit, codeOutcome     = 0x40, 0x41, 0x44
 )
@@ -68,7 +70,8 @@ func (p *peer) cut() {
 type peerConn struct {
 	*peer
 	net.Conn
-	id uint32 // of the next delivery
+	id      uint32 // of the next delivery
+	settles []byte // whether deliveries are settled as they are sent
 }
 
 func (c *peerConn) serve() {
@@ -118,7 +121,11 @@ func (c *peerConn) handle(channel uint16, code byte, f [][]byte, payload []byte)
 		if clientSends {
 			role = []byte{0x41}
 		}
-		send(codeAttach, f[0], f[1], role, null, null, f[5], f[6], null, null, number(0))
+		c.settles = []byte{0x42}
+		if bytes.Equal(f[3], []byte{0x50, 1}) { // the sender's mode: settled
+			c.settles = []byte{0x41}
+		}
+		send(codeAttach, f[0], f[1], role, f[3], null, f[5], f[6], null, null, number(0))
 		if clientSends {
 			send(codeFlow, number(0), number(5000), number(0), number(5000), f[1], number(0),
 				number(c.credit))
@@ -129,7 +136,7 @@ func (c *peerConn) handle(channel uint16, code byte, f [][]byte, payload []byte)
 		}
 		for _, one := range c.deliver {
 			c.frame(0, channel, append(list(codeTransfer, f[4], number(c.id),
-				[]byte{0xa0, 1, byte(c.id)}, number(0), []byte{0x42}), one...))
+				[]byte{0xa0, 1, byte(c.id)}, number(0), c.settles), one...))
 			c.id++
 		}
 	case codeTransfer:
@@ -144,6 +151,8 @@ func (c *peerConn) handle(channel uint16, code byte, f [][]byte, payload []byte)
 		c.mu.Lock()
 		c.accepted++
 		c.mu.Unlock()
+	case codeEnd:
+		send(codeEnd)
 	case codeClose:
 		send(codeClose)
 		return false
