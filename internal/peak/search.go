@@ -118,8 +118,8 @@ const (
 //
 // When the bracket is narrow enough, both ends are tried again in turn, in longer runs: the stable
 // end until it is confirmed as often as planned, and the unstable end as often; without
-// confirmations once, in no longer run. A rate that was stable in one run and unstable in another is
-// mixed. It lies within the bracket, and the search continues above it, as above a rate that was
+// confirmations once, in no longer run. A rate that was stable in one run and unstable in another
+// is mixed. It lies within the bracket, and the search continues above it, as above a rate that was
 // neither. A doubtful unstable end is tried again after two successive stable trials below it, and
 // is forgotten if it is stable then. The last trials are reserved for the ends.
 //
@@ -360,7 +360,7 @@ func (s *Search) confirm(low, high float64, missing, left int) (Step, End) {
 		return Step{Kind: Recheck, Rate: s.unstableEnd(), Long: long, recheck: true}, Unfinished
 	case missing > 0:
 		return Step{Kind: Confirm, Rate: low, Long: true}, Unfinished
-	case high == 0 && s.hurried && low < s.plan.MostRate: // a recheck has disproved the end
+	case high == 0 && s.hurried && low < s.plan.MostRate: // any end is better than none
 		return s.up(low), Unfinished
 	case high == 0:
 		return Step{}, NoLimit

@@ -18,6 +18,8 @@ type Outcome struct {
 	Claims []Judgement    `json:"claims"`
 	// NotAsked are the claims without cells.
 	NotAsked []Claim `json:"claims_not_asked,omitempty"`
+	// LeftOut are those of tables that the plan does not have, because a part was asked for.
+	LeftOut []Claim `json:"claims_left_out,omitempty"`
 	// Standings is for a study that ranks, instead of Tables.
 	Standings []Standing   `json:"standings,omitempty"`
 	Qualities []QualityRow `json:"qualities,omitempty"`
@@ -88,10 +90,13 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 		}
 	}
 	for _, c := range s.Claims {
-		if c.NotAsked != "" {
+		switch {
+		case c.NotAsked != "":
 			o.NotAsked = append(o.NotAsked, c)
-		} else if p.has(c.Table) {
+		case p.has(c.Table):
 			o.Claims = append(o.Claims, r.judge(c))
+		default:
+			o.LeftOut = append(o.LeftOut, c)
 		}
 	}
 	o.Scaled = s.scaled(p)

@@ -77,7 +77,7 @@ type Reply struct {
 	Sentence string  `json:"sentence"`
 
 	places   []string // of the cells, with their levels
-	scatters bool     // the scatter of rounds is the only doubt
+	scatters bool     // the scatter of rounds is the only doubt, and more may be measured
 	// least and most are the ratio without plimsoll's own error, as multiples of Ours.
 	least, most float64
 	tried       int // rounds, of the side with more

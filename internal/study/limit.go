@@ -229,10 +229,10 @@ func sameLimit(of, to side) bool {
 }
 
 // unlike says why two sides cannot be compared: their limits differ; nil: they can. A limit bounds
-// a rate and lengthens a latency, and CPU time depends on how busy the cores are. A limit does not
-// change what is written or kept.
+// a rate and lengthens a latency, CPU time depends on how busy the cores are, and memory on how
+// much was sent. A limit does not change what is written of a message.
 func (f Figure) unlike(of, to side) *Doubt {
-	if sameLimit(of, to) || f.Unit == figure.Bytes {
+	if sameLimit(of, to) || f.Name == "written" {
 		return nil
 	}
 	a, b := of.limit(), to.limit()

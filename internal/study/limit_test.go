@@ -15,15 +15,16 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Sides with other limits are compared in what they wrote or kept, and in nothing else.
-func TestALimitBoundsNoBytes(t *testing.T) {
+// Sides with other limits are compared in what they wrote of a message, and in nothing
+// else.
+func TestALimitBoundsNoBytesOfAMessage(t *testing.T) {
 	for _, name := range []string{"written", "memory", "servers_cpu", "sent", "e2e.p99"} {
 		f := figureOf(name)
 		limited := func(by string) side {
 			return side{figure: f, rounds: asRounds(searched(1000, 1020, by))}
 		}
-		bytes := name == "written" || name == "memory"
-		if doubt := f.unlike(limited(shared), limited(disk)); (doubt == nil) != bytes {
+		doubt := f.unlike(limited(shared), limited(disk))
+		if (doubt == nil) != (name == "written") {
 			t.Errorf("%s: %+v", name, doubt)
 		}
 		if doubt := f.unlike(limited(disk), limited(disk)); doubt != nil {
@@ -166,7 +167,7 @@ func TestOneSidedLimitsAreOfRatesAndLatencies(t *testing.T) {
 }
 
 // A rate is related to a resource except in rounds that another one limited, and a peak never to
-// that of a run. An interval that reaches a thousand times as far as its ratio is none.
+// that of a run. An interval that reaches farther than any bound decides nothing, and is not shown.
 func TestRatesPerUseAreOfLimitedRounds(t *testing.T) {
 	f := figureOf("peak")
 	q := &question{results: results{study: &Study{}, plan: &Plan{}}, figure: f}
@@ -187,9 +188,13 @@ func TestRatesPerUseAreOfLimitedRounds(t *testing.T) {
 	if per := f.perUse(Measured{Run: run}, shared); per != nil {
 		t.Errorf("a run has a peak per core: %v", per)
 	}
+	q.claim.AtLeast = 1.1
+	r = Reply{}
 	q.compare(&r, in(free(1000), free(100_000)), in(free(1000), free(1010)))
-	if r.Rounds != 2 || r.Low != 0 || r.High != 0 {
-		t.Errorf("%+v", r)
+	q.decide(&r)
+	if r.Rounds != 2 || r.Low <= 0 || math.IsInf(r.High, 0) || r.Answer.Decided() ||
+		r.Ratio() != Times(r.Ours) {
+		t.Errorf("%s: %+v", r.Ratio(), r)
 	}
 }
 

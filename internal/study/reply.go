@@ -27,7 +27,7 @@ type side struct {
 	figure Figure
 	at     string
 	rounds []round
-	last   int    // the last round that was tried, even if it was left out
+	tried  []int  // the numbers of the rounds that were tried, even if they are left out
 	failed *Doubt // of the rounds in which the system itself did not keep up
 }
 
@@ -42,7 +42,7 @@ func (q *question) sides(level int) (of, to side) {
 	of, to = q.side(q.claim.Of, level, q.figure), q.side(q.claim.To, level, other)
 	from := math.MaxInt
 	for _, r := range slices.Concat(of.rounds, to.rounds) {
-		if r.waits() && r.Round > q.planned() {
+		if r.waits() && r.Round > q.study.RoundsAt(q.plan.Scale) {
 			from = min(from, r.Round)
 		}
 	}
@@ -50,17 +50,11 @@ func (q *question) sides(level int) (of, to side) {
 		s.rounds = slices.DeleteFunc(s.rounds, func(r round) bool { return r.Round >= from })
 		for _, r := range s.rounds {
 			if !r.waits() {
-				s.last = max(s.last, r.Round)
+				s.tried = append(s.tried, r.Round)
 			}
 		}
 	}
 	return of, to
-}
-
-// planned returns the number of rounds that the study measures before it looks at its claims.
-func (q *question) planned() int {
-	scale, _ := q.study.Scale(q.plan.Scale) // it was found when the plan was made
-	return int(scale.Rounds)
 }
 
 // side returns a place of the claim with a figure.
@@ -80,6 +74,12 @@ func (s *side) prefer(some func(round) bool) bool {
 		s.rounds = kept
 	}
 	return len(kept) > 0
+}
+
+// ended reports whether a side is not measured again, because its last round failed.
+func (s *side) ended() bool {
+	n := len(s.rounds)
+	return n > 0 && s.rounds[n-1].State == experiment.Failed
 }
 
 // isDone reports whether a round was measured.
@@ -140,7 +140,7 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		r.OfLevel, r.ToLevel = a.level(), b.level()
 		r.places = []string{a.Place(), b.Place()}
 	}
-	known := true
+	known, ended := true, of.ended() || to.ended()
 	for _, s := range []*side{&of, &to} {
 		doubt, has := q.keep(s)
 		if known = known && has; doubt != nil {
@@ -177,8 +177,9 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 			r.doubt(*s.failed)
 		}
 	}
-	r.tried = max(of.last, to.last)
+	r.tried = max(len(of.tried), len(to.tried))
 	q.decide(&r)
+	r.scatters = r.scatters && !ended // the rounds of one side alone decide little
 	r.say(figures)
 	return r
 }
@@ -316,21 +317,17 @@ func (q *question) withOwnError(r *Reply, of, to side) {
 // rounds, where nothing else shows how they scatter: two may be alike by chance.
 const fewestLooked = 3
 
-// mostReach is the factor from which on an interval around a ratio says nothing.
-const mostReach = 1000
+// mostReach is the factor to which an interval around a ratio reaches at most, so that its ends are
+// numbers. It is far beyond every bound of a claim.
+const mostReach = 1e9
 
 // ratio sets the ratio of two sides' values with its interval, which is 0 to 0 if it is not known.
-// If rounds are added until claims are decided, a claim is looked at after the planned rounds, and
-// after each further one that a side has, and the intervals of all these looks hold together.
 // Without useTo the values of the first side are ratios already.
 func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) float64) {
-	look := 0
+	look := q.look(of, to)
 	others, fewest := q.scatter(useOf), fewestLooked
 	if others.Dof > 0 {
 		fewest = 2
-	}
-	if q.study.AtMost > 0 && min(of.last, to.last) >= q.planned() {
-		look = max(of.last, to.last) - q.planned() + 1
 	}
 	a := of.values(useOf)
 	if r.Rounds = len(a); useTo == nil {
@@ -340,9 +337,31 @@ func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) floa
 		r.Rounds = min(len(a), len(b))
 		r.Ours, r.Low, r.High = compare.Repeated(b, a, look, others)
 	}
-	if q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest) || r.High > mostReach*r.Ours {
+	switch {
+	case q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest):
 		r.Low, r.High = 0, 0
+	case r.High > mostReach*r.Ours:
+		r.Low, r.High = r.Ours/mostReach, r.Ours*mostReach
 	}
+}
+
+// look returns which look at the claim the sides' rounds allow, if rounds are added until claims
+// are decided: the first is after the planned rounds, and each further round of a side, or of both,
+// gives another one. The intervals of all looks hold together. 0: the planned rounds are not over,
+// or none are added.
+func (q *question) look(of, to side) int {
+	planned, further := q.study.RoundsAt(q.plan.Scale), map[int]bool{}
+	for _, s := range []side{of, to} {
+		if q.study.AtMost == 0 || slices.Max(append(s.tried, 0)) < planned {
+			return 0
+		}
+		for _, number := range s.tried {
+			if number > planned {
+				further[number] = true
+			}
+		}
+	}
+	return 1 + len(further)
 }
 
 // scatter is what the rounds of the study's cells show of how a value scatters: of those that were
@@ -465,9 +484,12 @@ func (r *Reply) Decides() (out []string) {
 	return out
 }
 
-// Ratio prints the measured ratio with its interval.
+// mostShown is the factor from which on an interval around a ratio says nothing.
+const mostShown = 1000
+
+// Ratio prints the measured ratio with its interval, if that says something.
 func (r *Reply) Ratio() string {
-	if r.Low <= 0 {
+	if r.Low <= 0 || r.High > mostShown*r.Ours {
 		return Times(r.Ours)
 	}
 	return fmt.Sprintf("%s (%s to %s)", Times(r.Ours), Times(r.Low), Times(r.High))

@@ -97,6 +97,13 @@ func (s *Study) Scale(name string) (Scale, error) {
 	return scale, nil
 }
 
+// RoundsAt returns how often a study with rounds measures each cell at a scale, before it looks at
+// its claims.
+func (s *Study) RoundsAt(name string) int {
+	scale, _ := s.Scale(name) // of an unknown scale, the study's own
+	return int(scale.Rounds)
+}
+
 // replace takes the lengths that a study has of its own.
 func (l *Lengths) replace(own Lengths) {
 	l.Warmup = cmp.Or(own.Warmup, l.Warmup)

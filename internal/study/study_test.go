@@ -188,6 +188,21 @@ func TestOnlyTakesNamedRowsTogether(t *testing.T) {
 	}
 }
 
+// No claim of a study is missing, also if its table was not asked for.
+func TestClaimsOfOtherTablesAreLeftOut(t *testing.T) {
+	for _, only := range [][]string{nil, {"table-1"}} {
+		s, p := planAt(t, "streamnative-2020", Brief, only...)
+		o, err := Assess(s, p, make([]Measured, len(p.Cells)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(o.Claims) + len(o.LeftOut) + len(o.NotAsked); n != len(s.Claims) ||
+			(len(o.LeftOut) > 0) != (only != nil) {
+			t.Errorf("%v: %d claims of %d, %d left out", only, n, len(s.Claims), len(o.LeftOut))
+		}
+	}
+}
+
 // A cluster's cells are together, with the peaks that give their rates first.
 func TestOrderStartsClustersSeldom(t *testing.T) {
 	s, p := planAt(t, "confluent-2020", Smoke)

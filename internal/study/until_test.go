@@ -2,6 +2,7 @@ package study
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,14 +182,15 @@ func TestFurtherRoundsHaveTheirPeaks(t *testing.T) {
 // Two rounds of a side, where nothing else shows how they scatter, or fewer than planned show nothing.
 func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	value := func(m Measured) float64 { return m.Search.Bracket.StableRate }
-	found := func(last int, rates ...float64) side {
+	found := func(tried []int, rates ...float64) side {
 		var all []Measured
 		for _, rate := range rates {
 			all = append(all, free(rate))
 		}
-		return side{last: last, rounds: asRounds(all...)}
+		return side{tried: tried, rounds: asRounds(all...)}
 	}
-	three := found(3, 900, 1000, 1100)
+	planned, fourth, seventh := []int{1, 2, 3}, []int{1, 2, 3, 4}, []int{1, 2, 3, 7}
+	three := found(planned, 900, 1000, 1100)
 	looked := func(planned quantity.Whole, of side) (low, high float64) {
 		q := &question{results: results{study: &Study{Rounds: planned, AtMost: hour},
 			plan: &Plan{Scale: Small}}}
@@ -200,16 +202,26 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 		return r.Low, r.High
 	}
 	low, high := looked(3, three)
-	wider, higher := looked(3, found(4, 900, 1000, 1100))
+	wider, higher := looked(3, found(fourth, 900, 1000, 1100))
 	if !(0 < wider && wider < low && low < 1 && 1 < high && high < higher) {
 		t.Errorf("%g to %g, at the next look %g to %g", low, high, wider, higher)
 	}
-	three.last = 4
-	if low, high := looked(3, found(4, 900, 1000, 1100)); low != wider || high != higher {
+	if low, high := looked(3, found(seventh, 900, 1000, 1100)); low != wider || high != higher {
+		t.Errorf("after rounds of other claims: %g to %g, want %g to %g", low, high, wider, higher)
+	}
+	three.tried = fourth
+	if low, high := looked(3, found(fourth, 900, 1000, 1100)); low != wider || high != higher {
 		t.Errorf("a further round on both sides: %g to %g, on one %g to %g", low, high, wider, higher)
 	}
-	three.last = 3
-	if low, high := looked(3, found(3, 900, 1000)); low != 0 || high != 0 {
+	if low, _ := looked(3, found(seventh, 900, 1000, 1100)); low >= wider {
+		t.Errorf("a further round of each side: from %g, a common one from %g", low, wider)
+	}
+	three.tried = planned
+	if low, high := looked(3, found(planned, 1, 1000, 1e6)); low <= 0 || low > 0.002 || high < 500 ||
+		math.IsInf(high, 0) {
+		t.Errorf("enormous scatter: %g to %g", low, high)
+	}
+	if low, high := looked(3, found(planned, 900, 1000)); low != 0 || high != 0 {
 		t.Errorf("a round left out: %g to %g", low, high)
 	}
 	if low, high := looked(5, three); low != 0 || high != 0 {
@@ -246,14 +258,16 @@ func TestOtherCellsShowHowOneScatters(t *testing.T) {
 			AtMost: atMost}, plan: p}, figure: figureOf("peak")}
 		add := func(at string, rate float64) side {
 			var all []Measured
+			var tried []int
 			for i := range rounds {
+				tried = append(tried, i+1)
 				c := Cell{At: at, Round: i + 1}
 				c.State = state
 				p.Cells = append(p.Cells, c)
 				all = append(all, free(rate*(1+0.05*float64(c.Round%2))))
 			}
 			q.measured = append(q.measured, all...)
-			return side{last: rounds, rounds: asRounds(all...)}
+			return side{tried: tried, rounds: asRounds(all...)}
 		}
 		of, to := add("of", 3_000), add("to", 1_000)
 		for i := range others {

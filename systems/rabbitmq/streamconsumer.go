@@ -133,6 +133,8 @@ func (r *streamConsumer) store(ctx context.Context, environment *stream.Environm
 	return driver.Until(ctx, storePause, func() (again bool, err error) {
 		has, err := environment.QueryOffset(r.Options.Subscription, name)
 		switch {
+		case errors.Is(err, stream.StreamDoesNotExist): // there is no position to keep
+			return false, nil
 		case errors.Is(err, stream.OffsetNotFoundError):
 			return true, err
 		case err == nil && has < offset:

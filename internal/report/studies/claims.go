@@ -82,6 +82,10 @@ func claimVerdicts(o study.Outcome) (out []document.Verdict) {
 		out = append(out, document.Verdict{Tone: answerTone(j.Answer), Outcome: string(j.Answer),
 			Name: bounded(j), Sentence: j.Sentence})
 	}
+	for _, c := range o.LeftOut {
+		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "left out",
+			Name: numbered(c), Sentence: "table " + c.Table + " was not asked for"})
+	}
 	for _, c := range o.NotAsked {
 		out = append(out, document.Verdict{Tone: document.Unsure, Outcome: "not asked",
 			Name: numbered(c), Sentence: c.NotAsked})
@@ -142,6 +146,10 @@ func claimsSentence(o study.Outcome) string {
 	if out += "."; limited > 0 {
 		out += fmt.Sprintf(" %s about a resource that limited both sides, and not about the "+
 			"study's machines.", phrase.Plural(limited, "answer is", "answers are"))
+	}
+	if n := len(o.LeftOut); n > 0 {
+		out += fmt.Sprintf(" %s left out, with their tables.", phrase.Plural(n,
+			"further ratio is", "further ratios are"))
 	}
 	if n := len(o.NotAsked); n > 0 {
 		out += fmt.Sprintf(" %s not asked.", phrase.Plural(n, "further claim is",

@@ -80,7 +80,8 @@ func studyPoster(r Result) *document.Poster {
 		return p
 	}
 	columns := posterColumns(r.Outcome.Standings)
-	p.Circumstances = columns[0].of + ", " + phrase.Plural(r.rounds(), "round", "rounds") +
+	p.Circumstances = columns[0].of + ", " +
+		phrase.Plural(r.Study.RoundsAt(r.Plan.Scale), "round", "rounds") +
 		", scale " + r.Plan.Scale + hostWords(r) + "; without #: not ranked"
 	for _, c := range columns {
 		p.Systems = append(p.Systems, c.title)

@@ -86,7 +86,7 @@ func standingAnswers(r Result) (out []string) {
 }
 
 func roundsWords(r Result) string {
-	words := phrase.Plural(r.rounds(), "round", "rounds") + " in random order"
+	words := phrase.Plural(r.Study.RoundsAt(r.Plan.Scale), "round", "rounds") + " in random order"
 	if s := r.Study; s.AtMost > 0 {
 		words = fmt.Sprintf("at least %s, then further ones, for at most %s, of what is not known",
 			words, s.AtMost)

@@ -36,12 +36,6 @@ type Result struct {
 	Outcome  study.Outcome
 }
 
-// rounds is how often each cell is measured, of a study with rounds.
-func (r Result) rounds() int {
-	scale, _ := r.Study.Scale(r.Plan.Scale) // of an unknown scale, the study's own
-	return int(scale.Rounds)
-}
-
 // New sets the measured figures beside the published ones.
 func New(s *study.Study, p *study.Plan, measured []study.Measured) (Result, error) {
 	outcome, err := study.Assess(s, p, measured)
@@ -161,7 +155,7 @@ func studyBrief(r Result) []document.Block {
 
 func studySection(r Result) document.Block {
 	rounds := ""
-	if r.rounds() > 1 {
+	if r.Study.RoundsAt(r.Plan.Scale) > 1 {
 		rounds = roundsWords(r)
 	}
 	out := []document.Block{
