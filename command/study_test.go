@@ -52,8 +52,11 @@ func TestPublishedStudiesAtScaleBriefAreShort(t *testing.T) {
 		if s.Ranks() {
 			continue
 		}
-		if e.Cells == 0 || s.AtMost == 0 ||
-			e.Length+time.Duration(s.AtMost) > 150*time.Minute {
+		// A look after a further round costs all claims a part of their error, so a study without
+		// the time for one takes none.
+		room := 150*time.Minute - e.Length
+		if e.Cells == 0 || time.Duration(s.AtMost) > room ||
+			(s.AtMost == 0) != (room < 5*time.Minute) {
 			t.Errorf("%s: %+v and at most %v", name, e, s.AtMost)
 		}
 		for _, c := range p.Cells {

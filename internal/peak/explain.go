@@ -260,6 +260,9 @@ func (c *caveats) ofEnd(s *Saved, wide string) {
 			c.add(ofSearch, "all %d trials were used up%s", s.Plan.MaxTrials, wide)
 		}
 	case OutOfTime:
+		if b := s.Bracket; wide == "" && b.UnstableRuns == 1 {
+			wide = fmt.Sprintf(": %s was unstable in a single trial", rate(b.UnstableRate))
+		}
 		c.add(ofSearch, "the time was used up%s", wide)
 	case Stopped, Refused, Unfinished:
 		// The report prints the reason of an incomplete search beside its state.

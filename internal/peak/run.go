@@ -138,6 +138,9 @@ func (f *finder) Next() (*experiment.Measurement, error) {
 		case end != Unfinished:
 			f.end(end)
 			return nil, nil
+		case step.recheck && f.left() < f.takes(step.Long)+f.afterRecheck():
+			f.saved.End = OutOfTime
+			return nil, nil
 		case f.left() < f.takes(step.Long) && step.Kind == Curve:
 			f.end(f.search.ended)
 			return nil, nil
@@ -228,16 +231,28 @@ func (f *finder) hurry(step Step, end End) bool {
 	if f.hurried || end != Unfinished || step.Long || b.StableRate == 0 || step.Kind == Curve {
 		return false
 	}
-	ends := f.search.needed()
+	needed, ends := f.takes(false), f.search.needed()
+	if ends > 0 {
+		needed += f.afterRecheck()
+	}
 	if step.recheck && ends > 0 {
 		ends-- // this trial is one of them
 	}
-	needed := f.takes(false) + time.Duration(ends)*f.takes(f.Plan.Confirmations > 0)
+	needed += time.Duration(ends) * f.takes(f.Plan.Confirmations > 0)
 	f.hurried = f.left() < needed
 	if f.hurried {
 		f.search.ConfirmOnly()
 	}
 	return f.hurried
+}
+
+// afterRecheck is the time that must be left after a trial at the unstable end: if the rate is
+// stable then, the search has no upper end. A search with confirmations has the time of a few more.
+func (f *finder) afterRecheck() time.Duration {
+	if f.Plan.Confirmations > 0 {
+		return 0
+	}
+	return f.takes(false)
 }
 
 // jobOf returns the job of a trial's run.

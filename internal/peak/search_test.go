@@ -446,14 +446,18 @@ func TestSearchClimbsSlowlyFromADisprovedLimit(t *testing.T) {
 func TestTimeIsKeptForTheEndsAlone(t *testing.T) {
 	s := disproved(t)
 	f := &finder{Options: Options{Job: &bench.Job{Workload: &workload.Workload{}}, Plan: s.plan,
-		Trial: 3 * time.Second, Confirm: 6 * time.Second, MaxTime: 9 * time.Second}, search: s}
+		Trial: 3 * time.Second, Confirm: 6 * time.Second, MaxTime: 10 * time.Second}, search: s,
+		saved: &Saved{End: Unfinished, Trials: make([]Trial, 1)}}
 	step, end := s.Next()
-	if f.hurry(step, end) {
+	if f.hurry(step, end) { // a recheck, and a trial above if that is stable
 		t.Errorf("%s are too few for %+v", f.MaxTime, step)
 	}
-	f.MaxTime = f.takes(false) - 1
+	f.MaxTime = 2*f.takes(false) - 1
 	if !f.hurry(step, end) {
 		t.Errorf("%s are enough for %+v", f.MaxTime, step)
+	}
+	if next, err := f.Next(); next != nil || err != nil || f.saved.End != OutOfTime {
+		t.Errorf("%v, %v, %s", next, err, f.saved.End)
 	}
 	s.stretch = 2
 	for _, long := range []bool{false, true} {
