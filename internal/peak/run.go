@@ -246,8 +246,9 @@ func (f *finder) hurry(step Step, end End) bool {
 	return f.hurried
 }
 
-// afterRecheck is the time that must be left after a trial at the unstable end: if the rate is
-// stable then, the search has no upper end. A search with confirmations has the time of a few more.
+// afterRecheck is the time that must be left after a trial at the unstable end, for another one
+// above it: if the end is stable now, the search has no upper end. A search with confirmations
+// keeps the time of its longer trials at the ends.
 func (f *finder) afterRecheck() time.Duration {
 	if f.Plan.Confirmations > 0 {
 		return 0

@@ -122,9 +122,9 @@ func (r *streamConsumer) position(environment *stream.Environment, name string,
 // storePause is the pause before a server is asked again which position it has.
 const storePause = 2 * time.Millisecond
 
-// store stores the subscription's position in a stream, and returns when the server has it: a
-// server answers no position that is stored, and one that is on its way when the connection ends is
-// lost.
+// store stores the subscription's position in a stream, and returns when the server has it. The
+// protocol has no answer to that, and a position that is on its way when the connection ends is
+// lost, so it asks for the position.
 func (r *streamConsumer) store(ctx context.Context, environment *stream.Environment, name string,
 	offset int64) error {
 	if err := environment.StoreOffset(r.Options.Subscription, name, offset); err != nil {

@@ -352,8 +352,8 @@ func (q *reader) receive(k *conn) error {
 	return err
 }
 
-// outlast waits for the answer to the pull that is under way, whose older offset must not overtake
-// the last commit.
+// outlast waits for the answer to the pull that is under way: the broker commits the older offset
+// of that pull, and must not do so after the last commit.
 func (q *reader) outlast(p pending) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 	defer cancel()
