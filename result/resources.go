@@ -76,6 +76,9 @@ type ProcessUse struct {
 	// written to them, at once or when the page cache is written back.
 	ReadBytes  *int64 `json:"read_bytes,omitempty"`
 	WriteBytes *int64 `json:"write_bytes,omitempty"`
+	// LogBytes are those by which the file of its standard output grew, which is a server's log.
+	// Nil: it has no such file, or it could not be seen.
+	LogBytes *int64 `json:"log_bytes,omitempty"`
 	// Syncs counts fsync and fdatasync calls, MapSyncs msync calls.
 	Syncs    *int64 `json:"syncs,omitempty"`
 	MapSyncs *int64 `json:"map_syncs,omitempty"`
@@ -222,6 +225,7 @@ func (p *ProcessUse) add(n ProcessUse) {
 	p.RSSBytes = max(p.RSSBytes, n.RSSBytes)
 	p.ReadBytes = total(p.ReadBytes, n.ReadBytes)
 	p.WriteBytes = total(p.WriteBytes, n.WriteBytes)
+	p.LogBytes = total(p.LogBytes, n.LogBytes)
 	p.Syncs = total(p.Syncs, n.Syncs)
 	p.MapSyncs = total(p.MapSyncs, n.MapSyncs)
 	p.NetReceivedBytes = total(p.NetReceivedBytes, n.NetReceivedBytes)

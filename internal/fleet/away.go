@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
 const (
 	logPoll   = time.Second     // between looks at a server's log
-	logMost   = 64 << 20        // bytes of a log that are copied
 	copyLimit = 5 * time.Second // of copying the end of a log
 	// clearLimit bounds the removal of a host's servers and their data.
 	clearLimit = 3 * time.Minute
@@ -181,7 +181,7 @@ func (a *away) copyLog(ctx context.Context) {
 	a.copying.Lock()
 	defer a.copying.Unlock()
 	path := filepath.Join(a.stage.logs, a.node+".log")
-	for a.copied < logMost && ctx.Err() == nil {
+	for a.copied < process.MostLog && ctx.Err() == nil {
 		var part []byte
 		err := a.host.ask(ctx, actionLog, logAsk{a.node, a.copied}, &part)
 		if err != nil || len(part) == 0 {
@@ -192,8 +192,9 @@ func (a *away) copyLog(ctx context.Context) {
 			return
 		}
 		_, err = f.Write(part)
-		if a.copied += int64(len(part)); a.copied >= logMost && err == nil {
-			_, _ = fmt.Fprintf(f, "\n(plimsoll copies the first %d bytes of a log)\n", logMost)
+		if a.copied += int64(len(part)); a.copied >= process.MostLog && err == nil {
+			_, _ = fmt.Fprintf(f, "\n(plimsoll copies the first %d bytes of a log)\n",
+				process.MostLog)
 		}
 		if errors.Join(err, f.Close()) != nil || len(part) < logPart {
 			return

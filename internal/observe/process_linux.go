@@ -29,6 +29,7 @@ type process struct {
 	// is in its own account, as long as it has waited for them.
 	descendants []procfs.Proc
 	compilers   compilers
+	logged      int64 // the size of the file of its standard output at the last reading; -1: none
 
 	// The counts since the last reading, which syncs and network add to.
 	syncs, mapSyncs, received, sent tally
@@ -60,6 +61,7 @@ func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	use := result.ProcessUse{Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(cpu, p.cpu)),
 		RSSBytes: memory}
 	p.cpu = max(cpu, p.cpu) // less: a descendant ended while they were read
+	use.LogBytes = p.readLog()
 	if p.Name != result.Self {
 		use.CompileNs = p.compilers.read(append([]procfs.Proc{p.proc}, p.descendants...)...)
 	}
@@ -77,6 +79,24 @@ func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	}
 	p.io = &io
 	return use, true
+}
+
+// readLog returns the bytes by which the file of the process's standard output has grown since the
+// last reading. Nil: there was none, or the output goes to no file that can be seen. A file that
+// was cut counts as one that has not grown.
+func (p *process) readLog() *int64 {
+	before := p.logged
+	info, err := os.Stat(fmt.Sprintf("/proc/%d/fd/1", p.PID))
+	if err != nil || !info.Mode().IsRegular() {
+		p.logged = -1
+		return nil
+	}
+	p.logged = info.Size()
+	if p.io == nil || before < 0 {
+		return nil
+	}
+	grown := max(0, p.logged-before)
+	return &grown
 }
 
 // cpuWithChildren is the CPU time in seconds of a process and of the children that it has
@@ -142,7 +162,7 @@ func (p *process) successor(all procfs.Procs) *process {
 		found = &process{
 			Process: target.Process{Name: p.Name, PID: candidate.PID}, proc: candidate,
 			command: p.command, started: stat.Starttime, alive: stat.Starttime,
-			io: &procfs.ProcIO{},
+			io: &procfs.ProcIO{}, logged: p.logged,
 		}
 	}
 	return found

@@ -172,6 +172,27 @@ func TestHostsAreWarnedOf(t *testing.T) {
 	}
 }
 
+// Servers that log each message are warned of, even where only the log of one is seen; other logs,
+// long beside few messages or short beside many, are not.
+func TestLogsOfMessagesAreWarnedOf(t *testing.T) {
+	for _, c := range []struct {
+		bytes int64
+		rate  float64
+		want  string
+	}{
+		{leastLogged, 1000, "logging"}, {leastLogged - 1, 1000, ""}, {leastLogged - 1, 1, ""},
+		{leastLogged, leastLogged / leastLoggedEach / 10, "logging"},
+		{leastLogged, leastLogged/leastLoggedEach/10 + 1, ""}, {leastLogged, 0, ""},
+	} {
+		r := observed()
+		r.Summary.AchievedRate, r.Observation.Processes[0].LogBytes = c.rate, &c.bytes
+		all := list{}
+		if logging(&all, r); len(all) != len(c.want)/len("logging") {
+			t.Errorf("%d bytes at %g/s: %v", c.bytes, c.rate, all)
+		}
+	}
+}
+
 func TestTheMachineIsWarnedOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*result.Run)

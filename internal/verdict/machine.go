@@ -25,6 +25,10 @@ const (
 	// counts that time in steps of 10 ms for each core and kind of work, so a few steps are a large
 	// share of a shorter window.
 	leastObservedNs = 1_000_000_000
+	// leastLogged and leastLoggedEach are the bytes in the servers' logs, of a window and for each
+	// message, from which on they count as a log of messages.
+	leastLogged     = 1 << 20
+	leastLoggedEach = 16
 	// mostFaultsListed bounds the faults that one warning lists.
 	mostFaultsListed = 3
 )
@@ -32,6 +36,7 @@ const (
 // machine warns of influences of the machine on the figures.
 func machine(all *list, r *result.Run) {
 	machines(all, r)
+	logging(all, r)
 	host := r.Observation.Host
 	if busy, ok := HostShare(r, host.CPUSeconds); ok && busy >= fullBound {
 		if own, _ := r.Environment.OwnCPUs(); own > 0 {
@@ -63,6 +68,23 @@ func machine(all *list, r *result.Run) {
 		all.warn(NoisyMachine,
 			"the cores waited for a disk in %.0f%% of their time: the figures include the effect "+
 				"of any other program that used that disk", waited*100)
+	}
+}
+
+// logging warns of servers that log each message, which costs them a part of their rate.
+func logging(all *list, r *result.Run) {
+	o, logged := r.Observation, int64(0)
+	servers, _ := o.OfServers()
+	for _, p := range servers {
+		if p.LogBytes != nil {
+			logged += *p.LogBytes
+		}
+	}
+	messages := r.Summary.Work() * float64(o.WindowNs) / 1e9
+	each := float64(logged) / messages
+	if messages > 0 && logged >= leastLogged && each >= leastLoggedEach {
+		all.warn(codeLogging, "the servers logged %s for each message, %s in all: with a log of "+
+			"fewer things they may be faster", quantity.Bytes(int64(each)), quantity.Bytes(logged))
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	codeImported    = "imported"
 	codePageCache   = "page_cache"
 	codePeriods     = "periods"
+	codeLogging     = "logging"
 	// codeCopies is the code of duplicates that the delivery of the run allows.
 	codeCopies = "duplicates_allowed"
 )
@@ -40,7 +41,7 @@ var bySeverity = []string{
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
 	Rolling, Resized, Discovered, codeInterrupted, Incomparable, codeImported, codeClosedLoop,
-	codeStandIn, Rate, Receiving, Generator, Steady, Trends, codeCopies,
+	codeStandIn, codeLogging, Rate, Receiving, Generator, Steady, Trends, codeCopies,
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.

@@ -2,9 +2,11 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"os"
 	"strings"
+	"time"
 )
 
 // tailSize is how much of a log's end Tail reads. maxSaid bounds the text of a log in an
@@ -13,6 +15,48 @@ const (
 	tailSize = 64 << 10
 	maxSaid  = 300
 )
+
+const (
+	// MostLog is the length in bytes from which on a log is cut.
+	MostLog = 64 << 20
+	headLog = 1 << 20 // bytes of its beginning that stay
+	logPoll = time.Second
+)
+
+// bound cuts a log whenever it has grown beyond its bound, until its writer has ended.
+func bound(path string, ended <-chan struct{}) {
+	look := time.NewTicker(logPoll)
+	defer look.Stop()
+	for {
+		select {
+		case <-ended:
+			cut(path)
+			return
+		case <-look.C:
+			cut(path)
+		}
+	}
+}
+
+// cut takes the middle out of a log that is longer than its bound, and says so there. Lines that
+// are written at that moment may be lost too. A log that cannot be cut stays as it is until the
+// next look.
+func cut(path string) {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= MostLog {
+		return
+	}
+	end := Tail(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if f.Truncate(headLog) == nil {
+		_, _ = fmt.Fprintf(f, "\n(plimsoll cut %d bytes out of this log, because it was longer "+
+			"than %d)\n%s", info.Size()-headLog-int64(len(end)), MostLog, end)
+	}
+}
 
 // Tail returns the whole lines at the end of a log, or nil when it cannot be read.
 func Tail(path string) []byte {

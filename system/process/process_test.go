@@ -446,6 +446,36 @@ func TestAddressesOfOneHost(t *testing.T) {
 	}
 }
 
+// A log that grew beyond its bound, while its writer ran or just before it ended, keeps its
+// beginning and its end, says what is missing, and takes what is written afterwards.
+func TestLogIsBounded(t *testing.T) {
+	const grow = `echo first; truncate -s 70M "$0"; echo; echo last`
+	for name, then := range map[string]string{
+		"running": `; until [ $(stat -c %s "$0") -lt 60000000 ]; do sleep 0.01; done; echo after`,
+		"ended":   "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := shell(t.TempDir(), name, grow+then)
+			spec.Args = append(spec.Args, spec.Log)
+			await(t, start(t, spec))
+			logged(t, spec, fmt.Sprintf("longer than %d)", MostLog))
+			got, err := os.ReadFile(spec.Log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "last\n"
+			if then != "" {
+				want += "after\n"
+			}
+			if !strings.HasPrefix(string(got), "first\n") || !strings.HasSuffix(string(got), want) ||
+				len(got) > headLog+2*tailSize {
+				t.Errorf("%d bytes, which end with %q", len(got), got[max(0, len(got)-40):])
+			}
+		})
+	}
+}
+
 // A child reads its input at each start.
 func TestInput(t *testing.T) {
 	dir := t.TempDir()

@@ -63,6 +63,7 @@ func Run(t *testing.T, h Harness) {
 	if !h.Receiving {
 		t.Run("durability", s.durability)
 	}
+	t.Run("messages_are_not_logged", s.logging)
 	runAll(t, s.live())
 	t.Run("exactly_once", func(t *testing.T) { t.Parallel(); s.exactlyOnce(t) })
 	if _, embedded := h.System.(system.Embedded); !embedded && !h.Reached &&

@@ -51,8 +51,11 @@ func (s serverConfig) files(n *driver.Node, i int) map[string]string {
 `,
 		usersFile: benchUser + " = " + s.password + "\n" + peerUser + " = " + s.peerPassword + "\n",
 		rolesFile: role + " = " + benchUser + "," + peerUser + "\n",
+		// The audit has several lines for each message, and is off in the project's own files.
 		loggingFile: `rootLogger.level = INFO
 rootLogger.appenderRef.console.ref = console
+logger.audit.name = org.apache.activemq.audit
+logger.audit.level = OFF
 logger.curator.name = org.apache.curator
 logger.curator.level = WARN
 logger.zookeeper.name = org.apache.zookeeper

@@ -293,7 +293,7 @@ func csvResources(id string, r result.Resources, values map[string]any) []column
 		"read_bytes", "write_bytes", "syncs", "map_syncs", "net_received_bytes", "net_sent_bytes",
 		"iowait_seconds", "steal_seconds", "pressure_cpu", "pressure_io", "pressure_memory",
 		"page_cache_bytes", "dirty_bytes", "loopback_bytes", "reads", "writes", "utilization",
-		"compile_ns"} {
+		"compile_ns", "log_bytes"} {
 		out = append(out, column{head, values[head]})
 	}
 	return out
@@ -307,7 +307,8 @@ func resourceValues(run *result.Run, r result.Resources) []map[string]any {
 			"kind": "process", "name": p.Name, "pid": p.PID,
 			"server":      slices.Contains(run.Observation.Servers, p.Name),
 			"cpu_seconds": p.CPUSeconds, "rss_bytes": p.RSSBytes, "read_bytes": p.ReadBytes,
-			"write_bytes": p.WriteBytes, "compile_ns": p.CompileNs, "syncs": p.Syncs,
+			"write_bytes": p.WriteBytes, "compile_ns": p.CompileNs,
+			"log_bytes": p.LogBytes, "syncs": p.Syncs,
 			"map_syncs": p.MapSyncs, "net_received_bytes": p.NetReceivedBytes,
 			"net_sent_bytes": p.NetSentBytes,
 		})
