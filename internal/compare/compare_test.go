@@ -215,18 +215,42 @@ func TestRepeatedFigures(t *testing.T) {
 	a := []float64{100 * e(-0.1), 100, 100 * e(0.1)}
 	b := []float64{200 * e(-0.1), 200, 200 * e(0.1)}
 	for look, errors := range []float64{2.776, 3.495, 4.851} {
-		ratio, low, high := Repeated(a, b, look, stats.Scatter{})
+		r := Repeated(a, b, look, stats.Scatter{})
 		wide := errors * math.Sqrt(2*0.1*0.1/3)
-		for _, v := range []struct{ got, want float64 }{{ratio, 2}, {low, 2 * e(-wide)},
-			{high, 2 * e(wide)}} {
+		for _, v := range []struct{ got, want float64 }{{r.Ratio, 2}, {r.Low, 2 * e(-wide)},
+			{r.High, 2 * e(wide)}} {
 			if math.Abs(v.got/v.want-1) > 1e-3 {
 				t.Errorf("look %d: %g, want %g", look, v.got, v.want)
 			}
 		}
 	}
-	if ratio, low, high := Repeated(a[:1], b, 0, stats.Scatter{}); math.Abs(ratio-2*e(0.1)) > 1e-9 || low != 0 ||
-		high != 0 {
-		t.Error(ratio, low, high)
+	if r := Repeated(a[:1], b, 0, stats.Scatter{}); math.Abs(r.Ratio-2*e(0.1)) > 1e-9 ||
+		r.Low != 0 || r.High != 0 || r.Further(1) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Two samples of three values, of a standard deviation of 0.1, are known to within 0.1 after six
+// more of each: nine reach 2.120 times 0.1*sqrt(2/9), and eight 2.145 times 0.1*sqrt(2/8). If each
+// is looked at, it takes more. Ratios have half of the degrees of freedom.
+func TestFurtherRounds(t *testing.T) {
+	sample := []float64{math.Exp(-0.1), 1, math.Exp(0.1)}
+	once := Repeated(sample, sample, 0, stats.Scatter{})
+	looked := Repeated(sample, sample, 1, stats.Scatter{})
+	ratios := RepeatedRatios(sample, 0, stats.Scatter{})
+	for _, c := range []struct {
+		name  string
+		r     RoundRatio
+		reach float64
+		want  int
+	}{
+		{"near", once, 0.1, 6}, {"nearer", once, 0.2, 1}, {"far", once, 0.0001, MostFurther},
+		{"at the value", once, 0, MostFurther}, {"looked at", looked, 0.1, 38},
+		{"ratios", ratios, 0.1, 4},
+	} {
+		if got := c.r.Further(c.reach); got != c.want {
+			t.Errorf("%s: %d further rounds, want %d", c.name, got, c.want)
+		}
 	}
 }
 

@@ -14,27 +14,65 @@ import (
 // several times: the intervals of the looks 1, 2, 3 and so on hold together, because look k has the
 // share 1/(k(k+1)) of the error. Look 0: they are looked at once. What other samples show of the
 // scatter makes the interval of small ones narrower.
-func Repeated(a, b []float64, look int, others stats.Scatter) (ratio, low, high float64) {
+func Repeated(a, b []float64, look int, others stats.Scatter) RoundRatio {
 	meanA, aloneA := sure(a, false)
 	meanB, aloneB := sure(b, false)
-	if ratio = meanB / meanA; aloneA.dof < 1 || aloneB.dof < 1 {
-		return ratio, 0, 0
+	r := RoundRatio{Ratio: meanB / meanA}
+	if aloneA.dof < 1 || aloneB.dof < 1 {
+		return r
 	}
 	w := join(moderated(a, aloneA, others), moderated(b, aloneB, others))
 	// Both sides may have the variance of the same others, which are as many for both together.
 	w.dof = min(w.dof, max(others.Dof, join(aloneA, aloneB).dof))
-	low, high = w.Interval(ratio, tailAt(look))
-	return ratio, low, high
+	return r.known(w, look, min(len(a), len(b)), 2)
 }
 
 // RepeatedRatios is like Repeated for a sample of ratios, such as those of two figures of each run.
-func RepeatedRatios(all []float64, look int, others stats.Scatter) (ratio, low, high float64) {
+func RepeatedRatios(all []float64, look int, others stats.Scatter) RoundRatio {
 	ratio, alone := sure(all, false)
+	r := RoundRatio{Ratio: ratio}
 	if alone.dof < 1 {
-		return ratio, 0, 0
+		return r
 	}
-	low, high = moderated(all, alone, others).Interval(ratio, tailAt(look))
-	return ratio, low, high
+	return r.known(moderated(all, alone, others), look, len(all), 1)
+}
+
+// RoundRatio is a ratio over rounds with its interval, which is 0 to 0 if it is not known.
+type RoundRatio struct {
+	Ratio, Low, High float64
+
+	w                   Within
+	look, rounds, sides int
+}
+
+func (r RoundRatio) known(w Within, look, rounds, sides int) RoundRatio {
+	r.w, r.look, r.rounds, r.sides = w, look, rounds, sides
+	r.Low, r.High = w.Interval(r.Ratio, tailAt(look))
+	return r
+}
+
+// MostFurther is the greatest number that Further returns.
+const MostFurther = 1000
+
+// Further estimates how many more rounds of each side it takes until the logarithm of the ratio is
+// known to within reach, if they scatter like the others and each is looked at. It grows in steps of
+// an eighth. 0: the interval is not known.
+func (r RoundRatio) Further(reach float64) int {
+	if r.rounds == 0 {
+		return 0
+	}
+	for more := 1; more < MostFurther; more += 1 + more/8 {
+		w, look := r.w, r.look
+		w.se *= math.Sqrt(float64(r.rounds) / float64(r.rounds+more))
+		w.dof += float64(r.sides * more)
+		if look > 0 {
+			look += more
+		}
+		if w.reach(tailAt(look)) <= reach {
+			return more
+		}
+	}
+	return MostFurther
 }
 
 // tailAt returns the share of errors to each side of the interval of a look.

@@ -27,8 +27,8 @@ func TestTruthNoisyPairOfAQuietStudy(t *testing.T) {
 						samples = append(samples, draw(sd))
 					}
 					a, b := draw(times*sd), draw(times*sd)
-					_, low, high := Repeated(a, b, 0, ScatterOf(append(samples, a, b)))
-					if low > 1 || high < 1 {
+					r := Repeated(a, b, 0, ScatterOf(append(samples, a, b)))
+					if r.Low > 1 || r.High < 1 {
 						missed++
 					}
 				}
@@ -56,8 +56,8 @@ func TestTruthScatterOfFewOthers(t *testing.T) {
 					samples[i] = append(samples[i], math.Exp(0.1*random.NormFloat64()))
 				}
 			}
-			_, low, high := Repeated(samples[0], samples[1], 0, ScatterOf(samples))
-			if low > 1 || high < 1 {
+			r := Repeated(samples[0], samples[1], 0, ScatterOf(samples))
+			if r.Low > 1 || r.High < 1 {
 				missed++
 			}
 		}

@@ -119,10 +119,10 @@ func TestTruthLooksHoldTogether(t *testing.T) {
 				if len(a) < planned {
 					continue
 				}
-				_, low, high := Repeated(a, b, len(a)-planned+1, stats.Scatter{})
-				wrong = wrong || low > 1 || high < 1
-				_, low, high = Repeated(a, b, 0, stats.Scatter{})
-				wrongByOne = wrongByOne || low > 1 || high < 1
+				r := Repeated(a, b, len(a)-planned+1, stats.Scatter{})
+				wrong = wrong || r.Low > 1 || r.High < 1
+				r = Repeated(a, b, 0, stats.Scatter{})
+				wrongByOne = wrongByOne || r.Low > 1 || r.High < 1
 			}
 			if wrong {
 				missed++
@@ -161,12 +161,13 @@ func TestTruthScatterOfAStudy(t *testing.T) {
 				}
 				others := ScatterOf(samples)
 				for i := 0; i < len(samples); i += 2 {
-					_, low, high := Repeated(samples[i], samples[i+1], 0, others)
-					if low > 1 || high < 1 {
+					r := Repeated(samples[i], samples[i+1], 0, others)
+					if r.Low > 1 || r.High < 1 {
 						missed++
 					}
-					_, alone, alike := Repeated(samples[i], samples[i+1], 0, stats.Scatter{})
-					narrower = append(narrower, math.Log(high/low)/math.Log(alike/alone))
+					alone := Repeated(samples[i], samples[i+1], 0, stats.Scatter{})
+					narrower = append(narrower,
+						math.Log(r.High/r.Low)/math.Log(alone.High/alone.Low))
 				}
 			}
 			slices.Sort(narrower)

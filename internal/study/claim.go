@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 )
 
 // Answer is the judgement of the measured figures on a claim.
@@ -70,6 +72,9 @@ type Reply struct {
 	Rounds int `json:"rounds,omitempty"`
 	// About names the resource that limited both cells, which the answer is about; empty: none.
 	About string `json:"about,omitempty"`
+	// More is about the number of further rounds of each side that would decide the claim, if
+	// only their scatter leaves it undecided; 0: not known, or more rounds would not.
+	More int `json:"further_rounds,omitempty"`
 	// Loads are those of the cells, as shares of peaks; empty: the claim is not about a load.
 	Loads []Load `json:"loads,omitempty"`
 	// Doubts say why the claim is not decided, or not measured.
@@ -81,6 +86,8 @@ type Reply struct {
 	// least and most are the ratio without plimsoll's own error, as multiples of Ours.
 	least, most float64
 	tried       int // rounds, of the side with more
+	known       compare.RoundRatio
+	bracket     float64 // how far the brackets of peaks reach, as a logarithm
 }
 
 // Doubt is a reason why a claim is not decided, and what would decide it.

@@ -259,7 +259,7 @@ var answered = map[string]planted{
 	"scatter": {kafka: free(30_000), pulsar: free(20_000), equal: free(60_000),
 		answers: [2]Answer{NotDecided, Agrees},
 		say: []string{"it is not decided: ours is 1.50x (1.4",
-			"the interval contains the bound; to decide it: more rounds. At level 1 on both " +
+			"the interval contains the bound; to decide it: longer searches. At level 1 on both " +
 				"sides it agrees"}},
 	"one round, too near": {kafka: free(40_000), pulsar: free(20_000), equal: free(9),
 		answers: [2]Answer{NotDecided, Differs}, once: true,

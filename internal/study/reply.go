@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // question is a claim with the results that answer it.
@@ -256,7 +257,7 @@ func (q *question) compare(r *Reply, of, to side) (whole float64) {
 	case r.Rounds < 2:
 		r.Low, r.High = 0, 0 // a single run does not show how its side scatters
 	case f.OfSearch() && r.Low > 0:
-		r.Low, r.High = q.withinBrackets(of, to)
+		q.withinBrackets(r, of, to)
 	}
 	q.withOwnError(r, of, to)
 	whole = r.Ours
@@ -283,21 +284,21 @@ func (q *question) within(r *Reply, of, to side) {
 	q.withOwnError(r, of, to)
 }
 
-// withinBrackets returns the interval of a ratio of peaks, each of which lies in a bracket, between
-// a stable and an unstable rate. The geometric middles of the brackets show the scatter of the
+// withinBrackets sets the interval of a ratio of peaks, each of which lies in a bracket, between a
+// stable and an unstable rate. The geometric middles of the brackets show the scatter of the
 // rounds. A middle may also be wrong by half of its bracket, in the same direction in all rounds.
 // The two errors are independent, so the interval reaches to the root of the sum of their squares.
-func (q *question) withinBrackets(of, to side) (low, high float64) {
+func (q *question) withinBrackets(r *Reply, of, to side) {
 	f := q.figure
 	middle := func(m Measured) float64 { return math.Sqrt(f.value(m) * f.unstable(m)) }
 	half := func(m Measured) float64 { return math.Sqrt(f.unstable(m) / f.value(m)) }
-	var r Reply
-	if q.ratio(&r, of, to, middle, middle); r.Low <= 0 {
-		return 0, 0
+	stable := r.Ours
+	if q.ratio(r, of, to, middle, middle); r.Low > 0 {
+		r.bracket = math.Log(mean(of.values(half)) * mean(to.values(half)))
+		reach := math.Exp(math.Hypot(math.Log(r.High/r.Ours), r.bracket))
+		r.Low, r.High = r.Ours/reach, r.Ours*reach
 	}
-	bracket := math.Log(mean(of.values(half)) * mean(to.values(half)))
-	reach := math.Exp(math.Hypot(math.Log(r.High/r.Ours), bracket))
-	return r.Ours / reach, r.Ours * reach
+	r.Ours = stable
 }
 
 // withOwnError widens the interval of a ratio of latencies by what plimsoll's own error may have
@@ -331,12 +332,13 @@ func (q *question) ratio(r *Reply, of, to side, useOf, useTo func(Measured) floa
 	}
 	a := of.values(useOf)
 	if r.Rounds = len(a); useTo == nil {
-		r.Ours, r.Low, r.High = compare.RepeatedRatios(a, look, others)
+		r.known = compare.RepeatedRatios(a, look, others)
 	} else {
 		b := to.values(useTo)
 		r.Rounds = min(len(a), len(b))
-		r.Ours, r.Low, r.High = compare.Repeated(b, a, look, others)
+		r.known = compare.Repeated(b, a, look, others)
 	}
+	r.Ours, r.Low, r.High, r.bracket = r.known.Ratio, r.known.Low, r.known.High, 0
 	switch {
 	case q.study.AtMost > 0 && (look < 1 || r.Rounds < fewest):
 		r.Low, r.High = 0, 0
@@ -399,7 +401,7 @@ const (
 // decide answers by the claim's bounds, if there is no doubt.
 func (q *question) decide(r *Reply) {
 	low, high, c := r.Low, r.High, q.claim
-	doubt := Doubt{"the interval contains the bound", "more rounds"}
+	doubt := Doubt{Why: "the interval contains the bound"}
 	if r.Rounds < 2 || low <= 0 {
 		factor := ScatterOfRates
 		if q.figure.IsLatency() {
@@ -418,7 +420,9 @@ func (q *question) decide(r *Reply) {
 		doubt.Why = fmt.Sprintf("a side has the figure in only one of %d rounds", r.tried)
 	}
 	if alone || c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
-		r.scatters = len(r.Doubts) == 0
+		only := len(r.Doubts) == 0
+		doubt.Decides, r.More = q.needed(r)
+		r.scatters = only && doubt.Decides == moreRounds(r.More)
 		r.doubt(doubt)
 	}
 	switch {
@@ -428,6 +432,45 @@ func (q *question) decide(r *Reply) {
 	default:
 		r.Answer = Differs
 	}
+}
+
+// needed says what would decide a claim whose interval contains a bound, and about how many further
+// rounds of each side; 0: it is not known.
+func (q *question) needed(r *Reply) (decides string, rounds int) {
+	if r.Rounds < 2 || r.Low <= 0 {
+		return moreRounds(0), 0
+	}
+	ours, room := r.known.Ratio, math.Inf(1) // to the nearest bound, as a logarithm
+	for _, bound := range []float64{q.claim.AtLeast, q.claim.AtMost} {
+		switch {
+		case bound <= 0:
+		case bound < ours:
+			room = min(room, math.Log(ours*r.least/bound))
+		default:
+			room = min(room, math.Log(bound/(ours*r.most)))
+		}
+	}
+	switch {
+	case room <= 0 && (r.least < 1 || r.most > 1):
+		return "a smaller error of plimsoll's own, by more cores for the load", 0
+	case room <= r.bracket && r.bracket > 0:
+		return "longer searches", 0
+	}
+	rounds = r.known.Further(math.Sqrt(room*room - r.bracket*r.bracket))
+	return moreRounds(rounds), rounds
+}
+
+// moreRounds says that so many further rounds would decide a claim; 0: it is not known how many.
+func moreRounds(n int) string {
+	switch {
+	case n == 0:
+		return "more rounds"
+	case n == 1:
+		return "about one more round"
+	case n < compare.MostFurther:
+		return fmt.Sprintf("about %d more rounds", n)
+	}
+	return fmt.Sprintf("more than %s more rounds", quantity.Count(compare.MostFurther))
 }
 
 // figures are the measured and the published ratio, and the loads, in words.

@@ -108,21 +108,34 @@ func (r results) further(scale Scale) ([]Cell, error) {
 	return out, nil
 }
 
-// undecided returns the places of claims that only the scatter of their rounds leaves undecided.
+// undecided returns the places of claims that only the scatter of their rounds leaves undecided: of
+// those that take the fewest further rounds, up to twice the least, so that the time left is not
+// spent on claims that it cannot decide.
 func (r results) undecided() map[[2]string]bool {
-	out := map[[2]string]bool{}
+	type waiting struct {
+		*Reply
+		table string
+	}
+	var all []waiting
+	fewest := math.MaxInt
 	for _, c := range r.study.Claims {
 		if r.plan.find(c.Table, c.Of, 0) == nil {
 			continue
 		}
 		j := r.judge(c)
 		for _, reply := range []*Reply{&j.Published, j.Equal} {
-			if reply == nil || !reply.scatters {
-				continue
+			if reply != nil && reply.scatters {
+				all, fewest = append(all, waiting{reply, c.Table}), min(fewest, max(1, reply.More))
 			}
-			for _, place := range reply.places {
-				out[[2]string{c.Table, place}] = true
-			}
+		}
+	}
+	out := map[[2]string]bool{}
+	for _, one := range all {
+		if one.More > 2*fewest {
+			continue
+		}
+		for _, place := range one.places {
+			out[[2]string{one.table, place}] = true
 		}
 	}
 	return out

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/stats"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -226,6 +228,46 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	}
 	if low, high := looked(5, three); low != 0 || high != 0 {
 		t.Errorf("rounds still to be measured: %g to %g", low, high)
+	}
+}
+
+// A claim that only its scatter leaves undecided says how many further rounds would decide it, unless
+// they would not: within brackets of searches, or within plimsoll's own error.
+func TestWhatWouldDecide(t *testing.T) {
+	scattered := func(ratio, sd float64) compare.RoundRatio {
+		low, high := math.Exp(-sd), math.Exp(sd)
+		return compare.Repeated([]float64{low, 1, high}, []float64{ratio * low, ratio, ratio * high},
+			0, stats.Scatter{})
+	}
+	for name, c := range map[string]struct {
+		known                compare.RoundRatio
+		bracket, least, most float64
+		decides              string
+		more                 int
+	}{
+		"near":           {scattered(1.6, 0.03), 0, 1, 1, "about one more round", 1},
+		"farther":        {scattered(1.6, 0.3), 0, 1, 1, "about 174 more rounds", 174},
+		"below":          {scattered(1.4, 0.1), 0, 1, 1, "about 16 more rounds", 16},
+		"above":          {scattered(3.1, 0.1), 0, 1, 1, "about 73 more rounds", 73},
+		"too near":       {scattered(1.501, 0.1), 0, 1, 1, "more than 1,000 more rounds", 1000},
+		"with brackets":  {scattered(1.6, 0.1), 0.05, 1, 1, "about 49 more rounds", 49},
+		"within them":    {scattered(1.6, 0.1), 0.07, 1, 1, "longer searches", 0},
+		"with own error": {scattered(1.6, 0.1), 0, 0.97, 1, "about 73 more rounds", 73},
+		"within it": {scattered(1.6, 0.1), 0, 0.9, 1,
+			"a smaller error of plimsoll's own, by more cores for the load", 0},
+		"not known": {compare.RoundRatio{Ratio: 1.6}, 0, 1, 1, "more rounds", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := &question{claim: Claim{AtLeast: 1.5, AtMost: 3}}
+			r := Reply{Ours: c.known.Ratio, Rounds: 3, Low: c.known.Low, High: c.known.High,
+				known: c.known, bracket: c.bracket, least: c.least, most: c.most}
+			q.decide(&r)
+			if r.More != c.more || len(r.Doubts) != 1 || r.Doubts[0].Decides != c.decides ||
+				r.scatters != strings.Contains(c.decides, "more round") {
+				t.Errorf("%d, %+v, scatters: %t; want %d, %s", r.More, r.Doubts, r.scatters, c.more,
+					c.decides)
+			}
+		})
 	}
 }
 

@@ -153,9 +153,10 @@ func CheckDisk(base string, need int64) error {
 		return fmt.Errorf("read the free disk at %s: %w", base, err)
 	}
 	if free < need {
-		return fmt.Errorf("%s has %s free and the run may fill %s: "+
+		// Without its path, because pages that are published have this sentence.
+		return fmt.Errorf("the disk of the servers' data has %s free and the run may fill %s: "+
 			"free some, name another directory, or offer less load",
-			base, quantity.Bytes(free), quantity.Bytes(need))
+			quantity.Bytes(free), quantity.Bytes(need))
 	}
 	return nil
 }
