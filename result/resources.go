@@ -114,6 +114,8 @@ type Observation struct {
 	// per byte of acknowledged payload. 0: not known.
 	WriteAmplification float64 `json:"write_amplification"`
 
+	// Disk is the kernel's name of the disk with the data of the servers; empty: it is not known.
+	Disk   string  `json:"disk,omitempty"`
 	Limits *Limits `json:"limits,omitempty"` // of this machine, as calibrated; nil: not calibrated
 	Shares []Share `json:"shares,omitempty"` // the greatest first
 }
@@ -261,9 +263,9 @@ func (o *Observation) Finish(s Summary, l Load, cores int) {
 	// The messages are those answered within the window, because the CPU time is of the window
 	// too.
 	acked := s.Work() * seconds
-	cpu, written, known := o.ofServers()
+	cpu, _, _ := o.ofServers()
 	o.MsgsPerCoreSecond = ratio(acked, cpu)
-	if known {
+	if written, known := o.Written(); known {
 		o.WriteAmplification = ratio(float64(written), acked*s.PayloadBytes(l))
 	}
 	o.share(ResourceCPU, UnitCores, o.Host.CPUSeconds/seconds, float64(cores))
@@ -343,6 +345,23 @@ func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool
 	return cpuSeconds, written, known
 }
 
+// Written returns the bytes that the servers wrote to disks within the window, of all nodes. It is
+// no more than the disks wrote and what still waited for them, if theirs is known: Linux charges a
+// process for the whole folio of the page cache that it makes dirty, which may have 256 KB where 8
+// KB are written over, as in a log that was filled beforehand.
+func (o *Observation) Written() (bytes int64, known bool) {
+	_, bytes, known = o.ofServers()
+	if len(o.Hosts) > 0 || !slices.ContainsFunc(o.Disks,
+		func(d DiskUse) bool { return d.Name == o.Disk }) {
+		return bytes, known
+	}
+	disks := o.Host.DirtyBytes
+	for _, d := range o.Disks {
+		disks += d.WriteBytes
+	}
+	return min(bytes, disks), known
+}
+
 // diskBytes returns the bytes written to the calibrated disk within the window, by all
 // processes, because they share the disk. When that disk is not known, it returns the bytes
 // that the servers caused to be written.
@@ -354,6 +373,5 @@ func (o *Observation) diskBytes() (bytes int64, known bool) {
 			}
 		}
 	}
-	_, bytes, known = o.ofServers()
-	return bytes, known
+	return o.Written()
 }

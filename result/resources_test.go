@@ -74,6 +74,34 @@ func TestObservationSumsTheWindow(t *testing.T) {
 	}
 }
 
+// Servers have not written more than the disks and what waits for them, where that is known.
+func TestServersWriteNoMoreThanDisks(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Observation)
+		want   int64
+	}{
+		"less than the disks": {func(o *Observation) {}, 4000},
+		"more":                {func(o *Observation) { o.Disks[0].WriteBytes = 2000 }, 2007},
+		"on two disks": {func(o *Observation) {
+			o.Disks[0].WriteBytes = 2000
+			o.Disks = append(o.Disks, DiskUse{Name: "vdb", WriteBytes: 500})
+		}, 2507},
+		"another disk, or none": {func(o *Observation) {
+			o.Disks[0] = DiskUse{Name: "vdb", WriteBytes: 2000}
+		}, 4000},
+		"hosts have their own": {func(o *Observation) {
+			o.Disks[0].WriteBytes, o.Hosts = 2000, []NamedHostUse{{Name: "h1"}}
+		}, 4000},
+	} {
+		o := Observation{Servers: []string{"n1", "n2"}, Disk: "vda"}
+		o.Add(spentIn(0, 1e9, PhaseMeasure))
+		c.change(&o)
+		if got, known := o.Written(); got != c.want || !known {
+			t.Errorf("%s: %d, %t, want %d", name, got, known, c.want)
+		}
+	}
+}
+
 func TestObservationClaimsNothingThatIsNotKnown(t *testing.T) {
 	finish := func(change func(*Observation, *Resources)) Observation {
 		o := Observation{Servers: []string{"n1", "n2"}, Limits: &Limits{SequentialWriteBytes: 8000}}

@@ -35,6 +35,7 @@ func (s *session) observe() (err error) {
 	}
 	switch dir := s.job.dataDir(); {
 	case dir != "":
+		o.Disk = observe.DiskOf(dir)
 		o.Limits, s.unlimited = observe.Stored(dir)
 	case s.job.OnHosts > 0:
 		s.unlimited = errors.New("the limits of the hosts are left out: plimsoll calibrate on a " +

@@ -100,6 +100,12 @@ func (c Cost) PerSecond(of func(result.ProcessUse) *int64) (float64, bool) {
 	return v / max(c.Seconds, 1e-9), ok
 }
 
+// WrittenPerSecond is the bytes that all servers together wrote to disks, per second.
+func (c Cost) WrittenPerSecond() (float64, bool) {
+	bytes, known := c.Run.Observation.Written()
+	return float64(bytes) / max(c.Seconds, 1e-9), known && c.whole()
+}
+
 // EachNode is what a server uses in the mean, per second.
 func (c Cost) EachNode(of func(result.ProcessUse) *int64) (float64, bool) {
 	v, ok := c.PerSecond(of)
@@ -161,9 +167,9 @@ func (c Cost) Amplification() (float64, bool) {
 	if v := c.Run.Observation.WriteAmplification; v > 0 && !Unprintable(v) {
 		return v, true
 	}
-	bytes, ok := c.Sum(Written)
+	bytes, ok := c.WrittenPerSecond()
 	payload := c.Messages * c.Run.Summary.PayloadBytes(c.Run.Load)
-	return bytes / max(payload, 1e-9), ok && payload > 0
+	return bytes * c.Seconds / max(payload, 1e-9), ok && payload > 0
 }
 
 // Memory is the servers' greatest memory use.

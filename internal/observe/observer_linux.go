@@ -44,7 +44,8 @@ func New(servers []target.Process) (*Observer, error) {
 	o := &Observer{host: &host{proc: proc, block: block}}
 	o.note("CPU time, memory and disk bytes of the processes are the kernel's own accounts " +
 		"(/proc/PID/stat, /proc/PID/io), with those of all processes that descend from them; CPU " +
-		"time has steps of 10 ms. The CPU time of a virtual machine's compilers is that of the " +
+		"time has steps of 10 ms, and a written byte counts with the whole folio of the page " +
+		"cache that has it. The CPU time of a virtual machine's compilers is that of the " +
 		"threads with their names.")
 	for _, s := range servers {
 		if s.PID == os.Getpid() {

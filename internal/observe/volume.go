@@ -10,6 +10,12 @@ type volume struct {
 	freeBytes int64  // that this user can still fill
 }
 
+// DiskOf returns the kernel's name of the whole disk that holds a directory; empty: it is not known.
+func DiskOf(dir string) string {
+	v, _ := volumeOf(dir)
+	return v.disk
+}
+
 // stat returns what the kernel says of a directory and of its file system.
 func stat(dir string) (fs unix.Statfs_t, at unix.Stat_t, err error) {
 	if err = unix.Statfs(dir, &fs); err == nil {

@@ -66,6 +66,9 @@ type use struct {
 	seconds  float64
 	messages float64 // acknowledged
 	payload  float64 // bytes of them
+	// written is the bytes that the servers wrote to disks, if wrote says that they are known.
+	written float64
+	wrote   bool
 }
 
 // newUse returns the use of a run's servers, or why it cannot be priced.
@@ -73,6 +76,8 @@ func newUse(r *result.Run) (u use, why string) {
 	o := r.Observation
 	u.servers, _ = o.OfServers()
 	u.own = o.Own()
+	bytes, wrote := o.Written()
+	u.written, u.wrote = float64(bytes), wrote
 	u.seconds = float64(o.WindowNs) / 1e9
 	u.messages = r.Summary.Work() * u.seconds
 	u.payload = u.messages * r.Summary.PayloadBytes(r.Load)
@@ -112,19 +117,17 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 
 // disk prices the written bytes, with all copies, and with the bytes that a journal writes twice.
 func disk(l *List, u use) (part result.PricePart, why string) {
-	written, ok := result.Sum(u.servers,
-		func(p result.ProcessUse) *int64 { return p.WriteBytes })
 	switch {
-	case !ok:
+	case !u.wrote:
 		return part, fmt.Sprintf(unknownBytes, "what was written")
-	case written == 0:
+	case u.written == 0:
 		return part, "the servers wrote nothing to a disk within the measured window"
 	}
 	kept := l.Retention.String()
 	months := float64(*l.Retention) / 1e9 / month
-	part.PerMillion = written / gigabyte * months * *l.DiskGBMonth
+	part.PerMillion = u.written / gigabyte * months * *l.DiskGBMonth
 	part.Used = fmt.Sprintf("%s written per byte published, over all copies, kept for %s",
-		amount(written/u.payload, "byte"), kept)
+		amount(u.written/u.payload, "byte"), kept)
 	return part, ""
 }
 

@@ -28,10 +28,11 @@ var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
     how clients authenticate: a user and password, these over TLS, or nothing (ActiveMQ's
     default); between brokers the password is a security token, and nothing is encrypted
-heap bytes 256MB 128MB..
+heap bytes 512MB 128MB..
     each broker's Java heap, reserved whole at the start (ActiveMQ's script takes 64MB to 1GB)
-gc text serial serial|g1
-    Java's garbage collector: serial takes less memory; g1 is Java's choice on larger machines
+gc text g1 serial|g1
+    Java's garbage collector: g1 is Java's choice on a machine with two cores and 2GB or more;
+    serial takes less memory
 memory_usage count 70 10..90
     percentage of the heap for messages; beyond it the broker stops reading from producers
 zk_session_timeout duration 4s 1s..10s
@@ -135,8 +136,11 @@ func (c brokerConfig) xml(n *driver.Node) string {
 		`</memoryUsage><storeUsage><storeUsage limit="100 gb"/></storeUsage>`+
 		`<tempUsage><tempUsage limit="50 gb"/></tempUsage></systemUsage></systemUsage>`,
 		c.Count(setMemoryUsage))
+	// Without tcpNoDelay an answer waits until the client has acknowledged the packet before it,
+	// which takes up to 40 ms.
 	line(`<transportConnectors><transportConnector name="amqp"`+
-		` uri="%s://%s?maximumConnections=10000&amp;wireFormat.maxFrameSize=104857600"/>`+
+		` uri="%s://%s?maximumConnections=10000&amp;wireFormat.maxFrameSize=104857600`+
+		`&amp;transport.tcpNoDelay=true"/>`+
 		`</transportConnectors>`, scheme, n.Address)
 	line(`</broker>`)
 	if c.Text(setStore) == storeKahaDB {

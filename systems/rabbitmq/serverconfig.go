@@ -16,7 +16,9 @@ const (
 	setSecurity   = "security"
 	setMemory     = "vm_memory_high_watermark"
 	setDiskFree   = "disk_free_limit"
+	setRaftLog    = "raft.wal_max_size_bytes"
 	setSchedulers = "schedulers"
+	setBindType   = "scheduler_bind_type"
 	setBusyWait   = "scheduler_busy_wait"
 	setPartition  = "cluster_partition_handling"
 )
@@ -46,9 +48,14 @@ vm_memory_high_watermark bytes 512MB 128MB..: with less a server blocks producer
     machine's, too much for several servers on one)
 disk_free_limit bytes 100MB 1MB..
     free disk space below which each server blocks producers (RabbitMQ's default is 50MB)
-schedulers count 2 1..1024
-    threads of each server that run Erlang's processes (Erlang's default is one for each core
-    of the machine)
+raft.wal_max_size_bytes bytes 128MB 1MB..
+    quorum: size of the Raft log from which on it begins a new one; a server's memory has it
+    too, and should be three times as much (RabbitMQ's default is 512MB)
+schedulers count 0 0..1024
+    threads of each server that run Erlang's processes; 0: one for each core, as Erlang does
+scheduler_bind_type text u u|db
+    whether these threads are bound to cores (db, RabbitMQ's default, which binds those of all
+    servers of a machine to the same cores) or not (u, Erlang's default)
 scheduler_busy_wait text none none|very_short|short|medium|long
     how long an idle thread spins before it sleeps (Erlang's default is medium, which burns
     CPU that the servers of one machine share)
@@ -146,6 +153,7 @@ func (c serverConfig) configuration(n *driver.Node) string {
 	p.Set("cluster_formation.discovery_retry_interval", lookAfter.Milliseconds())
 	p.Set("cluster_partition_handling", c.Text(setPartition))
 	p.Set("vm_memory_high_watermark.absolute", c.Bytes(setMemory))
+	p.Set(setRaftLog, c.Bytes(setRaftLog))
 	p.Set("disk_free_limit.absolute", c.Bytes(setDiskFree))
 	p.Set("log.console", true)
 	p.Set("log.console.level", "info")
@@ -171,9 +179,12 @@ func distribution(n *driver.Node) string {
 
 // environment returns the whole environment of a server's process.
 func (c serverConfig) environment(n *driver.Node) []string {
-	busyWait, schedulers := c.Text(setBusyWait), c.Count(setSchedulers)
-	arguments := fmt.Sprintf("%s +S %d:%d +sbwt %s +sbwtdcpu %s +sbwtdio %s", distribution(n),
-		schedulers, schedulers, busyWait, busyWait, busyWait)
+	busyWait := c.Text(setBusyWait)
+	arguments := fmt.Sprintf("%s +stbt %s +sbwt %s +sbwtdcpu %s +sbwtdio %s", distribution(n),
+		c.Text(setBindType), busyWait, busyWait, busyWait)
+	if threads := c.Count(setSchedulers); threads > 0 {
+		arguments += fmt.Sprintf(" +S %d:%[1]d", threads)
+	}
 	raftFile := defaultRaftFile
 	if !c.syncRaft {
 		raftFile = noSyncFile

@@ -119,7 +119,7 @@ func diskCard(c figure.Cost) document.Card {
 	if out.Number != document.None {
 		out.Unit = "×"
 	}
-	out.Add("to disks", figure.BytesPerSecond.Known(c.PerSecond(figure.Written)))
+	out.Add("to disks", figure.BytesPerSecond.Known(c.WrittenPerSecond()))
 	out.Add("from disks", figure.BytesPerSecond.Known(c.PerSecond(figure.Read)))
 	return out
 }
