@@ -45,7 +45,7 @@ func (s *Saved) summarizeFromIntervals() {
 			negative[l.Series] += l.Negative
 		}
 	}
-	r.Summary.Finish(r.Load, r.Environment.Cores)
+	r.Summary.Finish(r.Load, r.LoadCores())
 	for _, u := range s.Resources {
 		if u.Phase == PhaseMeasure {
 			r.Observation.Add(u)

@@ -239,3 +239,16 @@ func TestPartsAndSpans(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// plimsoll's share of the cores is that of the machines that offered the load: of the workers'
+// hosts, each once, and not of the coordinator's.
+func TestCoresOfTheLoad(t *testing.T) {
+	r := &Run{Environment: Environment{Cores: 2}}
+	if n := r.LoadCores(); n != 2 {
+		t.Errorf("without workers: %d cores", n)
+	}
+	r.Workers = []Worker{{Host: "a", Cores: 4}, {Host: "a", Cores: 4}, {Host: "b", Cores: 8}}
+	if n := r.LoadCores(); n != 12 {
+		t.Errorf("three workers on two hosts: %d cores", n)
+	}
+}

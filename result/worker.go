@@ -1,6 +1,9 @@
 package result
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Worker is one of a fleet's processes, and its part in a run. Counts are of the measured window.
 type Worker struct {
@@ -40,6 +43,18 @@ type Chrony struct {
 	// far that is from the time at most: root dispersion and half of root delay.
 	BehindNs int64 `json:"behind_ns"`
 	BoundNs  int64 `json:"bound_ns"`
+}
+
+// LoadCores returns the number of cores of the machines that offered the load: of the workers'
+// hosts, each name once, or of the machine of the run.
+func (r *Run) LoadCores() int {
+	cores, seen := 0, map[string]bool{}
+	for _, w := range r.Workers {
+		if !seen[w.Host] {
+			seen[w.Host], cores = true, cores+w.Cores
+		}
+	}
+	return cmp.Or(cores, r.Environment.Cores)
 }
 
 // ErrorShare is the least ratio of a percentile to the error of clocks.

@@ -189,7 +189,7 @@ func (r *run) loadSeconds() (offered, answered float64) {
 // summarize computes rates from the sums of the measured window, and tables from the histograms.
 func (r *run) summarize(f *load.Counters, arrived int64, inFlight float64) {
 	s := &r.run.Summary
-	s.Finish(r.run.Load, r.run.Environment.Cores)
+	s.Finish(r.run.Load, r.run.LoadCores())
 	// Exact, although an interval may end late: messages in flight at the window's end are not
 	// lost, and later ones are not included.
 	if w := r.course.Window(); w.EndNs > w.MeasureNs {

@@ -382,8 +382,8 @@ func (h *heat) levelled() bool {
 		}
 		cpuAlone = cpuAlone && share < compileRest
 	}
-	return from >= opening && (cpuAlone || warmLevel.holds(h.p50[from:])) &&
-		(!h.knowsCPU() || warmLevel.holds(h.cpu[from:]))
+	return from >= opening && (cpuAlone || warmLevel.holds(h.answered(h.p50, from))) &&
+		(!h.knowsCPU() || warmLevel.holds(h.answered(h.cpu, from)))
 }
 
 // compileShare returns the share of the servers' CPU time that they spent on compiling their code,
@@ -392,8 +392,20 @@ func (h *heat) compileShare(from, to int) float64 {
 	return total(h.compiled[from:to]) / max(total(h.used[from:to]), 1)
 }
 
+// answered returns the values from a reading on, without those of readings that have no answer.
+func (h *heat) answered(values []float64, from int) (out []float64) {
+	for i, v := range values[from:] {
+		if h.acked[from+i] > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// knowsCPU reports whether each reading with an answer has the servers' CPU time per message, but
+// for the last, whose use is not known yet.
 func (h *heat) knowsCPU() bool {
-	return !slices.ContainsFunc(h.cpu[:max(len(h.cpu)-1, 0)], math.IsNaN)
+	return !slices.ContainsFunc(h.answered(h.cpu[:max(len(h.cpu)-1, 0)], 0), math.IsNaN)
 }
 
 // result returns what the warm-up was like.

@@ -122,10 +122,26 @@ func TestServersThatLevelOffAtTheWorkloadsRate(t *testing.T) {
 		t.Errorf("the second pass has the load %+v", later)
 	}
 	h.began = len(h.p50)
-	steady := func(int) reading { return reading{500, 0, 1e8, both} }
+	steady := func(i int) reading {
+		if i == passOpening+laterFewest/2 {
+			return reading{0, 0, 1e8, both}
+		}
+		return reading{500, 0, 1e8, both}
+	}
 	if n := heated(h, 240, steady); n != passOpening+laterFewest+1 || !h.steady ||
 		h.result().RateMsgsPerS != 2000 {
 		t.Errorf("the second pass ended after %d readings: %+v", n, h.result())
+	}
+	// A reading without an answer, and so without a cost, hides none of the others.
+	h = &heat{up: WarmUp{Auto: true}, rate: 2000, messageBytes: 1000, room: h.room}
+	stalled := func(i int) reading {
+		if i == 2 {
+			return reading{0, 0, 1e8, both}
+		}
+		return costlier(i)
+	}
+	if n := heated(h, 240, stalled); n != passReadings+1 || h.steady {
+		t.Errorf("after a stall the first pass ended after %d readings, level: %t", n, h.steady)
 	}
 	// There publish p50 may swing.
 	h = &heat{up: WarmUp{Auto: true}, rate: 2000, room: h.room}

@@ -55,8 +55,8 @@ func (r RoundRatio) known(w Within, look, rounds, sides int) RoundRatio {
 const MostFurther = 1000
 
 // Further estimates how many more rounds of each side it takes until the logarithm of the ratio is
-// known to within reach, if they scatter like the others and each is looked at. It grows in steps of
-// an eighth. 0: the interval is not known.
+// known to within reach, if they scatter like the others and each is looked at. It is coarse: the
+// candidates grow by an eighth. 0: the interval is not known.
 func (r RoundRatio) Further(reach float64) int {
 	if r.rounds == 0 {
 		return 0

@@ -84,6 +84,8 @@ func serve() {
 		switch _, err := fmt.Sscan(rest, &n); {
 		case verb == "connect":
 			keep = append(keep, connect(rest))
+		case verb == "map":
+			keep = append(keep, mapped(rest))
 		case err != nil:
 			panic(in.Text())
 		case verb == "compile":
@@ -124,6 +126,23 @@ func connect(address string) net.Conn {
 	c, err := net.Dial("tcp", address)
 	must(err)
 	return c
+}
+
+// mapped returns the memory of a file that is shared with the other processes that map it. The
+// process uses all of it.
+func mapped(path string) []byte {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(err)
+	defer f.Close()
+	info, err := f.Stat()
+	must(err)
+	memory, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED)
+	must(err)
+	for i := range memory {
+		memory[i] = 1
+	}
+	return memory
 }
 
 // threads starts n threads that call the functions from the returned channel.

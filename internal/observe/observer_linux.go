@@ -88,7 +88,7 @@ func (o *Observer) watch(proc procfs.FS, p target.Process) error {
 	if err != nil {
 		return fmt.Errorf("observe %s: %w", p.Name, err)
 	}
-	w := &process{Process: p, proc: at, command: commandLine(at)}
+	w := &process{Process: p, proc: at, command: commandLine(at), logged: -1}
 	if _, alive := w.read(&o.notes); !alive {
 		return fmt.Errorf("observe %s: process %d ended", p.Name, p.PID)
 	}

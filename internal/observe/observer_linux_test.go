@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -223,6 +224,43 @@ func TestProcessesAreRead(t *testing.T) {
 	if !slices.Equal(o.Servers(), []string{"n1"}) ||
 		r.Host.CPUSeconds < 0 || r.Host.PageCacheBytes == 0 {
 		t.Errorf("servers %v, host %+v", o.Servers(), r.Host)
+	}
+}
+
+// Memory that the processes of a server share counts once, also where the first of them, which is
+// watched, does not use it.
+func TestSharedMemoryOfAServerCountsOnce(t *testing.T) {
+	const size = 64 << 20
+	path := filepath.Join(t.TempDir(), "shared")
+	if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := newChild(t), newChild(t), newChild(t)
+	o := watching(t, first)
+	of := o.processes[0]
+	memory := func() int64 {
+		var notes methods
+		use, alive := of.read(&notes)
+		if !alive {
+			t.Fatal("the server has ended")
+		}
+		return use.RSSBytes
+	}
+	for _, c := range []*child{second, third} {
+		p, err := o.host.proc.Proc(c.pid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of.descendants = append(of.descendants, p)
+	}
+	for _, c := range []*child{first, second, third} {
+		c.do("files 1") // it has started
+	}
+	before := memory()
+	second.do("map %s", path)
+	third.do("map %s", path)
+	if more := memory() - before; more < size*3/4 || more > size*3/2 {
+		t.Errorf("two of three processes map %d bytes, and the server has %d more", size, more)
 	}
 }
 

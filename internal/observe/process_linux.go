@@ -45,24 +45,29 @@ func (p *process) read(notes *methods) (result.ProcessUse, bool) {
 	}
 	p.started, p.alive = stat.Starttime, ticks()
 	io, ioErr := p.proc.IO()
-	cpu, memory := cpuWithChildren(stat), int64(stat.ResidentMemory())
+	cpu := cpuWithChildren(stat)
+	own, shared := int64(stat.ResidentMemory()), int64(0)
+	if len(p.descendants) > 0 { // otherwise the reading can be saved
+		own, shared = memoryOf(p.proc)
+	}
 	for _, d := range p.descendants {
 		more, err := d.Stat()
 		if err != nil {
 			continue // it has ended, and is its parent's
 		}
 		cpu += cpuWithChildren(more)
-		memory += unshared(d)
+		its, most := memoryOf(d)
+		own, shared = own+its, max(shared, most)
 		if of, err := d.IO(); err == nil {
 			io.ReadBytes += of.ReadBytes
 			io.WriteBytes += of.WriteBytes
 		}
 	}
 	use := result.ProcessUse{Name: p.Name, PID: p.PID, CPUSeconds: hundredths(since(cpu, p.cpu)),
-		RSSBytes: memory}
+		RSSBytes: own + shared}
 	p.cpu = max(cpu, p.cpu) // less: a descendant ended while they were read
-	use.LogBytes = p.readLog()
 	if p.Name != result.Self {
+		use.LogBytes = p.readLog()
 		use.CompileNs = p.compilers.read(append([]procfs.Proc{p.proc}, p.descendants...)...)
 	}
 	if ioErr != nil {
@@ -92,7 +97,7 @@ func (p *process) readLog() *int64 {
 		return nil
 	}
 	p.logged = info.Size()
-	if p.io == nil || before < 0 {
+	if before < 0 {
 		return nil
 	}
 	grown := max(0, p.logged-before)
@@ -108,18 +113,20 @@ func cpuWithChildren(stat procfs.ProcStat) float64 {
 // ticksPerSecond is the kernel's unit of times in /proc.
 const ticksPerSecond = 100
 
-// unshared is the memory of a process that it shares with no other, as far as the kernel
-// counts that at low cost: not that of files, nor of shared memory.
-func unshared(p procfs.Proc) int64 {
+// memoryOf returns a process's own resident memory, and what it may share with others (files and
+// shared memory), in bytes. A family shares about as much as its member with the most. A forked
+// process counts unchanged memory as its own.
+func memoryOf(p procfs.Proc) (own, shared int64) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/statm")
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	var total, resident, shared int64
-	if _, err := fmt.Sscan(string(raw), &total, &resident, &shared); err != nil {
-		return 0
+	var total, resident, sharing int64
+	if _, err := fmt.Sscan(string(raw), &total, &resident, &sharing); err != nil {
+		return 0, 0
 	}
-	return (resident - shared) * int64(os.Getpagesize())
+	page := int64(os.Getpagesize())
+	return (resident - sharing) * page, sharing * page
 }
 
 // commandLine returns a process' command line, or "" when it cannot be read.

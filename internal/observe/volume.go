@@ -10,7 +10,7 @@ type volume struct {
 	freeBytes int64  // that this user can still fill
 }
 
-// DiskOf returns the kernel's name of the whole disk that holds a directory; empty: it is not known.
+// DiskOf returns the kernel's name of the whole disk that holds a directory; empty: not known.
 func DiskOf(dir string) string {
 	v, _ := volumeOf(dir)
 	return v.disk

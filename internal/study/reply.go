@@ -10,7 +10,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
-	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // question is a claim with the results that answer it.
@@ -388,89 +387,6 @@ func (q *question) scatter(use func(Measured) float64) stats.Scatter {
 func (q *question) measuredAlike(c *Cell) bool {
 	a, b := q.study.Table(c.Table), q.study.Table(q.claim.Table)
 	return a == b || a != nil && b != nil && a.Measure == b.Measure
-}
-
-// The factors by which a ratio must pass its bound if rounds do not show how it scatters. In
-// equal-footing, on two cores, the greatest of five rounds was up to 2.1 times the least for peaks,
-// and up to 5.3 times for a p99 (docs/results/EQUAL-FOOTING.md, 2026-11-26).
-const (
-	ScatterOfRates     = 3.0
-	ScatterOfLatencies = 6.0
-)
-
-// decide answers by the claim's bounds, if there is no doubt.
-func (q *question) decide(r *Reply) {
-	low, high, c := r.Low, r.High, q.claim
-	doubt := Doubt{Why: "the interval contains the bound"}
-	if r.Rounds < 2 || low <= 0 {
-		factor := ScatterOfRates
-		if q.figure.IsLatency() {
-			factor = ScatterOfLatencies
-		}
-		if low <= 0 {
-			low, high = r.Ours, r.Ours
-		}
-		low, high = min(low, r.Ours*r.least/factor), max(high, r.Ours*r.most*factor)
-		doubt.Why = fmt.Sprintf("too few rounds to show how they scatter: it must pass the "+
-			"bound by %s", Times(factor))
-	}
-	holds := c.holds(r.Ours)
-	alone := r.Rounds == 1 && r.tried > 1
-	if alone {
-		doubt.Why = fmt.Sprintf("a side has the figure in only one of %d rounds", r.tried)
-	}
-	if alone || c.holds(low) != holds || c.holds(high) != holds || c.spans(low, high) {
-		only := len(r.Doubts) == 0
-		doubt.Decides, r.More = q.needed(r)
-		r.scatters = only && doubt.Decides == moreRounds(r.More)
-		r.doubt(doubt)
-	}
-	switch {
-	case len(r.Doubts) > 0:
-	case holds:
-		r.Answer = Agrees
-	default:
-		r.Answer = Differs
-	}
-}
-
-// needed says what would decide a claim whose interval contains a bound, and about how many further
-// rounds of each side; 0: it is not known.
-func (q *question) needed(r *Reply) (decides string, rounds int) {
-	if r.Rounds < 2 || r.Low <= 0 {
-		return moreRounds(0), 0
-	}
-	ours, room := r.known.Ratio, math.Inf(1) // to the nearest bound, as a logarithm
-	for _, bound := range []float64{q.claim.AtLeast, q.claim.AtMost} {
-		switch {
-		case bound <= 0:
-		case bound < ours:
-			room = min(room, math.Log(ours*r.least/bound))
-		default:
-			room = min(room, math.Log(bound/(ours*r.most)))
-		}
-	}
-	switch {
-	case room <= 0 && (r.least < 1 || r.most > 1):
-		return "a smaller error of plimsoll's own, by more cores for the load", 0
-	case room <= r.bracket && r.bracket > 0:
-		return "longer searches", 0
-	}
-	rounds = r.known.Further(math.Sqrt(room*room - r.bracket*r.bracket))
-	return moreRounds(rounds), rounds
-}
-
-// moreRounds says that so many further rounds would decide a claim; 0: it is not known how many.
-func moreRounds(n int) string {
-	switch {
-	case n == 0:
-		return "more rounds"
-	case n == 1:
-		return "about one more round"
-	case n < compare.MostFurther:
-		return fmt.Sprintf("about %d more rounds", n)
-	}
-	return fmt.Sprintf("more than %s more rounds", quantity.Count(compare.MostFurther))
 }
 
 // figures are the measured and the published ratio, and the loads, in words.

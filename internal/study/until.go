@@ -108,9 +108,9 @@ func (r results) further(scale Scale) ([]Cell, error) {
 	return out, nil
 }
 
-// undecided returns the places of claims that only the scatter of their rounds leaves undecided: of
-// those that take the fewest further rounds, up to twice the least, so that the time left is not
-// spent on claims that it cannot decide.
+// undecided returns the places of claims that only the scatter of their rounds leaves undecided. Of
+// these it takes those that need the fewest further rounds, up to twice the least, and those of
+// which that is not known, so that the time left is not spent on claims that it cannot decide.
 func (r results) undecided() map[[2]string]bool {
 	type waiting struct {
 		*Reply
@@ -124,14 +124,17 @@ func (r results) undecided() map[[2]string]bool {
 		}
 		j := r.judge(c)
 		for _, reply := range []*Reply{&j.Published, j.Equal} {
-			if reply != nil && reply.scatters {
-				all, fewest = append(all, waiting{reply, c.Table}), min(fewest, max(1, reply.More))
+			if reply == nil || !reply.scatters {
+				continue
+			}
+			if all = append(all, waiting{reply, c.Table}); reply.More > 0 {
+				fewest = min(fewest, reply.More)
 			}
 		}
 	}
 	out := map[[2]string]bool{}
 	for _, one := range all {
-		if one.More > 2*fewest {
+		if one.More-fewest > fewest {
 			continue
 		}
 		for _, place := range one.places {

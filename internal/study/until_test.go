@@ -254,7 +254,7 @@ func TestWhatWouldDecide(t *testing.T) {
 		"within them":    {scattered(1.6, 0.1), 0.07, 1, 1, "longer searches", 0},
 		"with own error": {scattered(1.6, 0.1), 0, 0.97, 1, "about 73 more rounds", 73},
 		"within it": {scattered(1.6, 0.1), 0, 0.9, 1,
-			"a smaller error of plimsoll's own, by more cores for the load", 0},
+			"more cores for the load, so that plimsoll's own error is smaller", 0},
 		"not known": {compare.RoundRatio{Ratio: 1.6}, 0, 1, 1, "more rounds", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

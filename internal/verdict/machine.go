@@ -26,7 +26,8 @@ const (
 	// share of a shorter window.
 	leastObservedNs = 1_000_000_000
 	// leastLogged and leastLoggedEach are the bytes in the servers' logs, of a window and for each
-	// message, from which on they count as a log of messages.
+	// message, from which on they count as a log of messages. A line is longer, but the log of only
+	// one server of several may be seen.
 	leastLogged     = 1 << 20
 	leastLoggedEach = 16
 	// mostFaultsListed bounds the faults that one warning lists.
@@ -83,8 +84,8 @@ func logging(all *list, r *result.Run) {
 	messages := r.Summary.Work() * float64(o.WindowNs) / 1e9
 	each := float64(logged) / messages
 	if messages > 0 && logged >= leastLogged && each >= leastLoggedEach {
-		all.warn(codeLogging, "the servers logged %s for each message, %s in all: with a log of "+
-			"fewer things they may be faster", quantity.Bytes(int64(each)), quantity.Bytes(logged))
+		all.warn(codeLogging, "the servers logged %s for each message, %s in all: with a "+
+			"quieter log they may be faster", quantity.Bytes(int64(each)), quantity.Bytes(logged))
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 )
 
 const (
-	// MostLog is the length in bytes from which on a log is cut.
+	// MostLog is the length in bytes beyond which a log is cut.
 	MostLog = 64 << 20
 	headLog = 1 << 20 // bytes of its beginning that stay
 	logPoll = time.Second
@@ -27,13 +27,11 @@ const (
 func bound(path string, ended <-chan struct{}) {
 	look := time.NewTicker(logPoll)
 	defer look.Stop()
-	for {
+	for running := true; running; cut(path) {
 		select {
 		case <-ended:
-			cut(path)
-			return
+			running = false
 		case <-look.C:
-			cut(path)
 		}
 	}
 }
@@ -46,15 +44,18 @@ func cut(path string) {
 	if err != nil || info.Size() <= MostLog {
 		return
 	}
-	end := Tail(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if f.Truncate(headLog) == nil {
-		_, _ = fmt.Fprintf(f, "\n(plimsoll cut %d bytes out of this log, because it was longer "+
-			"than %d)\n%s", info.Size()-headLog-int64(len(end)), MostLog, end)
+	end := Tail(path)
+	kept := fmt.Sprintf("\n(plimsoll cut %d bytes out of this log, because it was longer "+
+		"than %d)\n%s",
+		info.Size()-headLog-int64(len(end)), MostLog, end)
+	// In this order, so that its end can be read at any time.
+	if _, err := f.WriteAt([]byte(kept), headLog); err == nil {
+		_ = f.Truncate(headLog + int64(len(kept)))
 	}
 }
 

@@ -31,7 +31,7 @@ type Spec struct {
 	Args []string
 	Env  []string // the whole environment of the child; it inherits nothing
 	Dir  string   // the working directory
-	Log  string   // the file to append its output to; beyond 64 MiB its middle is cut out
+	Log  string   // the file to append its output to; beyond MostLog its middle is cut out
 	// Input is what the child reads on its standard input, at each start; nil: nothing.
 	Input []byte
 }

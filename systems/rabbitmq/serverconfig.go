@@ -49,8 +49,8 @@ vm_memory_high_watermark bytes 512MB 128MB..: with less a server blocks producer
 disk_free_limit bytes 100MB 1MB..
     free disk space below which each server blocks producers (RabbitMQ's default is 50MB)
 raft.wal_max_size_bytes bytes 128MB 1MB..
-    quorum: size of the Raft log from which on it begins a new one; a server's memory has it
-    too, and should be three times as much (RabbitMQ's default is 512MB)
+    quorum: size of the Raft log from which on it begins a new one; it is held in memory too, so
+    give a server at least three times as much (RabbitMQ's default is 512MB)
 schedulers count 0 0..1024
     threads of each server that run Erlang's processes; 0: one for each core, as Erlang does
 scheduler_bind_type text u u|db

@@ -17,15 +17,17 @@ const (
 	// maxStreamFrame keeps a batch within the frame that servers take by
 	// default (1 MiB).
 	maxStreamFrame = 900 << 10
-	// streamQueue exceeds the messages in flight, so that the library never waits, which it may do
+	// Bounds of the library's room for unconfirmed messages. Beyond its room it waits, possibly
 	// without end.
-	streamQueue = 1_000_000
+	leastStreamQueue = 500
+	mostStreamQueue  = 1_000_000
 )
 
 // streamProducer publishes to the streams of a topic, each through its leader.
 type streamProducer struct {
 	of           *cluster
 	batch        int // most messages of a frame
+	queue        int // most messages of a stream in flight
 	parts        []*streamPart
 	environments environments
 	life         context.Context
@@ -73,15 +75,16 @@ func (c *cluster) openStreamProducer(ctx context.Context,
 				"%d: send smaller ones, or take another queue type", o.MessageMax,
 			maxStreamFrame-64)
 	}
-	if o.InFlight >= streamQueue {
+	if o.InFlight > mostStreamQueue {
 		return nil, fmt.Errorf(
 			"%d messages in flight are more than the client library can hold: allow at most %d",
-			o.InFlight, streamQueue-1)
+			o.InFlight, mostStreamQueue)
 	}
 	life, cancel := context.WithCancel(context.Background())
 	p := &streamProducer{
 		of: c, flight: driver.NewFlight(o.InFlight), life: life, cancel: cancel,
 		environments: environments{of: c, number: o.Index}, batch: int(c.cfg.Count(setStreamBatch)),
+		queue: max(o.InFlight, leastStreamQueue),
 	}
 	for i := range o.Topic.Partitions {
 		part := &streamPart{p: p, name: queueName(o.Topic, unread, i), wake: driver.NewSignal(),
@@ -109,7 +112,7 @@ func (part *streamPart) connect(failed *stream.Environment) error {
 		return err
 	}
 	publisher, err := environment.NewProducer(part.name, stream.NewProducerOptions().
-		SetBatchSize(p.batch).SetQueueSize(streamQueue).
+		SetBatchSize(p.batch).SetQueueSize(p.queue).
 		SetConfirmationTimeOut(p.of.cfg.Duration(setConfirmTimeout)).
 		SetClientProvidedName("plimsoll producer of "+part.name))
 	if err != nil {

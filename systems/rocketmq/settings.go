@@ -45,9 +45,9 @@ replication_factor count 3 1..9
 // serverSettings are the settings of the servers that plimsoll starts.
 var serverSettings = driver.ServerSettings(system.MustSettings(`
 security text password password|tls|none
-    how brokers know their clients and each other: a user and password (ACL 2.0), with which
-    each request is signed, payload included, these over TLS, or not at all (RocketMQ's
-    default); the name server asks for no password
+    how brokers know their clients and each other: a user and password (ACL 2.0; every request
+    is signed, payload included), the same over TLS, or not at all (RocketMQ's default); the
+    name server asks for no password
 flushDiskType text ASYNC_FLUSH ASYNC_FLUSH|SYNC_FLUSH
     level 2: whether the master syncs too, before it answers; level 3 needs SYNC_FLUSH, and level
     4 ASYNC_FLUSH
