@@ -139,7 +139,22 @@ func TestFurtherRoundsDecideClaims(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", name, all, err, c.want)
 		}
 	}
-	r := scattered(t, 33_000, 1_000)
+	// A claim of unknown need, of which a side has one round left, leaves time for the others.
+	r := scattered(t, 33_000, 250)
+	for i := range r.plan.Cells {
+		if c := &r.plan.Cells[i]; c.At == "rabbitmq-classic" && c.Round < 3 {
+			c.Set(experiment.Failed, "", "no server")
+			r.measured[i] = Measured{}
+		}
+	}
+	of, _ := r.study.Scale(Brief)
+	cells, err := r.further(of)
+	for _, at := range []string{"rabbitmq-classic", "kafka"} {
+		if err != nil || !slices.ContainsFunc(cells, func(c Cell) bool { return c.At == at }) {
+			t.Errorf("no further round of %s beside a claim of unknown need: %v", at, err)
+		}
+	}
+	r = scattered(t, 33_000, 1_000)
 	o, err := Assess(r.study, r.plan, r.measured)
 	if err != nil || len(o.Standings) != 0 {
 		t.Fatalf("%+v, %v", o, err)

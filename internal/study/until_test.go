@@ -231,8 +231,8 @@ func TestFurtherRoundsAreFurtherLooks(t *testing.T) {
 	}
 }
 
-// A claim that only its scatter leaves undecided says how many further rounds would decide it, unless
-// they would not: within brackets of searches, or within plimsoll's own error.
+// A claim that only its scatter leaves undecided says how many further rounds would decide it,
+// unless they would not: within brackets of searches, or within plimsoll's own error.
 func TestWhatWouldDecide(t *testing.T) {
 	scattered := func(ratio, sd float64) compare.RoundRatio {
 		low, high := math.Exp(-sd), math.Exp(sd)

@@ -172,8 +172,8 @@ func TestHostsAreWarnedOf(t *testing.T) {
 	}
 }
 
-// Servers that log each message are warned of, even where only the log of one is seen; a log below 1
-// MiB is not, nor one of few bytes for each message.
+// Servers that log each message are warned of, even where only the log of one is seen; a log below
+// 1 MiB is not, nor one of few bytes for each message.
 func TestLogsOfMessagesAreWarnedOf(t *testing.T) {
 	for _, c := range []struct {
 		bytes int64
