@@ -2,11 +2,11 @@ package plimsoll_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 )
 
 // docs/FIGURES.md lists the catalogue of figures, from which it is made.
@@ -31,16 +31,5 @@ func TestFiguresAreListed(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s: %s | %s | %s |\n", name, title, f.Means, f.Unit, better)
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != b.String() {
-		t.Errorf("%s is not what the catalogue says: go test . -run Figures -update", path)
-	}
+	golden.Compare(t, path, b.String())
 }

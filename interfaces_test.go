@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -20,9 +19,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what is generated anew")
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
+)
 
 // optional matches the comment of an interface that only some systems implement.
 var optional = regexp.MustCompile(
@@ -161,7 +160,7 @@ func inDocument(t *testing.T, file, part, want string) {
 	if got == want {
 		return
 	}
-	if !*update {
+	if !golden.Update() {
 		t.Fatalf("%s shows other %s than there are: run go test . -run %s -update", file, part,
 			t.Name())
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"context"
-	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -20,11 +19,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/systems/nats"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == nats.NodeCommand {
@@ -36,7 +34,7 @@ func TestMain(m *testing.M) {
 // The command line as users see it: output, files and exit codes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true,
+		Dir: "testdata/script", UpdateScripts: golden.Update(), RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			// With only the program's folder as PATH, the machine has no servers.

@@ -13,5 +13,5 @@ import (
 var toolSums string
 
 func TestPinned(t *testing.T) {
-	systemtest.Pinned(t, "testdata/jars.sha256", *update, kafkaTools, perfTest)
+	systemtest.Pinned(t, "testdata/jars.sha256", kafkaTools, perfTest)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
 // allGone waits until all of the processes have ended.
@@ -80,9 +80,7 @@ func plimsoll(t *testing.T, dir string, args ...string) string {
 // A testbed that is interrupted before it is up leaves nothing. Kafka's servers start slowly
 // enough to be interrupted during their start.
 func TestTestbedInterruptedAtStart(t *testing.T) {
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	dir := t.TempDir()
 	cmd := self(t, dir, "testbed", "up", "kafka")
 	lines := linesOf(t, cmd)

@@ -3,7 +3,6 @@ package result
 import (
 	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,9 +13,9 @@ import (
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
+)
 
 const interop = "testdata/interop"
 
@@ -64,14 +63,14 @@ func TestLogIsTheOneThatJavaRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join(interop, latencyFile)
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
+	kept := filepath.Join(interop, latencyFile)
+	if golden.Update() {
+		if err := os.WriteFile(kept, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		askJava(t)
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(kept)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,13 @@
 package systems
 
 import (
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -17,8 +15,6 @@ import (
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const classPrefix = "io.openmessaging.benchmark.driver."
 
@@ -65,7 +61,7 @@ func TestOMBDrivers(t *testing.T) {
 					t.Errorf("it shows the secret:\n%s", text)
 				}
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
 		})
 	}
 	for _, dialect := range dialects {
@@ -96,22 +92,6 @@ func isTaken(t *testing.T, d *omb.Driver) string {
 		t.Errorf("the system refuses it at level %d: %v", d.Level, err)
 	}
 	return parsed.System
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // Escapes in properties can produce any character. None may reach a terminal, or end a comment in

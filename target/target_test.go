@@ -2,7 +2,6 @@ package target
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -13,10 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var systems = []string{"kafka", "nats", "pulsar", "rabbitmq"}
 
@@ -42,24 +40,8 @@ func TestGolden(t *testing.T) {
 			if strings.Contains(text, "hunter2") {
 				t.Error("a secret is shown")
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
 		})
-	}
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // TestGolden compares the text of every error, as in a terminal, and of every printed workload
 // with golden files.
@@ -36,24 +34,8 @@ func TestGolden(t *testing.T) {
 			} else {
 				text = w.YAML()
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
 		})
-	}
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -96,7 +97,7 @@ func count(events []result.Event, kind string) (n int) {
 // Each message that a fault loses is named, with the fact that it was acknowledged before.
 func TestTruthFaultLosesWhatWasPlanted(t *testing.T) {
 	kinds := workload.FaultKinds()
-	if raceDetector {
+	if raced.Detector {
 		kinds = []workload.FaultKind{workload.FaultKill, workload.FaultFullDisk}
 	}
 	for _, do := range kinds {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -44,7 +45,7 @@ func notRaced(t *testing.T, why string) {
 	if !strings.HasPrefix(t.Name(), "TestTruth") {
 		t.Fatal("a test that is skipped under the race detector is called TestTruth")
 	}
-	if raceDetector {
+	if raced.Detector {
 		t.Skip(why)
 	}
 }

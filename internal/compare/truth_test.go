@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
 )
 
@@ -330,7 +331,7 @@ func TestTruthSingleRuns(t *testing.T) {
 // `make test` runs it without.
 func simulates(t *testing.T) {
 	t.Helper()
-	if raceDetector {
+	if raced.Detector {
 		t.Skip("thousands of comparisons: runs without the race detector")
 	}
 }

@@ -3,19 +3,16 @@ package document
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
+)
 
 // every has a block of each kind, filled with a text.
 func every(text string) Document {
@@ -85,25 +82,7 @@ func TestGolden(t *testing.T) {
 		if name == "html" {
 			got = withoutParts(got)
 		}
-		golden(t, "every."+name, got)
-	}
-}
-
-// golden compares what was written with testdata/name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
+		golden.Compare(t, "testdata/every."+name, got)
 	}
 }
 

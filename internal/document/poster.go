@@ -57,7 +57,7 @@ const (
 	bold = 1.16 // how much wider bold words are
 )
 
-// posterRules are the sizes of a poster's words; textAt must agree with them.
+// posterRules are the sizes of a poster's words.
 const posterRules = `.question { font-size: 34px; font-weight: 650; fill: var(--text); }
 .long { font-size: 27px; }
 .about { font-size: 18px; fill: var(--soft); }

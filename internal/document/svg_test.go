@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 )
 
 // wave is a line of n points with a stall in it.
@@ -140,7 +142,7 @@ func standalone(c *Chart) string {
 // goldenChart compares a picture with its golden file, an element on each line.
 func goldenChart(t *testing.T, name, got string) {
 	t.Helper()
-	golden(t, name, strings.ReplaceAll(got, "><", ">\n<")+"\n")
+	golden.Compare(t, "testdata/"+name, strings.ReplaceAll(got, "><", ">\n<")+"\n")
 }
 
 // anyNumber is any number that a file may hold.

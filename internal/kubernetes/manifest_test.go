@@ -1,8 +1,6 @@
 package kubernetes
 
 import (
-	"flag"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -13,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
+)
 
 func example() *Manifest {
 	return &Manifest{
@@ -46,19 +44,7 @@ func TestManifest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := "testdata/" + name + ".yaml"
-			if *update {
-				if err := os.WriteFile(golden, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), text); diff != "" {
-				t.Error(diff)
-			}
+			golden.Compare(t, "testdata/"+name+".yaml", text)
 			decode(t, text)
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plimsoll-bench/plimsoll/internal/measure"
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -400,7 +401,7 @@ func overWire[T any](t *testing.T, sent T) (got T) {
 // process, and have the same counters, histograms and account, also when some have nothing to do.
 func TestTruthAnyDivisionIsTheSameRun(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
-	if raceDetector && checks.Value.String() == checks.DefValue {
+	if raced.Detector && checks.Value.String() == checks.DefValue {
 		// `make test` makes all of them without the detector.
 		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
 		if err := checks.Value.Set("20"); err != nil {

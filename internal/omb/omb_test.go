@@ -1,7 +1,6 @@
 package omb
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,29 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares the translation of testdata/NAME.yaml with testdata/NAME.golden.
-func golden(t *testing.T, input, got string) {
-	t.Helper()
-	file := strings.TrimSuffix(input, filepath.Ext(input)) + ".golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // inputs are the files of a folder of testdata, by path.
 func inputs(t testing.TB, pattern string) map[string][]byte {
@@ -66,7 +46,7 @@ func TestWorkloads(t *testing.T) {
 				Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
 				alone += "\nWith --rate and --duration:\n" + beside
 			}
-			golden(t, file, alone)
+			golden.Compare(t, strings.TrimSuffix(file, filepath.Ext(file))+".golden", alone)
 		})
 	}
 }

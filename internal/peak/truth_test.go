@@ -11,6 +11,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -37,7 +38,7 @@ func million(t *testing.T) {
 	if !strings.HasPrefix(t.Name(), "TestTruth") {
 		t.Fatal("a test that is skipped under the race detector is called TestTruth")
 	}
-	if raceDetector {
+	if raced.Detector {
 		t.Skip("millions of messages: runs without the race detector")
 	}
 }

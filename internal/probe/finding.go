@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -123,6 +125,16 @@ func AnyUnknown(all []Column) bool {
 	return slices.ContainsFunc(all, func(c Column) bool {
 		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Answer == Unknown })
 	})
+}
+
+// Differ probes the rows of want, and returns what Differences does.
+func Differ(ctx context.Context, s Subject, want map[string]Answer) ([]string, error) {
+	s.Rows = slices.Sorted(maps.Keys(want))
+	column, err := On(ctx, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	return column.Differences(want), nil
 }
 
 // Differences returns a sentence for each answer that differs from the wanted one, for each

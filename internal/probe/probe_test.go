@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bytes"
-	"flag"
 	"maps"
 	"os"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
@@ -20,8 +20,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // answers probes a system in virtual time.
 func answers(t *testing.T, s system.System, o system.Options, only ...string) Column {
@@ -183,19 +181,7 @@ func TestPrinting(t *testing.T) {
 		if err := one.print(&b); err != nil {
 			t.Fatal(err)
 		}
-		path := "testdata/printed." + one.name
-		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(want, b.Bytes()) {
-			t.Errorf("%s differs; run with -update and look:\n%s", path, b.String())
-		}
+		golden.Compare(t, "testdata/printed."+one.name, b.String())
 		if one.name == "table" {
 			fits(t, b.String())
 		}

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
 )
 
@@ -21,7 +22,7 @@ func TestTruthsHoldOnVirtualTime(t *testing.T) {
 			if truth.RealTime != "" {
 				t.Skip(truth.RealTime)
 			}
-			if raceDetector && strings.HasPrefix(truth.Name, "peak") {
+			if raced.Detector && strings.HasPrefix(truth.Name, "peak") {
 				t.Skip("a search of many messages: runs without the race detector")
 			}
 			for _, row := range virtually(t, truth).Rows {

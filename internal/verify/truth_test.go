@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/raced"
 	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -94,7 +95,7 @@ func verified(
 func TestTruthPlantedIsFoundUnderEveryFault(t *testing.T) {
 	kinds := workload.FaultKinds()
 	seeds := 5 * len(kinds)
-	if raceDetector {
+	if raced.Detector {
 		seeds = 3
 	}
 	targets := []workload.FaultTarget{

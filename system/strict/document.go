@@ -105,14 +105,16 @@ func (d *Document) Has(path string) bool {
 // within it or around it.
 func (d *Document) Failed(path string) bool {
 	for failed := range d.failed {
-		if within(failed, path) || within(path, failed) {
+		if Within(failed, path) || Within(path, failed) {
 			return true
 		}
 	}
 	return false
 }
 
-func within(inner, outer string) bool {
+// Within reports whether a path is another one or lies in it: load.steps[0].rate lies in
+// load.steps.
+func Within(inner, outer string) bool {
 	rest, begins := strings.CutPrefix(inner, outer)
 	return begins && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }

@@ -2,7 +2,6 @@ package strict
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // sample uses every kind of field.
 type sample struct {
@@ -121,7 +119,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, doc := decodeSample(filepath.Base(file), src)
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", textOf(doc.Err()))
+			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", textOf(doc.Err()))
 		})
 	}
 }
@@ -131,22 +129,6 @@ func textOf(err error) string {
 		return "no error\n"
 	}
 	return err.Error() + "\n"
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // The error for an empty file says what such a file needs.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/plimsoll-bench/plimsoll/system/maven"
 )
 
 // installWithin bounds the download and installation of a package.
@@ -28,6 +30,14 @@ func NeedPackage(t testing.TB, name string, find func() error) {
 	once.(*sync.Once).Do(func() { install(name) })
 	if err := find(); err != nil {
 		t.Skipf("%s needs the package %s: %v", t.Name(), name, err)
+	}
+}
+
+// NeedJava skips a test where servers on Java cannot be fetched or run.
+func NeedJava(t testing.TB) {
+	t.Helper()
+	if err := maven.Available(); err != nil {
+		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
 	}
 }
 

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // Main runs a package's tests, stops the clusters that they shared, and returns the exit code
@@ -37,11 +38,5 @@ func Main(m *testing.M, clusters []interface{ Stop() error }, exempt ...goleak.O
 // clusters that Ahead is still starting.
 func stopAll(clusters []interface{ Stop() error }) []error {
 	starting.Wait()
-	errs := make([]error, len(clusters))
-	var all sync.WaitGroup
-	for i, c := range clusters {
-		all.Go(func() { errs[i] = c.Stop() })
-	}
-	all.Wait()
-	return errs
+	return driver.DoAll(len(clusters), func(i int) error { return clusters[i].Stop() })
 }

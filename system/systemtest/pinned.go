@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/system/maven"
 )
 
@@ -21,14 +22,14 @@ type PinnedJars interface {
 }
 
 // Pinned compares the list of pinned checksums in a file with what Maven brings: it has lines for
-// each of the servers and no others, and Fetch, which refuses other files, succeeds. With update it
-// fetches everything anew and writes the file.
-func Pinned(t *testing.T, file string, update bool, all ...PinnedJars) {
+// each of the servers and no others, and Fetch, which refuses other files, succeeds. With -update
+// it fetches everything anew and writes the file.
+func Pinned(t *testing.T, file string, all ...PinnedJars) {
 	t.Helper()
 	var want strings.Builder
 	for _, jars := range all {
 		lines := jars.Pinned()
-		if update {
+		if golden.Update() {
 			var err error
 			if lines, err = jars.Pins(t.Context()); err != nil {
 				t.Fatal(err)
@@ -39,7 +40,7 @@ func Pinned(t *testing.T, file string, update bool, all ...PinnedJars) {
 		}
 		want.WriteString(lines)
 	}
-	if update {
+	if golden.Update() {
 		if err := os.WriteFile(file, []byte(want.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,10 +2,12 @@ package systemtest
 
 import (
 	"context"
+	"crypto/x509"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 )
 
@@ -30,6 +32,53 @@ func Refused(t testing.TB, began time.Time, err error, says ...string) {
 		}
 	}
 	t.Logf("after %s: %v", time.Since(began).Round(time.Millisecond), err)
+}
+
+// Refusal is a connection that a system must refuse.
+type Refusal struct {
+	Of     func(t testing.TB) system.Options
+	Change func(o *system.Options) // nil: Of has the change
+	Says   []string                // parts of the error
+}
+
+// Refusals connects with options that are wrong, and checks what the system says.
+func Refusals(t *testing.T, s system.System, all map[string]Refusal) {
+	for name, c := range all {
+		t.Run(name, func(t *testing.T) {
+			o := c.Of(t)
+			if c.Change != nil {
+				c.Change(&o)
+			}
+			began, err := TryConnect(t, s, o)
+			Refused(t, began, err, c.Says...)
+		})
+	}
+}
+
+// UsualRefusals are those of a wrong login and of the wrong encryption. plain returns options with
+// a password and without TLS, and secured those with TLS.
+func UsualRefusals(t *testing.T,
+	plain, secured func(testing.TB) system.Options) map[string]Refusal {
+	t.Helper()
+	stranger, err := authority.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]Refusal{
+		"wrong password": {plain, func(o *system.Options) { o.Credentials.Password = "wrong" },
+			[]string{"refuses the user or password", "check the target's credentials"}},
+		"no password": {plain, func(o *system.Options) { o.Credentials = system.Credentials{} },
+			[]string{"refuses the user or password"}},
+		"TLS to a plaintext port": {plain,
+			func(o *system.Options) { o.TLS = stranger.ClientConfig() },
+			[]string{"does not speak TLS", "remove tls from the target"}},
+		"plaintext to a TLS port": {secured, func(o *system.Options) { o.TLS = nil },
+			[]string{"give the target tls or correct the port"}},
+		"untrusted certificate": {secured, func(o *system.Options) {
+			o.TLS = o.TLS.Clone()
+			o.TLS.RootCAs = x509.NewCertPool()
+		}, []string{"without a trusted signature", "tls.ca_file"}},
+	}
 }
 
 // TryConnect connects, and closes the connection if it succeeds.

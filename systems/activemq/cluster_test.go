@@ -10,7 +10,7 @@ import (
 )
 
 func TestProvisionedCluster(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.Ahead(shared, secured, alone, leveled)
 	c := clusterOf(t, shared)
 	systemtest.RunsOnLoopback(t, c, 4, 4)
@@ -30,50 +30,29 @@ func TestProvisionedCluster(t *testing.T) {
 }
 
 func TestStartEndsWhenToldTo(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.StartEndsWhenToldTo(t, activeSystem{})
 }
 
 func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		level    workload.Level
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.SyncSync, nodes: 3},
-		{level: workload.AsyncAsync, nodes: 5},
-		{level: workload.SyncAsync},
-		{level: workload.AsyncSync, nodes: 1, settings: []string{setStore, storeKahaDB}},
-		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
-		{level: workload.SyncSync, settings: []string{setStore, storeKahaDB},
-			want: []string{"one copy of each message", "level 3 or 4"}},
-		{level: workload.SyncAsync, nodes: 1, want: []string{"3 or more brokers"}},
-		{level: workload.AsyncSync, nodes: 1,
-			settings: []string{setStore, storeKahaDB, setSyncStrategy, syncNever},
-			want:     []string{"level 3 syncs always"}},
-		{level: workload.SyncAsync, settings: []string{setHeap, "2GB"},
-			want: []string{"these run already"}},
-		{level: workload.SyncAsync, nodes: 3, settings: []string{
+	systemtest.Checks(t, activeSystem{}, []systemtest.Checked{
+		{Level: workload.SyncSync, Nodes: 3},
+		{Level: workload.AsyncAsync, Nodes: 5},
+		{Level: workload.SyncAsync},
+		{Level: workload.AsyncSync, Nodes: 1, Given: []string{setStore, storeKahaDB}},
+		{Level: 5, Nodes: 3, Says: []string{"the levels are 1 to 4"}},
+		{Level: workload.SyncSync, Given: []string{setStore, storeKahaDB},
+			Says: []string{"one copy of each message", "level 3 or 4"}},
+		{Level: workload.SyncAsync, Nodes: 1, Says: []string{"3 or more brokers"}},
+		{Level: workload.AsyncSync, Nodes: 1,
+			Given: []string{setStore, storeKahaDB, setSyncStrategy, syncNever},
+			Says:  []string{"level 3 syncs always"}},
+		{Level: workload.SyncAsync, Given: []string{setHeap, "2GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.SyncAsync, Nodes: 3, Given: []string{
 			setPrefetch, "0", setMemoryUsage, "99", setHeap, "1MB",
-		}, want: []string{"from 1 to 100k", "from 10 to 90", "at least 128MB"}},
-	} {
-		err := activeSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, activeSystem{}, c.settings...),
-			Durability: c.level, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 {
-			if err != nil {
-				t.Errorf("%+v: %v", c, err)
-			}
-			continue
-		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
-	}
+		}, Says: []string{"from 1 to 100k", "from 10 to 90", "at least 128MB"}},
+	})
 }
 
 func TestRedelivery(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -37,18 +36,10 @@ var (
 			setSecurity, driver.SecurityTLS, setHeap, "128MB"}}
 )
 
-// needJava skips a test where the real servers cannot run, and names the missing software.
-func needJava(t testing.TB) {
-	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
-}
-
 // clusterOf returns a cluster, and starts it if necessary.
 func clusterOf(t testing.TB, of *testServers) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return of.Get(t)
 }
 

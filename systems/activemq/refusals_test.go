@@ -1,11 +1,10 @@
 package activemq
 
 import (
-	"crypto/x509"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
@@ -13,53 +12,27 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
+	of := func(servers *testServers) func(testing.TB) system.Options {
+		return func(t testing.TB) system.Options { return optionsOf(t, servers) }
 	}
-	for name, c := range map[string]struct {
-		servers *testServers
-		change  func(t *testing.T, o *system.Options)
-		says    []string
-	}{
-		"wrong password": {alone, func(_ *testing.T, o *system.Options) {
-			o.Credentials.Password = "wrong"
-		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {alone, func(_ *testing.T, o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"refuses the user or password"}},
-		"TLS to a plaintext port": {alone, func(_ *testing.T, o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"does not speak TLS", "remove tls from the target"}},
-		"plaintext to a TLS port": {secured, func(_ *testing.T, o *system.Options) { o.TLS = nil },
-			[]string{"correct the port"}},
-		"untrusted certificate": {secured, func(_ *testing.T, o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"port of another protocol": {alone, func(t *testing.T, o *system.Options) {
-			o.Endpoints = []string{driver.At(alone.Get(t).Members()[0].Host, jolokiaPort)}
-		}, []string{"does not answer", "correct the port"}},
-		"a slave alone": {shared, func(t *testing.T, o *system.Options) {
-			master, err := connect(t, *o).jolokia.master(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range o.Endpoints {
-				if e != master.endpoint {
-					o.Endpoints = []string{e}
-					return
-				}
-			}
-		}, []string{"is a slave", "name every broker"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, c.servers)
-			c.change(t, &o)
-			began, err := systemtest.TryConnect(t, activeSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+	all := systemtest.UsualRefusals(t, of(alone), of(secured))
+	all["port of another protocol"] = systemtest.Refusal{Of: func(t testing.TB) system.Options {
+		o := optionsOf(t, alone)
+		o.Endpoints = []string{driver.At(alone.Get(t).Members()[0].Host, jolokiaPort)}
+		return o
+	}, Says: []string{"does not answer", "correct the port"}}
+	all["a slave alone"] = systemtest.Refusal{Of: func(t testing.TB) system.Options {
+		o := optionsOf(t, shared)
+		master, err := connect(t, o).jolokia.master(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Endpoints = slices.DeleteFunc(slices.Clone(o.Endpoints), func(e string) bool {
+			return e == master.endpoint
+		})[:1]
+		return o
+	}, Says: []string{"is a slave", "name every broker"}}
+	systemtest.Refusals(t, activeSystem{}, all)
 }
 
 // Brokers that give another level than requested are refused before a topic is created.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -42,9 +41,7 @@ var smallHeap = []string{setHeap, "192MB", setGC, "serial"}
 
 func needServer(t testing.TB) {
 	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	systemtest.NeedPackage(t, "libaio1", findAsyncIO)
 }
 

@@ -1,12 +1,10 @@
 package artemis
 
 import (
-	"crypto/x509"
 	"net"
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
@@ -14,48 +12,19 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		encrypted bool
-		change    func(o *system.Options)
-		says      []string
-	}{
-		"wrong password": {false, func(o *system.Options) {
-			o.Credentials.Password = "wrong"
-		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {false, func(o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"refuses the user or password"}},
-		"TLS to a plaintext port": {false, func(o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"remove tls from the target"}},
-		"plaintext to a TLS port": {true, func(o *system.Options) { o.TLS = nil },
-			[]string{"give the target tls or correct the port"}},
-		"untrusted certificate": {true, func(o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"a backup alone": {false, func(o *system.Options) {
-			o.Endpoints = o.Endpoints[1:2]
-		}, []string{"nothing listens there"}},
-		"the port of the core protocol": {false, func(o *system.Options) {
+	plain := func(t testing.TB) system.Options { return optionsOf(t, shared, workload.SyncAsync) }
+	all := systemtest.UsualRefusals(t, plain, func(t testing.TB) system.Options {
+		return optionsOf(t, secured, workload.SyncSync)
+	})
+	all["a backup alone"] = systemtest.Refusal{Of: plain, Change: func(o *system.Options) {
+		o.Endpoints = o.Endpoints[1:2]
+	}, Says: []string{"nothing listens there"}}
+	all["the port of the core protocol"] = systemtest.Refusal{Of: plain,
+		Change: func(o *system.Options) {
 			host, _, _ := net.SplitHostPort(o.Endpoints[0])
 			o.Endpoints = []string{net.JoinHostPort(host, "61616")}
-		}, []string{"correct the port"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, shared, workload.SyncAsync)
-			if c.encrypted {
-				o = optionsOf(t, secured, workload.SyncSync)
-			}
-			c.change(&o)
-			began, err := systemtest.TryConnect(t, artemisSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+		}, Says: []string{"correct the port"}}
+	systemtest.Refusals(t, artemisSystem{}, all)
 }
 
 // Servers that do not give the level are recognised.

@@ -203,25 +203,15 @@ func TestDurabilityIsReadBack(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		level    workload.Level
-		settings []string
-		want     string
-	}{
-		{level: workload.SyncAsync},
-		{level: workload.AsyncAsync, settings: []string{setReadBatch, "1000"}},
-		{level: workload.SyncSync, want: "cannot give durability level 1"},
-		{level: 5, want: "the levels are 1 to 4"},
-		{level: workload.SyncAsync, settings: []string{setBuffer, "0"}, want: "from 1 to 100000"},
-		{level: workload.SyncAsync, settings: []string{setCheckMin, "2000"},
-			want: "is more than checkpoint_max"},
-	} {
-		err := eventStore{}.Check(system.Check{Durability: c.level,
-			Settings: systemtest.Settings(t, New(), c.settings...)})
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
+	systemtest.Checks(t, New(), []systemtest.Checked{
+		{Level: workload.SyncAsync},
+		{Level: workload.AsyncAsync, Given: []string{setReadBatch, "1000"}},
+		{Level: workload.SyncSync, Says: []string{"cannot give durability level 1"}},
+		{Level: 5, Says: []string{"the levels are 1 to 4"}},
+		{Level: workload.SyncAsync, Given: []string{setBuffer, "0"}, Says: []string{"from 1 to 100000"}},
+		{Level: workload.SyncAsync, Given: []string{setCheckMin, "2000"},
+			Says: []string{"is more than checkpoint_max"}},
+	})
 }
 
 func TestRedelivery(t *testing.T) {

@@ -148,7 +148,7 @@ func TestEncryptedCluster(t *testing.T) {
 // When a server cannot run, the error quotes its own message before the start's time is over, and
 // nothing is left behind.
 func TestServerThatCannotStart(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	err := systemtest.FailedStart(t, kafkaSystem{}, time.Minute, setHeap, "100TB")
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Error("it was waited for to the end")
@@ -163,7 +163,7 @@ func TestServerThatCannotStart(t *testing.T) {
 // A race is recognised and retried: another process takes an address after it was found free and
 // before the server listens.
 func TestTakenAddress(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	folder := t.TempDir()
 	p := system.Provision{
 		Nodes: 3, DataDir: folder, LogDir: folder,
@@ -192,7 +192,7 @@ func TestTakenAddress(t *testing.T) {
 }
 
 func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.StartEndsWhenToldTo(t, kafkaSystem{})
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -21,19 +20,11 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 	System: kafkaSystem{}, Level: workload.SyncAsync, Mounted: []string{"n1", "n2"},
 }
 
-// needJava skips a test where the real servers cannot run, and names the missing software.
-func needJava(t testing.TB) {
-	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
-}
-
 // sharedCluster returns the cluster that tests share. Each test uses its own topics. A test that
 // pauses servers resumes them.
 func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return shared.Get(t)
 }
 
@@ -51,7 +42,7 @@ var secured = &systemtest.Servers[*driver.Cluster]{
 
 func securedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return secured.Get(t)
 }
 

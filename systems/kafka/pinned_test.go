@@ -1,14 +1,11 @@
 package kafka
 
 import (
-	"flag"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
-var update = flag.Bool("update", false, "write the list of checksums anew")
-
 func TestPinned(t *testing.T) {
-	systemtest.Pinned(t, "jars.sha256", *update, jarsOf("4.3.1"), jarsOf(olderVersion))
+	systemtest.Pinned(t, "jars.sha256", jarsOf("4.3.1"), jarsOf(olderVersion))
 }

@@ -179,7 +179,7 @@ func TestTopicMadeByHand(t *testing.T) {
 }
 
 func TestSingleCopy(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.SingleCopy(t, kafkaSystem{}, workload.AsyncSync, "1 broker answers",
 		setHeap, "192MB", setGC, gcSerial)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -29,9 +28,7 @@ var secured = &systemtest.Servers[*driver.Cluster]{
 
 func needServer(t testing.TB) {
 	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven for mongo-java-server: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 }
 
 func clusterOf(t testing.TB) *driver.Cluster {

@@ -193,11 +193,11 @@ func TestKindsOfServers(t *testing.T) {
 		build buildAnswer
 		want  string
 	}{
-		{helloAnswer{Writable: true, Set: "rs"}, buildAnswer{Version: "8.0.4", Git: "bc35ab4"},
+		{helloAnswer{Set: "rs"}, buildAnswer{Version: "8.0.4", Git: "bc35ab4"},
 			"mongod 8.0.4"},
-		{helloAnswer{Master: true}, buildAnswer{Version: "5.0.0"},
+		{helloAnswer{}, buildAnswer{Version: "5.0.0"},
 			"mongo-java-server (not MongoDB; it announces version 5.0.0)"},
-		{helloAnswer{Writable: true}, buildAnswer{Version: "7.0.42", Git: "unknown",
+		{helloAnswer{}, buildAnswer{Version: "7.0.42", Git: "unknown",
 			Ferret: "v1.24.2"}, "FerretDB v1.24.2 (not MongoDB; it announces version 7.0.42)"},
 	} {
 		if got := serverOf(c.hello, c.build).String(); got != c.want {

@@ -26,8 +26,7 @@ type server struct {
 	announces string // the version of MongoDB that it claims to be
 	set       string // the replica set; empty: none
 	primary   string // of the replica set, known to this server; empty: none
-	writable  bool
-	maxBytes  int // of a document
+	maxBytes  int    // of a document
 }
 
 // String returns the kind and the version.
@@ -44,8 +43,6 @@ func (s server) String() string {
 
 // helloAnswer is the answer to hello.
 type helloAnswer struct {
-	Writable bool   `bson:"isWritablePrimary"`
-	Master   bool   `bson:"ismaster"` // instead of it, in the answer to isMaster
 	Set      string `bson:"setName"`
 	Primary  string `bson:"primary"`
 	Message  string `bson:"msg"`
@@ -89,8 +86,7 @@ func identify(ctx context.Context, client *mongo.Client) (server, error) {
 func serverOf(hello helloAnswer, build buildAnswer) server {
 	s := server{
 		kind: kindMongod, version: build.Version, announces: build.Version,
-		set: hello.Set, primary: hello.Primary, writable: hello.Writable || hello.Master,
-		maxBytes: hello.MaxBytes,
+		set: hello.Set, primary: hello.Primary, maxBytes: hello.MaxBytes,
 	}
 	switch {
 	case build.Ferret != "":

@@ -1,53 +1,32 @@
 package mqtt
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestCheck(t *testing.T) {
 	const once, least = workload.AtMostOnce, workload.AtLeastOnce
-	for _, c := range []struct {
-		level    workload.Level
-		delivery workload.Delivery
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.AsyncAsync, delivery: least, nodes: 1},
-		{level: workload.AsyncAsync, delivery: least, settings: []string{setPublishQoS, "2"}},
-		{level: workload.AsyncAsync, delivery: once, settings: []string{setSubscribeQoS, "0"}},
-		{level: workload.SyncSync, delivery: least, want: []string{"only 4", "one server"}},
-		{level: workload.AsyncSync, delivery: least, want: []string{"only 4", "before it syncs"}},
-		{level: workload.AsyncAsync, delivery: least, nodes: 3,
-			want: []string{"has no replicas", "testbed: {nodes: 1}"}},
-		{level: workload.AsyncAsync, delivery: least, settings: []string{setSubscribeQoS, "0"},
-			want: []string{"nothing is acknowledged", "delivery: at_most_once"}},
-		{level: workload.AsyncAsync, delivery: least, settings: []string{setPublishQoS, "0",
+	systemtest.Checks(t, mqttSystem{}, []systemtest.Checked{
+		{Level: workload.AsyncAsync, Delivery: least, Nodes: 1},
+		{Level: workload.AsyncAsync, Delivery: least, Given: []string{setPublishQoS, "2"}},
+		{Level: workload.AsyncAsync, Delivery: once, Given: []string{setSubscribeQoS, "0"}},
+		{Level: workload.SyncSync, Delivery: least, Says: []string{"only 4", "one server"}},
+		{Level: workload.AsyncSync, Delivery: least, Says: []string{"only 4", "before it syncs"}},
+		{Level: workload.AsyncAsync, Delivery: least, Nodes: 3,
+			Says: []string{"has no replicas", "testbed: {nodes: 1}"}},
+		{Level: workload.AsyncAsync, Delivery: least, Given: []string{setSubscribeQoS, "0"},
+			Says: []string{"nothing is acknowledged", "delivery: at_most_once"}},
+		{Level: workload.AsyncAsync, Delivery: least, Given: []string{setPublishQoS, "0",
 			setKeepAlive, "1500ms", setReceiveMax, "70000"},
-			want: []string{"from 1 to 2", "whole seconds", "from 1 to 65535"}},
-		{level: workload.AsyncAsync, delivery: least, settings: []string{setHeap, "1GB"},
-			want: []string{"these run already"}},
-		{level: workload.AsyncAsync, delivery: least, nodes: 1,
-			settings: []string{setHeap, "1MB"}, want: []string{"at least 128MB"}},
-	} {
-		err := mqttSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, mqttSystem{}, c.settings...),
-			Durability: c.level, Delivery: c.delivery, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 && err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
-	}
+			Says: []string{"from 1 to 2", "whole seconds", "from 1 to 65535"}},
+		{Level: workload.AsyncAsync, Delivery: least, Given: []string{setHeap, "1GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.AsyncAsync, Delivery: least, Nodes: 1,
+			Given: []string{setHeap, "1MB"}, Says: []string{"at least 128MB"}},
+	})
 }
 
 func TestRedelivery(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -30,9 +29,7 @@ var (
 // optionsOf returns the options for a connection to a server.
 func optionsOf(t testing.TB, servers *testServers, settings ...string) system.Options {
 	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs HiveMQ: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	return systemtest.OptionsOf(t, mqttSystem{}, servers.Get(t), workload.AsyncAsync, settings...)
 }
 

@@ -1,7 +1,6 @@
 package mqtt
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -13,42 +12,22 @@ import (
 
 	"github.com/eclipse/paho.golang/packets"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		servers *testServers
-		change  func(o *system.Options)
-		says    []string
-	}{
-		"TLS to a plaintext port": {shared, func(o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"remove tls from the target"}},
-		"plaintext to a TLS port": {secured, func(o *system.Options) { o.TLS = nil },
-			[]string{"give the target tls or correct the port"}},
-		"untrusted certificate": {secured, func(o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"two servers": {shared, func(o *system.Options) {
-			o.Endpoints = append(o.Endpoints, "127.0.0.1:1883")
-		}, []string{"names 2 endpoints: name one"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, c.servers)
-			c.change(&o)
-			began, err := systemtest.TryConnect(t, mqttSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+	plain := func(t testing.TB) system.Options { return optionsOf(t, shared) }
+	all := systemtest.UsualRefusals(t, plain, func(t testing.TB) system.Options {
+		return optionsOf(t, secured)
+	})
+	delete(all, "wrong password") // the servers have no login
+	delete(all, "no password")
+	all["two servers"] = systemtest.Refusal{Of: plain, Change: func(o *system.Options) {
+		o.Endpoints = append(o.Endpoints, "127.0.0.1:1883")
+	}, Says: []string{"names 2 endpoints: name one"}}
+	systemtest.Refusals(t, mqttSystem{}, all)
 }
 
 // refusing answers every connection with a reason code, and returns its address.

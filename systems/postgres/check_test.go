@@ -5,48 +5,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		level    workload.Level
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.SyncSync, nodes: 3},
-		{level: workload.AsyncAsync, nodes: 5, settings: []string{setReplication, "5"}},
-		{level: workload.SyncAsync},
-		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
-		{level: workload.SyncAsync, nodes: 1,
-			want: []string{"the testbed has 1 node, and durability level 2 needs 3 copies"}},
-		{level: workload.AsyncSync, nodes: 1},
-		{level: workload.SyncAsync, nodes: 2, settings: []string{setReplication, "2"},
-			want: []string{"is 2, and durability level 2 needs 3 copies or more"}},
-		{level: workload.SyncAsync, settings: []string{setBuffers, "1GB"},
-			want: []string{"these run already"}},
-		{level: workload.SyncAsync, nodes: 3, settings: []string{
+	systemtest.Checks(t, postgresSystem{}, []systemtest.Checked{
+		{Level: workload.SyncSync, Nodes: 3},
+		{Level: workload.AsyncAsync, Nodes: 5, Given: []string{setReplication, "5"}},
+		{Level: workload.SyncAsync},
+		{Level: 5, Nodes: 3, Says: []string{"the levels are 1 to 4"}},
+		{Level: workload.SyncAsync, Nodes: 1,
+			Says: []string{"the testbed has 1 node, and durability level 2 needs 3 copies"}},
+		{Level: workload.AsyncSync, Nodes: 1},
+		{Level: workload.SyncAsync, Nodes: 2, Given: []string{setReplication, "2"},
+			Says: []string{"is 2, and durability level 2 needs 3 copies or more"}},
+		{Level: workload.SyncAsync, Given: []string{setBuffers, "1GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.SyncAsync, Nodes: 3, Given: []string{
 			setLinger, "2m", setBatch, "0", setPoll, "0s", setBuffers, "1MB", setConnections, "3",
 			setDatabase, "",
-		}, want: []string{"from 0s to 1m", "from 1 to 1M", "from 1ms to 1h", "at least 16MB",
+		}, Says: []string{"from 0s to 1m", "from 1 to 1M", "from 1ms to 1h", "at least 16MB",
 			"from 100 to 10k", "names no database"}},
-	} {
-		err := postgresSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, postgresSystem{}, c.settings...),
-			Durability: c.level, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 && err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
-	}
+	})
 }
 
 func TestRedelivery(t *testing.T) {

@@ -1,62 +1,36 @@
 package postgres
 
 import (
-	"crypto/x509"
+	"maps"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	web := otherProtocol(t)
-	for name, c := range map[string]struct {
-		level    workload.Level // the cluster of level 1 is encrypted
-		settings []string
-		change   func(o *system.Options)
-		says     []string
-	}{
-		"wrong password": {workload.SyncAsync, nil, func(o *system.Options) {
-			o.Credentials.Password = "wrong"
-		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {workload.SyncAsync, nil, func(o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"refuses the user or password"}},
-		"unknown database": {workload.SyncAsync, []string{setDatabase, "nowhere"},
-			func(*system.Options) {},
-			[]string{"has no database nowhere", "create it, or correct the setting database"}},
-		"TLS to a plaintext port": {workload.SyncAsync, nil, func(o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"does not speak TLS", "remove tls from the target"}},
-		"plaintext to a TLS port": {workload.SyncSync, nil, func(o *system.Options) { o.TLS = nil },
-			[]string{"asks for TLS", "give the target tls"}},
-		"untrusted certificate": {workload.SyncSync, nil, func(o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"read-only standby": {workload.SyncAsync, nil, func(o *system.Options) {
+	plain := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncAsync) }
+	secured := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncSync) }
+	all := systemtest.UsualRefusals(t, plain, secured)
+	maps.Copy(all, map[string]systemtest.Refusal{
+		"unknown database": {Of: func(t testing.TB) system.Options {
+			return optionsOf(t, workload.SyncAsync, setDatabase, "nowhere")
+		}, Says: []string{"has no database nowhere", "create it, or correct the setting database"}},
+		"plaintext to a TLS port": {Of: secured, Change: func(o *system.Options) { o.TLS = nil },
+			Says: []string{"asks for TLS", "give the target tls"}},
+		"read-only standby": {Of: plain, Change: func(o *system.Options) {
 			o.Endpoints = o.Endpoints[1:2]
-		}, []string{"is a read-only standby of", "name the primary"}},
-		"another protocol": {workload.SyncAsync, nil, func(o *system.Options) {
+		}, Says: []string{"is a read-only standby of", "name the primary"}},
+		"another protocol": {Of: plain, Change: func(o *system.Options) {
 			o.Endpoints = []string{web}
-		}, []string{web, "is not PostgreSQL's", "correct the port"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, c.level, c.settings...)
-			c.change(&o)
-			began, err := systemtest.TryConnect(t, postgresSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+		}, Says: []string{web, "is not PostgreSQL's", "correct the port"}},
+	})
+	systemtest.Refusals(t, postgresSystem{}, all)
 }
 
 // otherProtocol returns the address of a server that answers like a web server to an invalid

@@ -31,7 +31,7 @@ func soon(t testing.TB) context.Context {
 }
 
 func TestProvisionedCluster(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.Ahead(unsyncedServers, syncedServers)
 	c := sharedCluster(t)
 	systemtest.RunsOnLoopback(t, c, 7, 3)
@@ -257,7 +257,7 @@ func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 // fetched downloads the distribution, which may take long.
 func fetched(t *testing.T) {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	if _, err := driver.FetchJava(t.Context(), Distribution, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.Run(t, systemtest.Harness{
 		System: New(),
 		Options: func(t *testing.T, level workload.Level) (system.Options, []system.Node) {

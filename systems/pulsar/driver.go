@@ -155,7 +155,8 @@ func (c *cluster) ServerVersions(ctx context.Context) ([]string, error) {
 func (c *cluster) Close(ctx context.Context) error {
 	return c.clients.Close(ctx, func() error {
 		defer c.admin.close()
-		return errors.Join(c.removeNamespace(ctx), closeClient(ctx, c.client))
+		c.removeNamespace(ctx)
+		return closeClient(ctx, c.client)
 	})
 }
 

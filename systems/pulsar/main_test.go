@@ -10,7 +10,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -41,20 +40,12 @@ var (
 	}
 )
 
-// needJava skips a test where the real servers cannot run, and names the missing software.
-func needJava(t testing.TB) {
-	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
-}
-
 // sharedCluster is the colocated cluster of three nodes at level 2, with default
 // settings. Each test uses its own topics. A test that stops or changes a server uses
 // provisionWith.
 func sharedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return unsyncedServers.Get(t)
 }
 
@@ -62,7 +53,7 @@ func sharedCluster(t testing.TB) *driver.Cluster {
 // TLS.
 func syncedCluster(t testing.TB) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return syncedServers.Get(t)
 }
 
@@ -84,7 +75,7 @@ func ofKind(c *driver.Cluster, prefix string) []*driver.Node {
 // provisionWith returns a cluster for one test, with alternating names and values of settings.
 func provisionWith(t testing.TB, level workload.Level, settings ...string) *driver.Cluster {
 	t.Helper()
-	needJava(t)
+	systemtest.NeedJava(t)
 	return systemtest.Provision[*driver.Cluster](t, pulsarSystem{}, level, settings...)
 }
 

@@ -201,6 +201,6 @@ func signal(t *testing.T, servers *driver.Cluster, s syscall.Signal) {
 }
 
 func TestSingleCopy(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.SingleCopy(t, pulsarSystem{}, workload.AsyncAsync, "1 bookie in the cluster")
 }

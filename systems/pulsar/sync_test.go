@@ -14,7 +14,7 @@ import (
 // TestAcknowledgementWaitsForSync delays the syncs of one, two and all three bookies of a
 // partition's ledger, to see how many of them an acknowledgement waits for.
 func TestAcknowledgementWaitsForSync(t *testing.T) {
-	needJava(t)
+	systemtest.NeedJava(t)
 	systemtest.NeedDelays(t)
 	for _, one := range []struct {
 		level workload.Level

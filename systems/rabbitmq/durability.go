@@ -353,7 +353,7 @@ func (r *reading) topic(t system.Topic, queues []queueReport) error {
 				r.Add(t.Name, name, argument(first.Arguments, name), fromQueues)
 			}
 		}
-		r.Add(t.Name, "ha-mode", policyValue(first, "ha-mode"), fromQueues+", effective policy")
+		r.Add(t.Name, "ha-mode", mirrorMode(first), fromQueues+", effective policy")
 	}
 	r.Add(t.Name, "leaders", counted(leaders), fromQueues)
 	return nil
@@ -384,7 +384,7 @@ func (r *reading) queue(q queueReport) error {
 	if want != classic {
 		return nil
 	}
-	switch mode := policyValue(q, "ha-mode"); {
+	switch mode := mirrorMode(q); {
 	case r.config.kind == mirrored && mode != "all":
 		return r.Contradicts("ha-mode all", "its policy has ha-mode %s", mode)
 	case r.config.kind == classic && mode != none:
@@ -410,8 +410,9 @@ func argument(all map[string]any, name string) string {
 	return fmt.Sprint(value)
 }
 
-func policyValue(q queueReport, name string) string {
-	value, has := q.definition[name]
+// mirrorMode returns which servers have a mirror, by the queue's policy.
+func mirrorMode(q queueReport) string {
+	value, has := q.definition["ha-mode"]
 	if !has {
 		return none
 	}

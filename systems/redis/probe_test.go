@@ -2,7 +2,6 @@ package redis
 
 import (
 	"testing"
-	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -16,20 +15,11 @@ func TestProbes(t *testing.T) {
 		"at least once": probe.Yes, "redelivery": probe.Yes,
 		"replay": probe.Yes, "routing: fanout": probe.Yes,
 	}
-	var rows []string
-	for name := range want {
-		rows = append(rows, name)
+	wrong, err := probe.Differ(t.Context(),
+		probe.Subject{Name: "redis", System: New(), Options: options}, want)
+	if err != nil || len(wrong) > 0 {
+		t.Errorf("%q, %v", wrong, err)
 	}
-	began := time.Now()
-	subject := probe.Subject{Name: "redis", System: New(), Options: options, Rows: rows}
-	column, err := probe.On(t.Context(), subject, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, wrong := range column.Differences(want) {
-		t.Error(wrong)
-	}
-	t.Logf("it took %s", time.Since(began).Round(time.Millisecond))
 	keys, err := connect(t, options).client.Keys(t.Context(), "plimsoll-probe*").Result()
 	if err != nil || len(keys) > 0 {
 		t.Errorf("these are left: %v, %v", keys, err)

@@ -2,52 +2,23 @@ package redis
 
 import (
 	"context"
-	"crypto/x509"
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		level  workload.Level // the cluster is encrypted at levels 1 and 3
-		change func(o *system.Options)
-		says   []string
-	}{
-		"wrong password": {workload.SyncAsync, func(o *system.Options) {
-			o.Credentials.Password = "wrong"
-		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {workload.SyncAsync, func(o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"refuses the user or password"}},
-		"TLS to a plaintext port": {workload.SyncAsync, func(o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"does not speak TLS", "remove tls from the target"}},
-		"plaintext to a TLS port": {workload.SyncSync, func(o *system.Options) { o.TLS = nil },
-			[]string{"give the target tls or correct the port"}},
-		"untrusted certificate": {workload.SyncSync, func(o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"read-only replica": {workload.SyncAsync, func(o *system.Options) {
-			o.Endpoints = o.Endpoints[1:2]
-		}, []string{"is a read-only replica of", "name the primary"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, c.level)
-			c.change(&o)
-			began, err := systemtest.TryConnect(t, redisSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+	plain := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncAsync) }
+	all := systemtest.UsualRefusals(t, plain, func(t testing.TB) system.Options {
+		return optionsOf(t, workload.SyncSync)
+	})
+	all["read-only replica"] = systemtest.Refusal{Of: plain, Change: func(o *system.Options) {
+		o.Endpoints = o.Endpoints[1:2]
+	}, Says: []string{"is a read-only replica of", "name the primary"}}
+	systemtest.Refusals(t, redisSystem{}, all)
 }
 
 // The real level of servers that were changed by hand is recognised.

@@ -1,53 +1,33 @@
 package rocketmq
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		level    workload.Level
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.SyncAsync, nodes: 3},
-		{level: workload.SyncAsync, nodes: 3, settings: []string{setFlush, syncFlush}},
-		{level: workload.AsyncSync, nodes: 1},
-		{level: workload.AsyncAsync, nodes: 2},
-		{level: workload.SyncSync, nodes: 3, want: []string{"one disk and one memory"}},
-		{level: workload.SyncAsync, nodes: 1,
-			want: []string{"the testbed has 1 node, and durability level 2 needs 3 copies"}},
-		{level: workload.SyncAsync, nodes: 2, settings: []string{setReplication, "2"},
-			want: []string{"is 2, and durability level 2 needs 3 copies or more"}},
-		{level: workload.SyncAsync, nodes: 4,
-			want: []string{"asks for 3 servers, one of them the primary"}},
-		{level: workload.AsyncAsync, nodes: 1, settings: []string{setFlush, syncFlush},
-			want: []string{"cannot be SYNC_FLUSH at level 4"}},
-		{level: workload.SyncAsync, settings: []string{setHeap, "1GB"},
-			want: []string{"these run already"}},
-		{level: workload.SyncAsync, nodes: 3, settings: []string{
+	systemtest.Checks(t, rocketSystem{}, []systemtest.Checked{
+		{Level: workload.SyncAsync, Nodes: 3},
+		{Level: workload.SyncAsync, Nodes: 3, Given: []string{setFlush, syncFlush}},
+		{Level: workload.AsyncSync, Nodes: 1},
+		{Level: workload.AsyncAsync, Nodes: 2},
+		{Level: workload.SyncSync, Nodes: 3, Says: []string{"one disk and one memory"}},
+		{Level: workload.SyncAsync, Nodes: 1,
+			Says: []string{"the testbed has 1 node, and durability level 2 needs 3 copies"}},
+		{Level: workload.SyncAsync, Nodes: 2, Given: []string{setReplication, "2"},
+			Says: []string{"is 2, and durability level 2 needs 3 copies or more"}},
+		{Level: workload.SyncAsync, Nodes: 4,
+			Says: []string{"asks for 3 servers, one of them the primary"}},
+		{Level: workload.AsyncAsync, Nodes: 1, Given: []string{setFlush, syncFlush},
+			Says: []string{"cannot be SYNC_FLUSH at level 4"}},
+		{Level: workload.SyncAsync, Given: []string{setHeap, "1GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.SyncAsync, Nodes: 3, Given: []string{
 			setLinger, "2m", setBatch, "0", setPollTimeout, "0s", setHeap, "1MB",
-		}, want: []string{"from 0s to 1m", "from 1 to 100k", "from 1ms to 1h", "at least 128MB"}},
-	} {
-		err := rocketSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, rocketSystem{}, c.settings...),
-			Durability: c.level, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 && err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
-	}
+		}, Says: []string{"from 0s to 1m", "from 1 to 100k", "from 1ms to 1h", "at least 128MB"}},
+	})
 }
 
 func TestRedelivery(t *testing.T) {

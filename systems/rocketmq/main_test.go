@@ -7,7 +7,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -40,9 +39,7 @@ var ahead sync.Once
 
 func needServer(t testing.TB) {
 	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	ahead.Do(func() { systemtest.Ahead(shared) })
 }
 

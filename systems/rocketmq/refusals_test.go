@@ -1,56 +1,32 @@
 package rocketmq
 
 import (
-	"crypto/x509"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/plimsoll-bench/plimsoll/internal/authority"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 func TestRefusals(t *testing.T) {
-	stranger, err := authority.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		level  workload.Level // the cluster is encrypted at level 2
-		change func(o *system.Options)
-		says   []string
-	}{
-		"wrong password": {workload.SyncAsync, func(o *system.Options) {
-			o.Credentials.Password = "wrong"
-		}, []string{"refuses the user or password", "check the target's credentials"}},
-		"no password": {workload.SyncAsync, func(o *system.Options) {
-			o.Credentials = system.Credentials{}
-		}, []string{"refuses the user or password"}},
-		"unknown user": {workload.SyncAsync, func(o *system.Options) {
+	secured := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncAsync) }
+	all := systemtest.UsualRefusals(t, func(t testing.TB) system.Options {
+		return optionsOf(t, workload.AsyncSync)
+	}, secured)
+	maps.Copy(all, map[string]systemtest.Refusal{
+		"unknown user": {Of: secured, Change: func(o *system.Options) {
 			o.Credentials.User = "nobody"
-		}, []string{"refuses the user or password"}},
-		"TLS to a plaintext port": {workload.AsyncSync, func(o *system.Options) {
-			o.TLS = stranger.ClientConfig()
-		}, []string{"remove tls from the target"}},
-		"plaintext to a TLS port": {workload.SyncAsync, func(o *system.Options) { o.TLS = nil },
-			[]string{"give the target tls or correct the port"}},
-		"untrusted certificate": {workload.SyncAsync, func(o *system.Options) {
-			o.TLS = o.TLS.Clone()
-			o.TLS.RootCAs = x509.NewCertPool()
-		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"a broker as the name server": {workload.SyncAsync, func(o *system.Options) {
+		}, Says: []string{"refuses the user or password"}},
+		"a broker as the name server": {Of: func(t testing.TB) system.Options {
+			o := secured(t)
 			o.Endpoints = []string{shared.Get(t).Members()[0].Address}
-		}, []string{"is a broker", "name servers"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsOf(t, c.level)
-			c.change(&o)
-			began, err := systemtest.TryConnect(t, rocketSystem{}, o)
-			systemtest.Refused(t, began, err, c.says...)
-		})
-	}
+			return o
+		}, Says: []string{"is a broker", "name servers"}},
+	})
+	systemtest.Refusals(t, rocketSystem{}, all)
 }
 
 // The real level of brokers that were changed while they run is recognised.

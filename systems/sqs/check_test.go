@@ -12,43 +12,25 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	for _, c := range []struct {
-		level    workload.Level
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.AsyncAsync, nodes: 1},
-		{level: workload.SyncAsync, settings: []string{setRegion, "eu-central-1"}},
-		{level: workload.SyncAsync,
-			settings: []string{setRegion, "us-gov-west-1", setFIFO, "true"}},
-		{level: 5, nodes: 1, want: []string{"the levels are 1 to 4"}},
-		{level: workload.SyncAsync, nodes: 1, want: []string{"syncs no message", "--durability 4"}},
-		{level: workload.AsyncAsync, nodes: 3, want: []string{"testbed: {nodes: 1}"}},
-		{level: workload.SyncAsync, settings: []string{setHeap, "1GB"},
-			want: []string{"these run already"}},
-		{level: workload.AsyncAsync, nodes: 1, settings: []string{
+	systemtest.Checks(t, sqsSystem{}, []systemtest.Checked{
+		{Level: workload.AsyncAsync, Nodes: 1},
+		{Level: workload.SyncAsync, Given: []string{setRegion, "eu-central-1"}},
+		{Level: workload.SyncAsync,
+			Given: []string{setRegion, "us-gov-west-1", setFIFO, "true"}},
+		{Level: 5, Nodes: 1, Says: []string{"the levels are 1 to 4"}},
+		{Level: workload.SyncAsync, Nodes: 1, Says: []string{"syncs no message", "--durability 4"}},
+		{Level: workload.AsyncAsync, Nodes: 3, Says: []string{"testbed: {nodes: 1}"}},
+		{Level: workload.SyncAsync, Given: []string{setHeap, "1GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.AsyncAsync, Nodes: 1, Given: []string{
 			setRegion, "Frankfurt", setVisibility, "1500ms", setWait, "30s", setGroup, "key",
 			setHeap, "1MB",
-		}, want: []string{"such as eu-central-1", "whole seconds", "from 1s to 20s",
+		}, Says: []string{"such as eu-central-1", "whole seconds", "from 1s to 20s",
 			"add fifo: true", "at least 64MiB"}},
-		{level: workload.AsyncAsync, nodes: 1,
-			settings: []string{setFIFO, "true", setRequests, "2"},
-			want:     []string{"must be 1 with fifo"}},
-	} {
-		err := sqsSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, sqsSystem{}, c.settings...),
-			Durability: c.level, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 && err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
-	}
+		{Level: workload.AsyncAsync, Nodes: 1,
+			Given: []string{setFIFO, "true", setRequests, "2"},
+			Says:  []string{"must be 1 with fifo"}},
+	})
 }
 
 func TestRedelivery(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
-	"github.com/plimsoll-bench/plimsoll/system/maven"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -24,9 +23,7 @@ var shared = &systemtest.Servers[*driver.Cluster]{
 
 func server(t testing.TB) *driver.Cluster {
 	t.Helper()
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs ElasticMQ: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	return shared.Get(t)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/maven"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
 var servers = driver.Servers{
@@ -18,9 +19,7 @@ var servers = driver.Servers{
 }
 
 func TestServer(t *testing.T) {
-	if err := maven.Available(); err != nil {
-		t.Skipf("%s needs Java and Maven: %v", t.Name(), err)
-	}
+	systemtest.NeedJava(t)
 	java, err := Fetch(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

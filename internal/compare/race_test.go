@@ -1,6 +1,0 @@
-//go:build race
-
-package compare
-
-// raceDetector makes a simulation some ten times as slow.
-const raceDetector = true

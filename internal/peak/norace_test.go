@@ -1,5 +1,0 @@
-//go:build !race
-
-package peak_test
-
-const raceDetector = false

@@ -1,0 +1,6 @@
+//go:build race
+
+package raced
+
+// Detector reports whether the race detector watches.
+const Detector = true
