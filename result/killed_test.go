@@ -134,15 +134,20 @@ func TestWhatProcessesUsed(t *testing.T) {
 	if sum, known := Sum(all, of); known || sum != 0 {
 		t.Errorf("%v syncs, known %v, and those of one process are not", sum, known)
 	}
-	o := Observation{Servers: []string{"n1"}, Processes: all}
-	if own := o.Own(); own == nil || own.Name != Self {
+	r := Run{Observation: Observation{Servers: []string{"n1"}, Processes: all}}
+	if own := r.OwnUse(); own == nil || own.Name != Self {
 		t.Errorf("plimsoll's own: %+v", own)
 	}
-	o.Servers = []string{Self}
-	if own := o.Own(); own != nil {
+	r.Workers = []Worker{{Name: "w1"}}
+	if own := r.OwnUse(); own != nil {
+		t.Errorf("plimsoll's own, that of the coordinator: %+v", own)
+	}
+	r.Workers, r.Observation.Servers = nil, []string{Self}
+	if own := r.OwnUse(); own != nil {
 		t.Errorf("plimsoll's own, with servers in it: %+v", own)
 	}
-	if own := (&Observation{Processes: all[:1]}).Own(); own != nil {
+	r.Observation = Observation{Processes: all[:1]}
+	if own := r.OwnUse(); own != nil {
 		t.Errorf("plimsoll's own, not observed: %+v", own)
 	}
 }

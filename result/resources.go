@@ -263,7 +263,11 @@ func (o *Observation) Finish(s Summary, l Load, cores int) {
 	// The messages are those answered within the window, because the CPU time is of the window
 	// too.
 	acked := s.Work() * seconds
-	cpu, _, _ := o.ofServers()
+	cpu := 0.0
+	servers, _ := o.OfServers()
+	for _, p := range servers {
+		cpu += p.CPUSeconds
+	}
 	o.MsgsPerCoreSecond = ratio(acked, cpu)
 	if written, known := o.Written(); known {
 		o.WriteAmplification = ratio(float64(written), acked*s.PayloadBytes(l))
@@ -309,10 +313,12 @@ func (o *Observation) OfServers() (servers []ProcessUse, whole bool) {
 	return servers, len(servers) > 0 && len(servers) == len(o.Servers)
 }
 
-// Own returns what plimsoll's process used; nil: it was not observed, or the servers live in it.
-func (o *Observation) Own() *ProcessUse {
+// OwnUse returns what plimsoll's process used to offer the load. Nil: it was not observed, the
+// servers live in it, or workers offered the load, whose use of the window is not known.
+func (r *Run) OwnUse() *ProcessUse {
+	o := &r.Observation
 	at := slices.IndexFunc(o.Processes, func(p ProcessUse) bool { return p.Name == Self })
-	if at < 0 || slices.Contains(o.Servers, Self) {
+	if at < 0 || slices.Contains(o.Servers, Self) || len(r.Workers) > 0 {
 		return nil
 	}
 	return &o.Processes[at]
@@ -330,27 +336,14 @@ func Sum(all []ProcessUse, of func(ProcessUse) *int64) (sum float64, known bool)
 	return sum, true
 }
 
-// ofServers returns the CPU time of the servers and the bytes that they wrote; known is false
-// when a value of one of them is missing.
-func (o *Observation) ofServers() (cpuSeconds float64, written int64, known bool) {
-	servers, known := o.OfServers()
-	for _, p := range servers {
-		cpuSeconds += p.CPUSeconds
-		if p.WriteBytes == nil {
-			known = false
-			continue
-		}
-		written += *p.WriteBytes
-	}
-	return cpuSeconds, written, known
-}
-
 // Written returns the bytes that the servers wrote to disks within the window, of all nodes. It is
 // no more than the disks wrote and what still waited for them, if theirs is known: Linux charges a
 // process for the whole folio of the page cache that it makes dirty, which may have 256 KB where 8
 // KB are written over, as in a log that was filled beforehand.
 func (o *Observation) Written() (bytes int64, known bool) {
-	_, bytes, known = o.ofServers()
+	servers, whole := o.OfServers()
+	sum, known := Sum(servers, func(p ProcessUse) *int64 { return p.WriteBytes })
+	bytes, known = int64(sum), known && whole
 	if len(o.Hosts) > 0 || !slices.ContainsFunc(o.Disks,
 		func(d DiskUse) bool { return d.Name == o.Disk }) {
 		return bytes, known

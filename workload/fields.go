@@ -2,7 +2,6 @@ package workload
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -292,8 +291,7 @@ func (f *file) keys() strict.Keys {
 // load.steps. ok is false when the path names a mapping of fields, or nothing.
 func FieldAt(path string) (f Field, ok bool) {
 	for _, field := range Fields() {
-		rest, begins := strings.CutPrefix(path, field.Path)
-		if begins && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if strict.Within(path, field.Path) {
 			return field, true
 		}
 	}

@@ -205,7 +205,7 @@ func checkShares(doc *strict.Document, path string, shares []float64) {
 	}
 }
 
-// checkSizes checks the rules of a distribution of sizes.
+// check checks the rules of a distribution of sizes.
 func (s *Sizes) check(doc *strict.Document) {
 	const path = "message.size"
 	if s.Parts == nil {

@@ -312,7 +312,11 @@ func (b *backlog) summarize() {
 		for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 			warm, cell := s.cells.Of(series, measure.Warmup), s.cells.Of(series, measure.Measured)
 			// By the time of the event, not by the due time of the message.
-			out.Latency = append(out.Latency, summarize(series, warm, cell))
+			l := summarize(series, warm, cell)
+			if series == result.EndToEnd {
+				l = l.WithError(b.run.clocksDifferNs())
+			}
+			out.Latency = append(out.Latency, l)
 		}
 		b.to.Stretches = append(b.to.Stretches, out)
 	}

@@ -52,7 +52,7 @@ func TestAnIntervalHasTheTimeOfItsCounters(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := s.run.Observation
-	if own := o.Own(); own == nil || own.CPUSeconds > float64(o.WindowNs)/1e9+0.1 {
+	if own := s.run.OwnUse(); own == nil || own.CPUSeconds > float64(o.WindowNs)/1e9+0.1 {
 		t.Errorf("%+v in %v", own, time.Duration(o.WindowNs))
 	}
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,9 +37,40 @@ func TestTheCPUOfAMessage(t *testing.T) {
 			t.Errorf("%s: %v ns, known %v, want %v", name, got, known, c.want)
 		}
 	}
+	if _, known := figure.NewCost(&result.Run{Workers: []result.Worker{{}},
+		Summary: result.Summary{AchievedRate: 1000}, Observation: result.Observation{
+			WindowNs: 10e9, Servers: []string{"n1"}, Processes: []result.ProcessUse{
+				{Name: "n1", CPUSeconds: 3}, {Name: result.Self, CPUSeconds: 2}}}}).AllCPU(); known {
+		t.Error("the CPU of a fleet's workers is known")
+	}
 	if _, known := figure.NewCost(&result.Run{
 		Observation: result.Observation{WindowNs: 1e9}}).AllCPU(); known {
 		t.Error("the CPU of no message is known")
+	}
+}
+
+// A figure of a class is in no catalogue, and can be primary.
+func TestAFigureOfAClassIsCompared(t *testing.T) {
+	sides := []Side{sideOf("A", 1, 2, 3, 4, 5), sideOf("B", 16, 17, 18, 19, 20)}
+	for _, side := range sides {
+		for _, s := range side.Runs {
+			publish := s.Run.Summary.Latency[0]
+			publish.Series = result.OfClass(result.Publish, "order")
+			s.Run.Classes = []result.Class{{Name: "order", Publish: publish}}
+		}
+	}
+	f, err := figure.Find("order.publish.p99")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(sides[0], sides[1], f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(c.Figures, func(e Effect) bool {
+		return e.Figure.Name == f.Name && e.Tested()
+	}) {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/system/process"
 )
 
@@ -142,11 +142,5 @@ func wait(ctx context.Context, done func() bool) bool {
 
 // each calls do for all nodes concurrently, and joins the errors.
 func each(nodes []system.Node, do func(system.Node) error) error {
-	failed := make([]error, len(nodes))
-	var wg sync.WaitGroup
-	for i, n := range nodes {
-		wg.Go(func() { failed[i] = do(n) })
-	}
-	wg.Wait()
-	return errors.Join(failed...)
+	return errors.Join(driver.DoAll(len(nodes), func(i int) error { return do(nodes[i]) })...)
 }

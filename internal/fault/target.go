@@ -133,9 +133,6 @@ func pick(target workload.FaultTarget, n int, leads []int, draw *rand.Rand) ([]i
 }
 
 func unknownNode(target workload.FaultTarget, nodes []system.Node) error {
-	var names []string
-	for _, n := range nodes {
-		names = append(names, n.Name)
-	}
-	return fmt.Errorf("there is no node %q: the nodes are %s", target, strings.Join(names, ", "))
+	return fmt.Errorf("there is no node %q: the nodes are %s", target,
+		strings.Join(namesOf(nodes), ", "))
 }

@@ -37,7 +37,7 @@ type Cost struct {
 	Servers []result.ProcessUse
 	// complete is set when each server was observed.
 	complete bool
-	Own      *result.ProcessUse // plimsoll, unless the servers live inside it
+	Own      *result.ProcessUse // see result.Run.OwnUse
 	// Embedded is set when the servers live inside plimsoll's process, whose
 	// cost cannot be divided between the two.
 	Embedded bool
@@ -53,7 +53,7 @@ func NewCost(r *result.Run) Cost {
 		c.Messages = rate * c.Seconds
 	}
 	c.Servers, c.complete = o.OfServers()
-	c.Own = o.Own()
+	c.Own = r.OwnUse()
 	return c
 }
 
@@ -143,7 +143,7 @@ func (c Cost) MsgsPerCoreSecond() (float64, bool) {
 }
 
 // OwnCPU is nanoseconds of plimsoll's CPU time per acknowledged message. It is unknown when
-// the servers run inside plimsoll's process.
+// the servers run inside plimsoll's process, or workers offered the load.
 func (c Cost) OwnCPU() (float64, bool) {
 	if c.Own == nil || c.Messages <= 0 {
 		return 0, false
@@ -152,10 +152,11 @@ func (c Cost) OwnCPU() (float64, bool) {
 }
 
 // AllCPU is the CPU time of servers and plimsoll together: the only figure by which a system
-// inside plimsoll's process can be compared with one outside.
+// inside plimsoll's process can be compared with one outside. It is unknown when workers offered
+// the load.
 func (c Cost) AllCPU() (float64, bool) {
 	servers, known := c.ServerCPU()
-	if !known {
+	if !known || len(c.Run.Workers) > 0 {
 		return 0, false
 	}
 	own, _ := c.OwnCPU() // 0: plimsoll was not observed apart

@@ -13,6 +13,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/load"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 	"github.com/plimsoll-bench/plimsoll/target"
 )
 
@@ -85,13 +86,9 @@ func (h *Hosts) Observe() (testbed.Observer, error) {
 
 // each calls do for all readers at once.
 func (o *hostsObserver) each(do func(*hostReader) error) error {
-	failed := make([]error, len(o.readers))
-	var wg sync.WaitGroup
-	for i, r := range o.readers {
-		wg.Go(func() { failed[i] = do(r) })
-	}
-	wg.Wait()
-	return errors.Join(failed...)
+	return errors.Join(driver.DoAll(len(o.readers), func(i int) error {
+		return do(o.readers[i])
+	})...)
 }
 
 // Servers implements testbed.Observer.

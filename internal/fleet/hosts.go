@@ -14,6 +14,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 // Hosts are the machines of a fleet that run servers. Its methods may be called from any goroutine.
@@ -61,13 +62,7 @@ func (h *Hosts) Describe() (all []result.Host) {
 
 // all asks every host, and returns when all have answered. An error names its host.
 func (h *Hosts) all(do func(m *member) error) error {
-	failed := make([]error, len(h.team))
-	var wg sync.WaitGroup
-	for i, m := range h.team {
-		wg.Go(func() { failed[i] = do(m) })
-	}
-	wg.Wait()
-	return errors.Join(failed...)
+	return errors.Join(driver.DoAll(len(h.team), func(i int) error { return do(h.team[i]) })...)
 }
 
 // serving is all of the hosts that have servers.

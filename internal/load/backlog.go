@@ -153,7 +153,7 @@ func (e *Engine) checkReplay(ctx context.Context, c system.Cluster) error {
 }
 
 // Read opens the consumers that read later, and returns at once. If they cannot be opened within
-// openReadersLimit, it reports a failure, unless they audit; Opened reports it too.
+// OpenReadersLimit, it reports a failure, unless they audit; Opened reports it too.
 func (e *Engine) Read(c system.Cluster) {
 	if e.readers.opened != nil {
 		return

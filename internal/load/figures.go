@@ -54,7 +54,7 @@ func (c *consumer) countInto(to *Counters) {
 		to.Read += c.fresh
 		to.FirstReadNs = earliest(to.FirstReadNs, c.firstNs)
 	}
-	to.LastReceived = latest(to.LastReceived, c.lastNs)
+	to.LastReceived = measure.Later(to.LastReceived, c.lastNs)
 	to.FreshAt[c.subscription] += c.fresh
 	to.GivenBack += c.givenBack
 	to.Redelivered += c.redelivered
@@ -82,7 +82,7 @@ func (e *Engine) InFlight() int64 {
 func (e *Engine) ackSpan() (firstNs, lastNs int64) {
 	for _, p := range e.producers {
 		p.Lock()
-		firstNs, lastNs = earliest(firstNs, p.firstAckNs), latest(lastNs, p.lastAckNs)
+		firstNs, lastNs = earliest(firstNs, p.firstAckNs), measure.Later(lastNs, p.lastAckNs)
 		p.firstAckNs, p.lastAckNs = 0, 0
 		p.Unlock()
 	}

@@ -40,7 +40,7 @@ func MergeSamples(all ...Sample) (Sample, error) {
 				"merge samples: worker %d has interval %d on %q, %d has %d on %q",
 				merged.Worker, merged.Interval, merged.Clock, s.Worker, s.Interval, s.Clock)
 		}
-		merged.AtNs = latest(merged.AtNs, s.AtNs)
+		merged.AtNs = measure.Later(merged.AtNs, s.AtNs)
 		if i == 0 {
 			merged.Counters = s.Counters
 			merged.Counters.ReceivedWithin = slices.Clone(s.Counters.ReceivedWithin)
@@ -49,7 +49,7 @@ func MergeSamples(all ...Sample) (Sample, error) {
 			merged.Counters.add(s.Counters)
 		}
 		merged.FirstAckNs = earliest(merged.FirstAckNs, s.FirstAckNs)
-		merged.LastAckNs = latest(merged.LastAckNs, s.LastAckNs)
+		merged.LastAckNs = measure.Later(merged.LastAckNs, s.LastAckNs)
 		merged.Processes = mergeProcesses(merged.Processes, s.Processes)
 		histograms = append(histograms, s.Histograms)
 	}
@@ -63,14 +63,6 @@ func earliest(a, b int64) int64 {
 		return a + b
 	}
 	return min(a, b)
-}
-
-// latest is the later of two times; 0: there is none.
-func latest(a, b int64) int64 {
-	if a == 0 || b == 0 {
-		return a + b
-	}
-	return max(a, b)
 }
 
 // add adds another worker's counters.
@@ -104,7 +96,7 @@ func (c *Counters) add(o Counters) {
 	c.FirstHandedNs = earliest(c.FirstHandedNs, o.FirstHandedNs)
 	c.Read += o.Read
 	c.FirstReadNs = earliest(c.FirstReadNs, o.FirstReadNs)
-	c.LastReceived = latest(c.LastReceived, o.LastReceived)
+	c.LastReceived = measure.Later(c.LastReceived, o.LastReceived)
 	c.Sent = c.Sent && o.Sent
 	c.Opened = c.Opened && o.Opened
 	c.Unopened = cmp.Or(c.Unopened, o.Unopened)

@@ -94,7 +94,7 @@ type producer struct {
 	errors                   map[string]int64
 	frozen                   bool // answers no longer count
 
-	firstAckNs, lastAckNs int64 // since the last call of AckSpan; 0: none
+	firstAckNs, lastAckNs int64 // since they were last read; 0: none
 }
 
 func (p *producer) fresh() *flight {

@@ -58,8 +58,8 @@ func (e *laneEvidence) decide(received *bitmap, lastNs int64) func(seq int64) bo
 	}
 }
 
-// later returns the later of two times; 0: there is none. A clock may be below 0.
-func later(a, b int64) int64 {
+// Later returns the later of two times; 0: there is none. A clock may be below 0.
+func Later(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return a + b
 	}

@@ -114,7 +114,7 @@ func (p *lanePassage) judge(into *result.SubscriptionLedger) int64 {
 	var pool pagePool
 	lastNs := int64(0)
 	for i := range p.seen {
-		lastNs = later(lastNs, p.seen[i].LastNs)
+		lastNs = Later(lastNs, p.seen[i].LastNs)
 		if i == 0 {
 			received = p.seen[i].Seen.bitmap()
 			continue

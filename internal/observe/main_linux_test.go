@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -37,7 +38,18 @@ type child struct {
 
 func newChild(t testing.TB) *child {
 	t.Helper()
+	c, err := startChild(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// startChild fails where the kernel refuses the attributes.
+func startChild(t testing.TB, attributes *syscall.SysProcAttr) (*child, error) {
+	t.Helper()
 	c := &child{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0])}
+	c.cmd.SysProcAttr = attributes
 	c.cmd.Env = append(os.Environ(), childVariable+"=1", "TMPDIR="+t.TempDir())
 	c.cmd.Stderr = os.Stderr
 	var err error
@@ -50,10 +62,10 @@ func newChild(t testing.TB) *child {
 	}
 	c.out = bufio.NewReader(out)
 	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	t.Cleanup(c.end)
-	return c
+	return c, nil
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }

@@ -51,7 +51,10 @@ func newNetwork(processes []*process, notes *methods) *network {
 		notes.add("Network bytes are not known: %v.", err)
 		return nil
 	}
-	n := &network{ask: ask, processes: processes, known: map[uint64]*connection{}}
+	n := &network{ask: ask, known: map[uint64]*connection{}}
+	for _, p := range processes {
+		n.add(p, notes)
+	}
 	if err := n.count(notes); err != nil {
 		notes.add("Network bytes are not known: %v.", err)
 		_ = n.close()
@@ -64,11 +67,20 @@ func newNetwork(processes []*process, notes *methods) *network {
 	return n
 }
 
-// add starts to count for another process.
-func (n *network) add(p *process) {
-	if n != nil {
-		n.processes = append(n.processes, p)
+// add starts to count for another process. The kernel shows the connections of this process's own
+// network namespace only, so those of a server in another one, such as a container, are unknown.
+func (n *network) add(p *process, notes *methods) {
+	if n == nil {
+		return
 	}
+	own, _ := os.Readlink("/proc/self/ns/net")
+	its, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", p.PID))
+	if err == nil && its != own {
+		p.hidden = true
+		notes.add("Network bytes of %s are not known, because it has another network namespace "+
+			"than plimsoll.", p.Name)
+	}
+	n.processes = append(n.processes, p)
 }
 
 // read adds the bytes since the last reading to the processes. It returns the bytes that they

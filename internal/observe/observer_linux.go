@@ -103,7 +103,7 @@ func (o *Observer) Follow(p target.Process) error {
 	}
 	added := o.processes[len(o.processes)-1]
 	o.syncs.add(added)
-	o.network.add(added)
+	o.network.add(added, &o.notes)
 	o.findDescendants()
 	o.servers = append(o.servers, p.Name)
 	return nil
@@ -213,7 +213,7 @@ func (o *Observer) welcome() (back []target.Process) {
 		}
 		o.processes = append(o.processes, found)
 		o.syncs.add(found)
-		o.network.add(found)
+		o.network.add(found, &o.notes)
 		back = append(back, found.Process)
 	}
 	o.gone = missing

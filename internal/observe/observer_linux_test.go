@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,6 +160,29 @@ func TestNetworkBytesAreCounted(t *testing.T) {
 		if *useOf(t, r, "n1").NetSentBytes != 0 || *r.Host.LoopbackBytes != 0 {
 			t.Errorf("%s: afterwards %+v", address, r)
 		}
+	}
+}
+
+// The bytes of a server in another network namespace are unknown, not none.
+func TestNetworkBytesOfAnotherNamespaceAreUnknown(t *testing.T) {
+	a, err := startChild(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET})
+	if err != nil {
+		t.Skipf("NOT TESTED: a network namespace needs root: %v", err)
+	}
+	b := newChild(t)
+	o := watching(t, a, b)
+	if o.network == nil {
+		t.Skip("NOT TESTED: " + strings.Join(o.Methods(), " "))
+	}
+	r, _, _ := o.Read()
+	if got := useOf(t, r, "n1").NetSentBytes; got != nil {
+		t.Errorf("n1 sent %d", *got)
+	}
+	if got := useOf(t, r, "n2").NetSentBytes; got == nil || *got != 0 {
+		t.Errorf("n2 sent %v", got)
+	}
+	if said := strings.Join(o.Methods(), " "); !strings.Contains(said, "Network bytes of n1 are") {
+		t.Error(said)
 	}
 }
 

@@ -62,7 +62,7 @@ func (l *List) Of(r *result.Run) *result.Price {
 // use is the servers' resource use over the observed part of the measured window.
 type use struct {
 	servers  []result.ProcessUse
-	own      *result.ProcessUse // plimsoll
+	own      *result.ProcessUse // plimsoll, if it offered the load itself
 	seconds  float64
 	messages float64 // acknowledged
 	payload  float64 // bytes of them
@@ -75,7 +75,7 @@ type use struct {
 func newUse(r *result.Run) (u use, why string) {
 	o := r.Observation
 	u.servers, _ = o.OfServers()
-	u.own = o.Own()
+	u.own = r.OwnUse()
 	bytes, wrote := o.Written()
 	u.written, u.wrote = float64(bytes), wrote
 	u.seconds = float64(o.WindowNs) / 1e9

@@ -85,6 +85,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 		"no message was":             func(r *result.Run) { r.Summary.AchievedRate = 0 },
 		"disk: what was written is":  func(r *result.Run) { r.Observation.Processes[0].WriteBytes = nil },
 		"network: what it sent":      func(r *result.Run) { r.Observation.Processes[2].NetSentBytes = nil },
+		"what plimsoll did, is not":  func(r *result.Run) { r.Workers = []result.Worker{{}} },
 		"the servers wrote nothing ": func(r *result.Run) { clearWritten(r) },
 	} {
 		r := run()

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/plimsoll-bench/plimsoll/internal/disk"
 	"github.com/plimsoll-bench/plimsoll/internal/firewall"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/driver"
 )
 
 const (
@@ -75,16 +75,10 @@ func (o Options) prepare(ctx context.Context, r *folder, p *system.Provision) (p
 	if !o.Prepare.Disks || o.Hosts != nil {
 		return made, nil
 	}
-	all, failed := make([]*disk.Disk, len(names)), make([]error, len(names))
-	var wg sync.WaitGroup
-	for i, name := range names {
-		wg.Go(func() {
-			image := filepath.Join(r.dir, imagesName, name+".img")
-			all[i], failed[i] = disk.Make(ctx, image, filepath.Join(r.data(), name),
-				max(leastDiskBytes, diskMargin*o.NeedBytes))
-		})
-	}
-	wg.Wait()
+	all, failed := driver.AskAll(len(names), func(i int) (*disk.Disk, error) {
+		return disk.Make(ctx, filepath.Join(r.dir, imagesName, names[i]+".img"),
+			filepath.Join(r.data(), names[i]), max(leastDiskBytes, diskMargin*o.NeedBytes))
+	})
 	if err := errors.Join(failed...); err != nil {
 		return made, err
 	}

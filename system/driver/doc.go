@@ -41,7 +41,7 @@
 //     argument and no environment variable.
 //
 // Java starts servers that run on the Java virtual machine. ServerSettings, AlreadyRunning,
-// CheckCopies and Problems treat the settings that shape servers.
+// CheckRanges, Copies and Problems treat the settings that shape servers.
 //
 // # The clients
 //
