@@ -172,6 +172,7 @@ func compareBy(figures []figure.Figure, a, b Side, primary []figure.Figure) (*Co
 	if len(c.pairs) >= fewestPairs {
 		c.Pairing = c.pairing
 	}
+	figures = slices.Concat(primary, figures) // a figure of a class is in no catalogue
 	names := slices.Clone(c.Primary)
 	for _, name := range compared {
 		if !slices.Contains(names, name) {

@@ -15,10 +15,8 @@ import (
 // drain, its objectives, and what was done to servers and machine (faults, page cache, CPUs) do
 // not.
 func Comparable(runs []*result.Run) []result.Warning {
-	var out []result.Warning
-	warn := func(code, format string, args ...any) {
-		out = append(out, result.Warning{Code: code, Sentence: fmt.Sprintf(format, args...)})
-	}
+	var out list
+	warn := out.warn
 	if slices.ContainsFunc(runs, func(r *result.Run) bool { return r.Imported != nil }) {
 		warn("imported",
 			"these runs are not comparable: another tool measured some of them, and it did not "+

@@ -212,6 +212,9 @@ func (a *figures) percentiles(series result.Series, at int, h *hdr.Histogram) {
 func (a *figures) rates(s *result.Saved) {
 	own := figure{name: "plimsoll's own memory", unit: result.UnitBytes, own: true,
 		process: true, room: float64(s.Run.Environment.MemoryBytes)}
+	if len(s.Run.Workers) > 0 { // the memory of machines whose size is not known
+		own.room = 0
+	}
 	if slices.Contains(s.Run.Observation.Servers, result.Self) {
 		own.name, own.own = "memory of plimsoll, its embedded servers included", false
 	}
@@ -232,8 +235,13 @@ func (a *figures) rates(s *result.Saved) {
 	}
 }
 
-// resources adds the memory of the servers and the gauges, except counters.
+// resources adds the memory of the servers and the gauges, except counters. The size of the memory
+// of other machines is not known.
 func (a *figures) resources(s *result.Saved) {
+	room, hosts := float64(s.Run.Environment.MemoryBytes), map[string]bool{}
+	for _, h := range s.Run.System.Hosts {
+		room, hosts[result.HostProcess(h.Name)] = 0, true
+	}
 	for _, r := range s.Resources {
 		at, ok := a.of(r.StartNs, r.EndNs)
 		if r.Phase != result.PhaseMeasure || !ok {
@@ -242,7 +250,7 @@ func (a *figures) resources(s *result.Saved) {
 		for _, p := range r.Processes {
 			if p.Name != result.Self && p.RSSBytes > 0 {
 				a.add(figure{name: "memory of " + p.Name, unit: result.UnitBytes,
-					process: true, room: float64(s.Run.Environment.MemoryBytes)}, fillDrift, true,
+					process: true, own: hosts[p.Name], room: room}, fillDrift, true,
 					at, float64(p.RSSBytes))
 			}
 		}

@@ -68,7 +68,7 @@ func machines(all *list, r *result.Run) {
 				"figures", h.Name, used*100)
 		}
 		if waited, ok := h.share(r, h.IOWaitSeconds); ok && waited > noiseBound {
-			all.warn(NoisyMachine, "the cores of host %s waited for a disk in %.0f%% of their "+
+			all.warn(codeDiskWait, "the cores of host %s waited for a disk in %.0f%% of their "+
 				"time: the figures include the effect of any other program that used that disk",
 				h.Name, waited*100)
 		}

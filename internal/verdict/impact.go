@@ -48,7 +48,8 @@ func faultsOf(s *result.Saved) {
 	i := &result.Impact{}
 	var during, after []piece
 	before := p.within(from, r.Faults[0].StartNs)
-	i.Before = stretchOf(before)
+	clocksNs := r.Summary.Series(result.EndToEnd).ErrorNs
+	i.Before = stretchOf(before, clocksNs)
 	p.setBaseline(i.Before)
 	i.Rule = p.rule()
 	for k := range r.Faults {
@@ -61,7 +62,7 @@ func faultsOf(s *result.Saved) {
 			after = append(after, piece)
 		}
 	}
-	i.During, i.After = stretchOf(during), stretchOf(after)
+	i.During, i.After = stretchOf(during, clocksNs), stretchOf(after, clocksNs)
 	r.Impact = i
 	rollingOf(r)
 }
@@ -114,7 +115,8 @@ func merged(pieces []piece, series result.Series) *hdr.Histogram {
 	return total
 }
 
-func stretchOf(pieces []piece) result.Part {
+// stretchOf sums up a part of the run. clocksNs is the error of the end-to-end latency.
+func stretchOf(pieces []piece, clocksNs int64) result.Part {
 	var s result.Part
 	for _, p := range pieces {
 		if p.Phase == result.PhaseMeasure {
@@ -132,7 +134,8 @@ func stretchOf(pieces []piece) result.Part {
 	waited := merged(loaded, result.Waited)
 	s.Publish = result.Censored(result.Publish, merged(pieces, result.Publish), waited,
 		result.Missing{Refused: s.Failed, Unanswered: waited.TotalCount()}, 0, 0)
-	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0)
+	s.EndToEnd = result.Summarize(result.EndToEnd, merged(pieces, result.EndToEnd), 0, 0).
+		WithError(clocksNs)
 	return s
 }
 

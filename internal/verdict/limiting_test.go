@@ -161,7 +161,7 @@ func TestHostsAreWarnedOf(t *testing.T) {
 		"a host that waits for a disk": {func(r *result.Run) {
 			onHosts(r, 20, 19, 0)
 			r.Observation.Hosts[0].IOWaitSeconds = 3
-		}, "noisy_machine"},
+		}, "disk_wait"},
 		"quiet hosts": {func(r *result.Run) { onHosts(r, 20, 19, 0) }, ""},
 	} {
 		r := observed()
@@ -229,13 +229,13 @@ func TestTheMachineIsWarnedOf(t *testing.T) {
 		"stolen": {func(r *result.Run) { r.Observation.Host.StealSeconds = 2.1 },
 			"noisy_machine"},
 		"waiting for a disk": {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2.1 },
-			"noisy_machine"},
+			"disk_wait"},
 		"hardly waiting": {func(r *result.Run) { r.Observation.Host.IOWaitSeconds = 2 }, ""},
 		"both": {
 			func(r *result.Run) {
 				r.Observation.Host.IOWaitSeconds,
 					r.Observation.Host.StealSeconds = 3, 3
-			}, "noisy_machine noisy_machine"},
+			}, "noisy_machine disk_wait"},
 		"page cache": {func(r *result.Run) { r.Load.DropPageCache = true }, "page_cache"},
 		"cores not on record": {
 			func(r *result.Run) { r.Environment.Cores, r.Observation.Host.CPUSeconds = 0, 99 }, ""},

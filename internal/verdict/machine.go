@@ -11,6 +11,10 @@ import (
 // NoisyMachine is the code of a warning that programs without a part in the run used the machine.
 const NoisyMachine = "noisy_machine"
 
+// codeDiskWait is the code of a warning that the cores waited for a disk, which may be the system's
+// own doing.
+const codeDiskWait = "disk_wait"
+
 const (
 	// fullBound is the share of a machine's CPU in use above which every program there
 	// waits for a core.
@@ -66,7 +70,7 @@ func machine(all *list, r *result.Run) {
 				"repetition may give other figures", stolen*100)
 	}
 	if waited, ok := HostShare(r, host.IOWaitSeconds); ok && waited > noiseBound {
-		all.warn(NoisyMachine,
+		all.warn(codeDiskWait,
 			"the cores waited for a disk in %.0f%% of their time: the figures include the effect "+
 				"of any other program that used that disk", waited*100)
 	}

@@ -26,13 +26,31 @@ func (of Ranking) Allows(latency bool) bool {
 	return of == Ranked || of == RatesRanked && !latency
 }
 
+// Promise is the code of the reason not to rank a run in which the system broke a promise.
+const Promise = "promise"
+
 // ByAnother is the reason not to rank a run that another tool measured.
 const ByAnother = "measured by another tool"
 
 // RankingOf returns which figures of a judged run may be ranked, and why others may not, in a few
-// words. Runs that plimsoll limited, or that did not finish, show too little of the system; servers
-// that were still changing would show other figures later; other tools measure in another way.
+// words. Runs that plimsoll limited, or that did not finish, show too little of the system; a
+// system that loses messages or servers has less to do; servers that were still changing would show
+// other figures later; other tools measure in another way.
 func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
+	of, why = Measured(r)
+	for _, broken := range BrokenPromises(r) {
+		// The figures of a backlog say how far its readers came.
+		if r.Imported == nil && r.State == result.Complete && broken.Name != CatchUp {
+			return Unranked, result.Warning{Code: Promise,
+				Sentence: "broke a promise: " + broken.Sentence}
+		}
+	}
+	return of, why
+}
+
+// Measured is RankingOf as if the system had kept its promises: which figures are those of a steady
+// system that plimsoll did not limit.
+func Measured(r *result.Run) (of Ranking, why result.Warning) {
 	switch {
 	case r.Imported != nil:
 		return Unranked, result.Warning{Code: codeImported, Sentence: ByAnother}

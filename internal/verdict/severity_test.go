@@ -105,6 +105,14 @@ func TestRankings(t *testing.T) {
 		"both": {func(r *result.Run) {
 			r.Summary.Generator.OwnLagP99Ns, r.Summary.AchievedRate = 9e9, 810
 		}, Unranked, "limited by plimsoll itself"},
+		"lost": {func(r *result.Run) { r.Ledger.Subscriptions[0].Lost = 3 }, Unranked,
+			"broke a promise: 3 acknowledged messages never arrived"},
+		"a server ended": {func(r *result.Run) {
+			r.Ended = []result.ServerEnd{{Node: "n3"}}
+		}, Unranked, "broke a promise: "},
+		"readers that did not catch up": {func(r *result.Run) {
+			r.Backlog = &result.Backlog{BuiltNs: 1, End: result.BacklogNever}
+		}, Ranked, ""},
 		"stopped": {func(r *result.Run) { r.State = result.Interrupted }, Unranked, "interrupted"},
 		"imported": {func(r *result.Run) { r.Imported = &result.Import{Tool: "x"} }, Unranked,
 			ByAnother},

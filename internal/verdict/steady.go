@@ -28,9 +28,13 @@ const (
 	leastIntervalNs = int64(50e6)
 )
 
+// steadyTails are the percentiles of which the highest one stands for the slow messages of a window
+// whose intervals all support it: at 1,000 messages a second some do not support p99.
+var steadyTails = []float64{99, 95, 90, 75}
+
 // The words for runs that were not steady.
 const (
-	cold     = "cold"     // everything that moved became faster or cheaper
+	Cold     = "cold"     // everything that moved became faster or cheaper
 	drifting = "drifting" // something became slower or dearer
 )
 
@@ -48,7 +52,7 @@ func steady(s *result.Saved) result.Verdict {
 		ps[i], names[i] = f.move.P, f.name
 	}
 	var moved []string
-	word := cold
+	word := Cold
 	for i, shown := range stats.Holm(ps, steadyAlpha) {
 		m := figures[i].move
 		if !shown || math.Abs(m.After-m.Before) <= math.Log1p(steadyBound) {
@@ -60,7 +64,7 @@ func steady(s *result.Saved) result.Verdict {
 		}
 	}
 	if share, much := compiling(&s.Run); much {
-		word = cold
+		word = Cold
 		moved = append([]string{fmt.Sprintf("the servers spent %.0f%% of their CPU time on "+
 			"compiling their own code, more than the bound of %.0f%%", share*100,
 			compileBound*100)}, moved...)
@@ -134,7 +138,7 @@ type steadyFigure struct {
 	afterNs int64      // the place of the move, from the first value on
 }
 
-// add adds the figure of an interval.
+// add adds the figure of an interval that had answers: a pause of the system leaves some without.
 func (f *steadyFigure) add(startNs, endNs int64, v float64, known bool) {
 	if endNs-startNs < leastIntervalNs {
 		return
@@ -173,17 +177,13 @@ func (f *steadyFigure) sentence() string {
 // steadyFigures returns the figures of a window that are known in all of its intervals.
 func steadyFigures(s *result.Saved) (out []steadyFigure) {
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
-		for _, p := range []float64{50, 99} {
-			f := steadyFigure{name: fmt.Sprintf("%s p%.0f",
-				strings.ReplaceAll(string(series), "end_to_end", "end-to-end"), p)}
-			for _, i := range s.Intervals {
-				if i.Phase == result.PhaseMeasure {
-					ns, ok := result.Summary{Latency: i.Latency}.Series(series).At(p)
-					f.add(i.StartNs, i.EndNs, float64(ns), ok)
-				}
-			}
-			if f.judge() {
+		if f, ok := latencyFigure(s, series, 50); ok {
+			out = append(out, f)
+		}
+		for _, p := range steadyTails {
+			if f, ok := latencyFigure(s, series, p); ok {
 				out = append(out, f)
+				break
 			}
 		}
 	}
@@ -191,6 +191,21 @@ func steadyFigures(s *result.Saved) (out []steadyFigure) {
 		out = append(out, f)
 	}
 	return out
+}
+
+// latencyFigure returns a percentile of a series by interval, judged; ok is false where an interval
+// lacks it.
+func latencyFigure(s *result.Saved, series result.Series, p float64) (f steadyFigure, ok bool) {
+	f.name = fmt.Sprintf("%s p%.0f",
+		strings.ReplaceAll(string(series), "end_to_end", "end-to-end"), p)
+	for _, i := range s.Intervals {
+		if l := (result.Summary{Latency: i.Latency}).Series(series); len(l.Percentiles) > 0 &&
+			i.Phase == result.PhaseMeasure {
+			ns, known := l.At(p)
+			f.add(i.StartNs, i.EndNs, float64(ns), known)
+		}
+	}
+	return f, f.judge()
 }
 
 // serversCPU returns the CPU time of the servers per message by interval. Servers in plimsoll's own
@@ -213,8 +228,9 @@ func serversCPU(s *result.Saved) steadyFigure {
 			}
 		}
 		before := acked(r.StartNs)
-		n := acked(r.EndNs) - before
-		f.add(r.StartNs, r.EndNs, sum/n, n > 0)
+		if n := acked(r.EndNs) - before; n > 0 {
+			f.add(r.StartNs, r.EndNs, sum/n, true)
+		}
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -58,13 +59,13 @@ func TestWindowsThatMoveAreNotSteady(t *testing.T) {
 		factor func(at float64) float64
 		word   string
 	}{
-		"exponential":   {func(at float64) float64 { return 1 + 2*math.Exp(-8*at) }, cold},
-		"the beginning": {func(at float64) float64 { return 1 + 19*math.Exp(-40*at) }, cold},
-		"slope down":    {func(at float64) float64 { return 1.22 - 0.22*at }, cold},
+		"exponential":   {func(at float64) float64 { return 1 + 2*math.Exp(-8*at) }, Cold},
+		"the beginning": {func(at float64) float64 { return 1 + 19*math.Exp(-40*at) }, Cold},
+		"slope down":    {func(at float64) float64 { return 1.22 - 0.22*at }, Cold},
 		"slope up":      {func(at float64) float64 { return 1 + 0.25*at }, drifting},
 		"steps": {func(at float64) float64 {
 			return 1.5 - 0.25*math.Floor(2.99*at)
-		}, cold},
+		}, Cold},
 		"a step near the end": {func(at float64) float64 {
 			if at < 0.8 {
 				return 1
@@ -151,6 +152,46 @@ func TestEachFigureIsWatched(t *testing.T) {
 	}
 }
 
+// A pause of the system, in which nothing is answered, hides no change of the others.
+func TestAnIntervalWithoutAnAnswerIsLeftOut(t *testing.T) {
+	s := moving(5, 60, func(at float64) float64 { return 1 + 0.5*at })
+	gap := &s.Intervals[30]
+	gap.Acked = 0
+	for i := range gap.Latency {
+		gap.Latency[i].Percentiles = nil
+	}
+	if v := steadyOf(s); v.Outcome != result.Broken || !strings.HasPrefix(v.Sentence, drifting) {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Where a second has too few messages for p99, the next lower percentile that each second supports
+// is watched in its place.
+func TestTheTailOfFewMessagesIsWatched(t *testing.T) {
+	for _, p := range []float64{95, 75} {
+		s := moving(5, 40, func(float64) float64 { return 1 })
+		for i := range s.Intervals {
+			for k := range s.Intervals[i].Latency {
+				tail := &s.Intervals[i].Latency[k].Percentiles[1]
+				if k == 0 {
+					scale(&tail.LatencyNs, 1+math.Exp(-float64(i)/5))
+				}
+				if i%2 == 0 { // the others have p99 too
+					tail.Percentile = p
+					continue
+				}
+				s.Intervals[i].Latency[k].Percentiles = append(s.Intervals[i].Latency[k].Percentiles,
+					result.Percentile{Percentile: p, LatencyNs: tail.LatencyNs})
+			}
+		}
+		v := steadyOf(s)
+		if want := fmt.Sprintf("cold: publish p%.0f fell from", p); v.Outcome != result.Broken ||
+			!strings.HasPrefix(v.Sentence, want) || strings.Contains(v.Sentence, ";") {
+			t.Errorf("want %q: %+v", want, v)
+		}
+	}
+}
+
 func scale(ns *int64, factor float64) { *ns = int64(float64(*ns) * factor) }
 
 // What changes on purpose, or cannot be seen, is not judged.
@@ -198,7 +239,7 @@ func TestServersThatCompileAreCold(t *testing.T) {
 		if (v.Outcome == result.Broken) != c.cold {
 			t.Errorf("%s: %+v", name, v)
 		}
-		if of, why := RankingOf(&s.Run); c.cold && (of != Unranked || why.Sentence != cold) {
+		if of, why := RankingOf(&s.Run); c.cold && (of != Unranked || why.Sentence != Cold) {
 			t.Errorf("%s: %v, %+v", name, of, why)
 		}
 	}
@@ -217,7 +258,7 @@ func TestOverloadIsNotCalledCold(t *testing.T) {
 	s.Run.Observation.WindowNs, s.Run.Observation.Servers = 30e9, []string{"n1"}
 	s.Run.Observation.Processes = []result.ProcessUse{{Name: "n1", CPUSeconds: 30, CompileNs: &ns}}
 	JudgeSaved(s)
-	if of, why := RankingOf(&s.Run); of != Unranked || why.Sentence != cold {
+	if of, why := RankingOf(&s.Run); of != Unranked || why.Sentence != Cold {
 		t.Errorf("compiling: %v, %+v", of, why)
 	}
 }

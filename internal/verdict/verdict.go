@@ -203,6 +203,10 @@ func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		words += fmt.Sprintf("; %s more had not arrived when the run ended, and may be lost too",
 			quantity.Count(l.Unread))
 	}
+	if n := r.Ledger.GonePartitions; n > 0 {
+		words += fmt.Sprintf("; the servers say that they no longer have %s of the partitions",
+			quantity.Count(int64(n)))
+	}
 	return say(Loss, result.Broken, "%s", words)
 }
 
@@ -273,6 +277,9 @@ func durability(r *result.Run) result.Verdict {
 	case d.Level != d.Asked:
 		return say(Durability, result.Broken, "level %d was asked for, the cluster is at level %d",
 			d.Asked, d.Level)
+	case d.Stated:
+		return say(Durability, result.Holds, "level %d, stated and not read back from the "+
+			"servers alone: an acknowledged message is %s", d.Level, d.Meaning)
 	}
 	return say(Durability, result.Holds,
 		"level %d, read back from the cluster: an acknowledged message is %s", d.Level, d.Meaning)
