@@ -293,9 +293,8 @@ var answered = map[string]planted{
 		say:     []string{"the limits differ: the servers' CPU in kafka, the disk in pulsar"}},
 	"a limit of one side, the other not observed": {kafka: searched(60_000, 61_000, shared, 1, 1),
 		pulsar: searched(20_000, 20_400, verdict.NotKnown), equal: free(60_000),
-		answers: [2]Answer{NotDecided, Agrees},
-		say: []string{"the limits differ: the CPU that servers and load share in kafka, no known " +
-			"resource in pulsar"}},
+		answers: [2]Answer{NotDecided, NotDecided},
+		say:     []string{"the resources of pulsar were not observed, as those of kafka were"}},
 	"not measured": {pulsar: free(20_000), answers: [2]Answer{NotDecided, NotDecided},
 		say: []string{"As published (level 2 against level 1) it is not decided: kafka: " +
 			"measured, without this figure; to decide it: a measurement of kafka"}},

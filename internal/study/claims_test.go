@@ -3,10 +3,15 @@ package study
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
+	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // articles are the published studies, with the letter and the number of their claims.
@@ -65,7 +70,6 @@ func TestEveryClaimOfAnArticleIsAskedOrNotForAReason(t *testing.T) {
 // range, with all its sides, of which a claim of no effect has two. At each scale the study's file
 // keeps them. testdata/claims.txt lists them.
 func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
-	const path = "testdata/claims.txt"
 	claimed := map[string]string{}
 	for _, scale := range Scales() {
 		var all strings.Builder
@@ -83,20 +87,54 @@ func TestEveryClaimKeepsItsLoadItsRangeAndItsSides(t *testing.T) {
 		}
 		claimed[scale] = all.String()
 	}
-	if *update {
-		if err := os.WriteFile(path, []byte(claimed[Full]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden.Compare(t, "testdata/claims.txt", claimed[Full])
 	for scale, got := range claimed {
-		if diff := cmp.Diff(string(want), got); diff != "" {
+		if diff := cmp.Diff(claimed[Full], got); diff != "" {
 			t.Errorf("at scale %s: %s", scale, diff)
 		}
 	}
+}
+
+// Kafka's and Pulsar's producers wait for a batch by default, and not equally long. So no side of a
+// claim that compares systems has the default.
+func TestNoSideOfAComparisonBatchesByDefault(t *testing.T) {
+	delays := map[string]string{"kafka": "linger", "pulsar": "batching_max_publish_delay"}
+	compared := 0
+	for _, article := range articles {
+		s, p := planAt(t, article.name, Full)
+		for _, c := range s.Claims {
+			if c.NotAsked != "" {
+				continue
+			}
+			r := results{s, p, make([]Measured, len(p.Cells))}
+			of, to := r.asks(c).sides(0)
+			a, b := targetOf(t, of), targetOf(t, to)
+			if a.System == b.System {
+				continue
+			}
+			compared++
+			for _, side := range []*target.Target{a, b} {
+				delay, known := delays[side.System]
+				if known && !slices.ContainsFunc(side.Settings, func(p strict.Pair) bool {
+					return p.Name == delay
+				}) {
+					t.Errorf("%s %s: %s has its default %s", c.ID, c.Says, side.System, delay)
+				}
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("no claim compares systems")
+	}
+}
+
+func targetOf(t *testing.T, s side) *target.Target {
+	t.Helper()
+	_, to, err := s.rounds[0].Inputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // asked is what a claim asks, in words. It is an error if the cells at a scale ask something else.

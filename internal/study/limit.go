@@ -79,6 +79,14 @@ func (m Measured) unlimited() bool {
 	})
 }
 
+// unobserved reports whether nothing is known of the resources of a cell's run or search.
+func (m Measured) unobserved() bool {
+	if m.Search != nil {
+		return m.Search.Side != nil && m.Search.Side.Resource == verdict.NotKnown
+	}
+	return m.Run != nil && verdict.LimitingRate(&m.Run.Run).Resource == verdict.NotKnown
+}
+
 // runs returns the run of a cell, or those of its search.
 func (m Measured) runs() []*result.Run {
 	if m.Run != nil {
@@ -134,23 +142,23 @@ func nameOf(limit string) string {
 	return "the " + limit
 }
 
-// unrankable says what was wrong with a cell's round, so that its figure must not be ranked:
-// plimsoll limited it, its servers were still changing, or the figure is a latency of an overloaded
-// run, or one that is too long for its window; empty: it may be.
-func (m Measured) unrankable(f Figure) string {
-	if m.Run != nil && m.Run.Run.Summary.Generator.Limited {
-		return "was limited by plimsoll itself"
-	}
-	return m.changing(f)
+// ownLimit reports whether plimsoll limited the figure of a run.
+func (f Figure) ownLimit(m Measured) bool {
+	return m.Run != nil && f.limit(m) == verdict.SideGenerator
 }
 
-// changing says what was wrong with a cell's round, like unrankable, but for the limit of plimsoll.
+// changing says what was wrong with a cell's round, so that its figure must not be ranked: the
+// system broke a promise, its servers were still changing, or the figure is a latency of an
+// overloaded run, or one that is too long for its window; empty: it may be.
 func (m Measured) changing(f Figure) string {
 	if m.Run == nil {
 		return ""
 	}
 	ranked, why := m.ranking()
-	if why.Code == verdict.Steady || ranked == verdict.RatesRanked && f.IsLatency() {
+	switch {
+	case why.Code == verdict.Promise:
+		return why.Sentence
+	case why.Code == verdict.Steady || ranked == verdict.RatesRanked && f.IsLatency():
 		return "was " + why.Sentence
 	}
 	return f.queued(m)
@@ -232,7 +240,17 @@ func sameLimit(of, to side) bool {
 // a rate and lengthens a latency, CPU time depends on how busy the cores are, and memory on how
 // much was sent. A limit does not change what is written of a message.
 func (f Figure) unlike(of, to side) *Doubt {
-	if sameLimit(of, to) || f.Name == "written" {
+	if f.Name == "written" {
+		return nil
+	}
+	if unseen, seen := &of, &to; of.unobserved() != to.unobserved() {
+		if to.unobserved() {
+			unseen, seen = seen, unseen
+		}
+		return &Doubt{fmt.Sprintf("the resources of %s were not observed, as those of %s were",
+			unseen.at, seen.at), "servers that plimsoll starts, or whose processes it may read"}
+	}
+	if sameLimit(of, to) {
 		return nil
 	}
 	a, b := of.limit(), to.limit()

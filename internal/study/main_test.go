@@ -1,11 +1,8 @@
 package study
 
 import (
-	"flag"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // parsed is the study of a file.
 func parsed(t *testing.T, source string) *Study {

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/stats"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 )
 
 // question is a claim with the results that answer it.
@@ -29,6 +30,7 @@ type side struct {
 	rounds []round
 	tried  []int  // the numbers of the rounds that were tried, even if they are left out
 	failed *Doubt // of the rounds in which the system itself did not keep up
+	beyond *Doubt // of the rounds that are left out although the system carried more in them
 }
 
 // sides returns the places of the claim: as published, or at a durability level. A further round
@@ -118,6 +120,13 @@ func (s *side) limit() string {
 	return several
 }
 
+// unobserved reports whether nothing is known of the resources of any round.
+func (s *side) unobserved() bool {
+	return len(s.rounds) > 0 && !slices.ContainsFunc(s.rounds, func(r round) bool {
+		return !r.m.unobserved()
+	})
+}
+
 // unlimited reports whether nothing limited most rounds of a side. Rounds whose limits differ do
 // not show that.
 func (s *side) unlimited() bool {
@@ -168,13 +177,15 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		}
 	}
 	for _, s := range []*side{&of, &to} {
-		if s.failed == nil {
-			continue
-		}
-		if word := q.moves(r.Ours, s == &of, false); word != "" {
-			figures = append(figures, s.failed.Why+", with which the ratio could only be "+word)
-		} else {
-			r.doubt(*s.failed)
+		for i, doubt := range []*Doubt{s.failed, s.beyond} {
+			if doubt == nil {
+				continue
+			}
+			if word := q.moves(r.Ours, s == &of, i == 1); word != "" {
+				figures = append(figures, doubt.Why+", with which the ratio could only be "+word)
+			} else {
+				r.doubt(*doubt)
+			}
 		}
 	}
 	r.tried = max(len(of.tried), len(to.tried))
@@ -207,20 +218,20 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 			"a measurement of " + s.at}, false
 	}
 	if s.prefer(func(r round) bool { return s.figure.unfit(r.m) == nil }) {
-		s.failed = all.failures()
+		s.failed, s.beyond = all.failures(), s.exceeded(all)
 		return nil, true
 	}
 	unfit := s.figure.unfit(s.rounds[0].m)
 	return &Doubt{s.at + " " + unfit.Why, unfit.Decides}, true
 }
 
-// failures says in how many of all rounds the system itself did not keep up; nil: in none. A round
-// that plimsoll or the warm-up spoiled is none of them.
+// failures says in how many of all rounds the system itself did not keep up, or became slower; nil:
+// in none. A round that plimsoll or the warm-up spoiled is none of them.
 func (s *side) failures() *Doubt {
 	n, why := 0, ""
 	for _, r := range s.rounds {
-		if r.State != experiment.Done || ofLoad(s.figure.limit(r.m)) || r.m.unsteady() != "" ||
-			r.m.open() {
+		if r.State != experiment.Done || ofLoad(s.figure.limit(r.m)) ||
+			r.m.unsteady() == verdict.Cold || r.m.open() {
 			continue
 		}
 		unfit := s.figure.unfit(r.m)
@@ -239,6 +250,23 @@ func (s *side) failures() *Doubt {
 	}
 	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", s.at, why, n, len(s.rounds)),
 		"a load that it carries in each round"}
+}
+
+// exceeded says in which of all rounds, which are left out, a search went on beyond the limits of
+// those that count; nil: in none.
+func (s *side) exceeded(all side) *Doubt {
+	limit := 0.0
+	for _, r := range s.rounds {
+		limit = max(limit, s.figure.unstable(r.m))
+	}
+	for _, r := range all.rounds {
+		if s.figure.OfSearch() && limit > 0 && s.figure.unfit(r.m) != nil &&
+			s.figure.value(r.m) > limit {
+			return &Doubt{fmt.Sprintf("%s carried more in round %d, whose search met no limit of "+
+				"the system", s.at, r.Round), "longer searches"}
+		}
+	}
+	return nil
 }
 
 // compare sets the ratio of two sides with its interval. The ratio is that of the figure, which is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -129,9 +130,19 @@ func (r *runner) Next() (*experiment.Measurement, error) {
 	}
 }
 
+// seeksPeak reports whether a peak is still to be found on the servers of a cell, which are warmed
+// up once for all of its cells.
+func (r *runner) seeksPeak(c *Cell) bool {
+	return c.Measure == MeasurePeak || slices.ContainsFunc(r.left, func(i int) bool {
+		other := &r.plan.Cells[i]
+		return other.Measure == MeasurePeak && other.Round == c.Round &&
+			other.grouped() == c.grouped()
+	})
+}
+
 func (r *runner) measurement(c *Cell, job *bench.Job) *experiment.Measurement {
 	if system.Starts(job.System, job.Target) {
-		job.WarmUp = bench.WarmUp{Auto: true, Fastest: c.Measure == MeasurePeak}
+		job.WarmUp = bench.WarmUp{Auto: true, Fastest: r.seeksPeak(c)}
 	}
 	m := &experiment.Measurement{Job: job, Servers: clusterOf(job), Do: r.Do}
 	if c.Measure == MeasurePeak && r.Do == nil {

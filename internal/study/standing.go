@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // Standing is one figure of a table of a study with rounds: a row for each place on all axes but
@@ -92,6 +93,7 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 		out.Level = rounds[0].level()
 	}
 	rounds, changing := steadyOf(rounds)
+	rounds, spoiled := f.withoutOwnLimit(rounds)
 	var all []reading
 	var said []remark
 	var unranked, waiting string
@@ -113,13 +115,21 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 				out.Limit = nameOf(limit)
 			}
 		}
-		if why := one.m.unrankable(f); why != "" && known {
+		why := one.m.changing(f)
+		if f.ownLimit(one.m) {
+			why = "was limited by plimsoll itself"
+		}
+		if why != "" {
 			unranked = cmp.Or(unranked, "not ranked: a round "+why)
 		}
 		out.Run = cmp.Or(out.Run, one.Run)
 	}
-	out.Unranked, out.LeftOut = unranked != "", len(changing)
+	out.Unranked, out.LeftOut = unranked != "", len(changing)+spoiled
 	out.Remark = withLeftOut(cmp.Or(unranked, usual(said).words, waiting), changing)
+	if spoiled > 0 {
+		out.Remark = joined(out.Remark, quantity.Plural(spoiled,
+			"round, which plimsoll limited, is", "rounds, which plimsoll limited, are")+" left out")
+	}
 	if out.Rounds = len(all); out.Rounds == 0 {
 		return out
 	}
@@ -130,6 +140,16 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 		out.sum(all)
 	}
 	return out
+}
+
+// withoutOwnLimit leaves out the rounds in which plimsoll limited the figure, unless it did so in
+// all, and returns their number.
+func (f Figure) withoutOwnLimit(all []round) (rounds []round, spoiled int) {
+	rounds = slices.DeleteFunc(slices.Clone(all), func(r round) bool { return f.ownLimit(r.m) })
+	if len(rounds) == 0 {
+		return all, 0
+	}
+	return rounds, len(all) - len(rounds)
 }
 
 // bracket sets the range in which the searches of some rounds leave the peak: from the highest rate

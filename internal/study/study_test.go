@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
@@ -278,16 +279,7 @@ func TestWhatIsWrongIsSaidAtOnce(t *testing.T) {
 		if err != nil {
 			got = err.Error() + "\n"
 		}
-		path := strings.TrimSuffix(file, ".yaml") + ".golden"
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, _ := os.ReadFile(path)
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s: %s", file, diff)
-		}
+		golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", got)
 	}
 }
 

@@ -42,7 +42,7 @@ func (r results) precision(t *Table, f Figure, at string) *Precision {
 		last = max(last, one.Round)
 		v, known := f.Value(one.m)
 		limited := f.OfSearch() && ofLoad(one.m.limit())
-		if known && v > 0 && !limited && one.m.unrankable(f) == "" {
+		if known && v > 0 && !limited && !f.ownLimit(one.m) && one.m.changing(f) == "" {
 			values[one.Round] = v
 		}
 	}

@@ -57,7 +57,7 @@ func answering(t *testing.T) func(job *bench.Job) (*result.Saved, error) {
 			return nil, errors.New("no such server")
 		}
 		run := result.Run{SchemaVersion: result.SchemaVersion, ID: "run", State: result.Complete,
-			Asked: job.Asked, Counters: result.Counters{Scheduled: 1}}
+			Asked: job.Asked, Counters: result.Counters{Scheduled: 1, Acked: 1}}
 		run.Summary.Latency = []result.Latency{{Series: result.EndToEnd, Count: 1e6,
 			Percentiles: []result.Percentile{{Percentile: 99,
 				LatencyNs: latencyOf(job.Target.Name, job.Workload.Seed)}}}}

@@ -179,7 +179,7 @@ func standingTable(s study.Standing, first bool) document.Table {
 	out := document.Table{ID: "standing", Title: s.Title + ": " + s.Figure}
 	if first {
 		out.Note = "#1 is the best of its column at the same level, #2–4 a rank from 2 to 4; " +
-			"below is the range of all rounds."
+			"below is the range of all rounds, and of a peak the bracket that their searches leave."
 	}
 	for _, a := range s.Axes[:len(s.Axes)-1] {
 		part.AddAxis(&out, a)
