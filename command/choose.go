@@ -124,6 +124,12 @@ func (in *inputs) loadFlags() (out []string) {
 	if in.Rate != nil {
 		out = append(out, "--rate", *in.Rate)
 	}
+	if in.Clients != nil {
+		out = append(out, "--clients", *in.Clients)
+	}
+	if in.Nodes != nil {
+		out = append(out, "--nodes", strconv.Itoa(*in.Nodes))
+	}
 	for _, s := range in.settings() {
 		name, value, _ := strings.Cut(s.flag, " ")
 		out = append(out, name, value)

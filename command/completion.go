@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/systems"
@@ -261,7 +262,10 @@ func knownValues() map[string][]candidate {
 	for _, s := range systems.All() {
 		targets = append(targets, systems.TargetNames(s)...)
 	}
-	var workloads, keys, levels []candidate
+	var workloads, keys, levels, figures []candidate
+	for _, f := range figure.All() {
+		figures = append(figures, candidate{f.Name, f.Title})
+	}
 	for _, e := range workload.Library() {
 		workloads = append(workloads, candidate{e.Name, e.Description})
 	}
@@ -278,8 +282,10 @@ func knownValues() map[string][]candidate {
 		"--clients":    named(workload.ClientWords()),
 		"--set":        keys,
 		"--scale":      named(study.Scales()),
+		"--primary":    figures,
 
-		"report --format":        named(export.Formats()),
+		"history --figure":       figures,
+		"report --format":        named(append(export.Formats(), "charts")),
 		"prove --only":           named(truthNames()),
 		"testbed break --do":     named(workload.FaultKinds()),
 		"testbed break --node":   named([]string{"one", "all"}),

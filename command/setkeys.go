@@ -97,11 +97,8 @@ func (in *inputs) clashes() (bad strict.Violations) {
 }
 
 // overlap reports whether one of two keys is the other one or lies within it.
-func overlap(a, b string) bool { return liesIn(a, b) || liesIn(b, a) }
-
-func liesIn(key, of string) bool {
-	rest, begins := strings.CutPrefix(key, of)
-	return begins && (rest == "" || rest[0] == '.' || rest[0] == '[')
+func overlap(a, b string) bool {
+	return strict.Within(a, b) || strict.Within(b, a)
 }
 
 // set returns the workload of a YAML text with the values of the given flags, and the changed text.

@@ -203,6 +203,12 @@ func (s *Saved) Caveats() []result.Warning {
 		all.add(verdict.Loss, "%s never arrived: see the trials",
 			quantity.Plural(n, "acknowledged message", "acknowledged messages"))
 	}
+	for _, p := range s.Trials {
+		if p.Unsound && p.Lost == 0 {
+			all.add(ofSearch, "in trial %d the system broke a promise, or a server ended by "+
+				"itself: see its report", p.Number)
+		}
+	}
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
 		wide = fmt.Sprintf(": the bracket is %.1f%% wide, and %.3g%% was asked for", w*100,

@@ -16,6 +16,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
+	"github.com/plimsoll-bench/plimsoll/internal/verify"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -136,6 +137,10 @@ func read(dir, place string) (e entry) {
 	if s, err := peak.Read(dir); err == nil {
 		e.Level, e.Rate = s.Durability.Level, s.Bracket.StableRate
 	}
+	if s, err := verify.Read(dir); err == nil && slices.ContainsFunc(s.Guarantees,
+		func(g verify.Guarantee) bool { return g.Promised && g.Outcome == result.Broken }) {
+		e.Remark, e.Bad = "broke a promise", true
+	}
 	return e
 }
 
@@ -157,6 +162,8 @@ func (e *entry) ofRun(r *result.Run) {
 		e.Remark = why.Sentence
 	case r.Imported != nil:
 		e.Remark = "measured by " + r.Imported.Tool
+	case r.State == result.Complete && ranked == verdict.Unranked:
+		e.Remark = why.Sentence + ": not ranked"
 	default:
 		e.Remark = r.StateReason
 	}

@@ -15,7 +15,7 @@ import (
 
 // Guarantee is the judgement of one guarantee, for one round or for all rounds together.
 type Guarantee struct {
-	Name     string `json:"name"` // see Guarantees
+	Name     string `json:"name"` // see Promises
 	Promised bool   `json:"promised"`
 	Why      string `json:"why"`     // why it is promised, or why not
 	Outcome  string `json:"outcome"` // holds, broken, unknown
@@ -59,18 +59,10 @@ func Judge(s *result.Saved) []Guarantee {
 		out = append(out, Guarantee{Name: WholeTransactions, Count: total.PartialTransactions,
 			Of: total.WholeTransactions + total.PartialTransactions})
 	}
-	words := map[string]string{
-		NoLoss:       "%s of %s acknowledged messages never arrived",
-		NoDuplicates: "%s extra copies arrived of %s received messages",
-		Order: "%s of %s messages came after a later one of their " +
-			"producer and partition",
-		NoAborted:         "%s of %s refused or aborted messages were received",
-		WholeTransactions: "%s of %s transactions of several messages were received in part",
-	}
 	for i := range out {
 		g := &out[i]
 		g.Promised, g.Why = promised(r, g.Name)
-		g.Sentence = fmt.Sprintf(words[g.Name], quantity.Count(g.Count), quantity.Count(g.Of))
+		g.Sentence = fmt.Sprintf(g.Promise().counted, quantity.Count(g.Count), quantity.Count(g.Of))
 		if g.Name == NoLoss && total.Corrupt > 0 {
 			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
 		}
@@ -224,7 +216,8 @@ func FailureBound(rounds int) string {
 // A guarantee that is unknown in one round is unknown, unless another round broke it.
 func together(rounds []Round) []Guarantee {
 	var out []Guarantee
-	for _, name := range Guarantees {
+	for _, p := range Promises {
+		name := p.Name
 		var g Guarantee
 		outcomes := map[string]int{}
 		first := map[string]string{} // the first sentence of each outcome

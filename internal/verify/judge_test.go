@@ -126,7 +126,7 @@ func TestJudgeExactlyOnce(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	if len(all) != len(Guarantees) {
+	if len(all) != len(Promises) {
 		t.Errorf("%d guarantees of exactly once: %+v", len(all), all)
 	}
 }

@@ -18,8 +18,37 @@ const (
 	WholeTransactions = "whole_transactions"
 )
 
-// Guarantees lists all guarantees, in the order of tables.
-var Guarantees = []string{NoLoss, NoDuplicates, Order, NoAborted, WholeTransactions}
+// Promise is a guarantee in words.
+type Promise struct {
+	Name    string
+	Means   string // what holds
+	Failure string // one word for what failed, before its count
+	counted string // a sentence with the count of failures, and of how many
+}
+
+// Promises lists all guarantees, in the order of tables.
+var Promises = []Promise{
+	{NoLoss, "no acknowledged message is lost", "lost",
+		"%s of %s acknowledged messages never arrived"},
+	{NoDuplicates, "no message is received twice", "twice",
+		"%s extra copies arrived of %s received messages"},
+	{Order, "messages come in the order of their topic, producer and partition", "reordered",
+		"%s of %s messages came after a later one of their producer and partition"},
+	{NoAborted, "no refused or aborted message is received", "aborted",
+		"%s of %s refused or aborted messages were received"},
+	{WholeTransactions, "no transaction is received in part", "partial",
+		"%s of %s transactions of several messages were received in part"},
+}
+
+// Promise returns the guarantee in words.
+func (g Guarantee) Promise() Promise {
+	for _, p := range Promises {
+		if p.Name == g.Name {
+			return p
+		}
+	}
+	return Promise{Name: g.Name, Means: g.Name, Failure: g.Name} // of a later version
+}
 
 // promised reports whether a run was promised a guarantee through its faults. why is a part
 // of a sentence with the reason.

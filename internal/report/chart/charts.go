@@ -82,6 +82,14 @@ func publishLabel(r *result.Run) string {
 	return latencyLabel(r.Summary.Series(fact.PublishSeries(r)))
 }
 
+// labelOf describes a latency.
+func labelOf(series result.Series) func(*result.Run) string {
+	if series == result.Publish {
+		return publishLabel
+	}
+	return func(r *result.Run) string { return latencyLabel(r.Summary.Series(series)) }
+}
+
 func backlogLabel(r *result.Run) string { return quantity.Count(r.Summary.MaxBacklog) + " at most" }
 
 // runSpans are the phases of a run that are not measured, its faults and its other events.

@@ -137,7 +137,7 @@ func (o *Overlay) latency(series result.Series) *document.Chart {
 	return o.overTime(document.Chart{ID: "compare-latency-" + string(series),
 		Title: "Latency over time, p99, " + phrase.SeriesTitle(series),
 		Label: "The 99th percentile of latency over time, runs side by side." +
-			o.words(publishLabel),
+			o.words(labelOf(series)),
 		Y: document.Axis{Unit: document.Nanos, Scale: document.Log}},
 		func(*result.Run) line { return percentileLine(series, 99) })
 }
@@ -165,7 +165,7 @@ func (o *Overlay) Curve(series result.Series) *document.Chart {
 			"start when it was handed over."
 	}
 	c := percentileChart(document.Chart{ID: "compare-curve-" + string(series), Note: note,
-		Label: "Latency by percentile, runs side by side." + o.words(publishLabel)})
+		Label: "Latency by percentile, runs side by side." + o.words(labelOf(series))})
 	c.Title += ", " + phrase.SeriesTitle(series)
 	count := int64(math.MaxInt64)
 	for i, s := range o.runs {

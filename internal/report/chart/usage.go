@@ -150,7 +150,9 @@ var processCharts = []struct {
 }{
 	{"CPU", "Cores used.", document.Cores, cores},
 	{"fsync and fdatasync", "Calls per second.", document.PerSecond, perSecondOf(figure.Syncs)},
-	{"Written to disk", "Per second, now or when the page cache is written back.",
+	{"Written to disk", "Per second, as the kernel counts it: now or when " +
+		"the page cache is written back, and of each changed byte the whole folio. The disks may " +
+		"write less.",
 		document.BytesRate, perSecondOf(figure.Written)},
 	{"Read from disk", "Per second: what was not in the page cache.", document.BytesRate,
 		perSecondOf(figure.Read)},
@@ -179,7 +181,8 @@ var comparedUsage = []compared{
 		note: "Cores used. They are added up because servers inside plimsoll's process have " +
 			"no separate CPU time.", value: cores, whole: true},
 	{id: "compare-written", title: "Written to disk by the servers", unit: document.BytesRate,
-		note: "Bytes per second, all nodes together.", value: perSecondOf(figure.Written)},
+		note: "Bytes per second as the kernel counts them, all nodes together: the disks may " +
+			"write less.", value: perSecondOf(figure.Written)},
 	{id: "compare-syncs", title: "fsync and fdatasync by the servers", unit: document.PerSecond,
 		note: "Calls per second, all nodes together.", value: perSecondOf(figure.Syncs)},
 }

@@ -16,14 +16,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// benchUnits are all units, of which only the first is better if it is higher.
-var benchUnits = strings.Fields(`achieved-msgs/s
-	publish-p50-ns publish-p99-ns publish-p99.9-ns publish-max-ns
-	e2e-p50-ns e2e-p99-ns e2e-p99.9-ns e2e-max-ns publish-missing-msgs e2e-missing-msgs
-	instrument-publish-p50-ns instrument-publish-p99-ns
-	instrument-e2e-p50-ns instrument-e2e-p99-ns
-	lost-msgs duplicate-msgs reordered-msgs failed-msgs unknown-msgs unsent-msgs
-	cpu-ns/msg server-cpu-ns/msg own-cpu-ns/msg fsyncs/msg`)
+// benchRate is the only unit of which more is better.
+const benchRate = "achieved-msgs/s"
 
 // Benchfmt writes the Go benchmark format, for benchstat. Runs of one system under one load share a
 // benchmark name, so benchstat takes them for repetitions. Only the machine and plimsoll are
@@ -33,12 +27,8 @@ var benchUnits = strings.Fields(`achieved-msgs/s
 // that plimsoll itself limited, or that another tool measured is only a comment, because it must
 // not be ranked; one that was overloaded has no latencies.
 func Benchfmt(w io.Writer, runs []*result.Saved) error {
-	var b bytes.Buffer
-	better := "higher"
-	for _, unit := range benchUnits {
-		fmt.Fprintf(&b, "Unit %s better=%s\n", unit, better)
-		better = "lower"
-	}
+	var units, b bytes.Buffer
+	known := map[string]bool{}
 	all := fact.Names(runs)
 	for i, s := range runs {
 		r := &s.Run
@@ -65,9 +55,22 @@ func Benchfmt(w io.Writer, runs []*result.Saved) error {
 		fmt.Fprintf(&b, "# %s\n", document.Clean(strings.Join(about, "; ")))
 		fmt.Fprintf(&b, "cpu: %s\nplimsoll: %s\n", document.Clean(r.Environment.CPU),
 			document.Clean(r.Plimsoll.Version))
-		fmt.Fprintf(&b, "%s 1%s\n", benchName(r), benchValues(r))
+		fmt.Fprintf(&b, "%s 1", benchName(r))
+		benchValues(r, func(v any, unit string) {
+			fmt.Fprintf(&b, " %s %s", printed(v), unit)
+			if known[unit] {
+				return
+			}
+			known[unit] = true
+			better := "lower"
+			if unit == benchRate {
+				better = "higher"
+			}
+			fmt.Fprintf(&units, "Unit %s better=%s\n", unit, better)
+		})
+		b.WriteString("\n")
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(append(units.Bytes(), b.Bytes()...))
 	return err
 }
 
@@ -103,10 +106,9 @@ func benchWord(s string) string {
 	return s
 }
 
-func benchValues(r *result.Run) string {
-	var out strings.Builder
-	value := func(v any, unit string) { fmt.Fprintf(&out, " %s %s", printed(v), unit) }
-	value(r.Summary.AchievedRate, "achieved-msgs/s")
+// benchValues calls value with each figure of a run and its unit.
+func benchValues(r *result.Run, value func(v any, unit string)) {
+	value(r.Summary.AchievedRate, benchRate)
 	if fact.Rankable(r) {
 		benchLatency(value, "publish", r.Summary.Series(result.Publish), 50, 99, 99.9)
 		benchLatency(value, "e2e", r.Summary.Series(result.EndToEnd), 50, 99, 99.9)
@@ -124,7 +126,6 @@ func benchValues(r *result.Run) string {
 			value(v, f.Bench)
 		}
 	}
-	return out.String()
 }
 
 // benchLatency writes percentiles of a series. A lower bound has a unit of its own, so that it is

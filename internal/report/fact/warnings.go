@@ -118,6 +118,8 @@ func Refusal(r *result.Run) string {
 			return w.Code == verdict.NoisyMachine
 		}):
 		out += "; other programs used the machine: measure again when it is quiet"
+	case why.Code == verdict.Generator && r.Load.Closed != nil: // it has no rate to lower
+		out += "; share the load among workers (--workers)"
 	case next != "":
 		out += "; " + next
 	}

@@ -76,8 +76,13 @@ func Counted(l result.Latency) bool { return l.Count > 0 || l.Missing.Total() > 
 
 // AnsweredWords name the messages of a series that have a latency.
 func AnsweredWords(series result.Series) string {
-	if series == result.EndToEnd || series == result.Copies {
+	switch series {
+	case result.EndToEnd, result.Copies, result.CatchUp:
 		return "of the messages received"
+	case result.Redelivered:
+		return "of the messages delivered again"
+	case result.Lag:
+		return "of the messages handed over"
 	}
 	return "of the messages answered"
 }

@@ -287,10 +287,12 @@ func (s *progress) sentence() string {
 	if left > 0 {
 		when += ", " + phrase.WholeSeconds(left) + " left"
 	}
-	parts := []string{
-		"offered " + phrase.Rate(s.perSecond(s.last.Scheduled)), "acked " +
-			phrase.Rate(s.perSecond(s.last.Acked)), "received " + phrase.Rate(s.received()),
+	var parts []string
+	if !s.plan.Closed {
+		parts = append(parts, "offered "+phrase.Rate(s.perSecond(s.last.Scheduled)))
 	}
+	parts = append(parts, "acked "+phrase.Rate(s.perSecond(s.last.Acked)),
+		"received "+phrase.Rate(s.received()))
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		l := latency.Of(s.last, series)
 		parts = append(parts, fmt.Sprintf("%s p50 %s p99 %s max %s", phrase.SeriesTitle(series),

@@ -46,9 +46,14 @@ func Answer(runs []*result.Saved) string {
 	sides := sidesOf(runs)
 	var parts []string
 	for _, side := range sides {
-		if lost := lostIn(side); lost > 0 {
+		t := ledgerOf(side)
+		if t.Lost > 0 {
 			parts = append(parts, fmt.Sprintf("%s lost %s", side.Name,
-				phrase.Plural(lost, "message", "messages")))
+				quantity.Plural(t.Lost, "message", "messages")))
+		}
+		if t.Corrupt > 0 {
+			parts = append(parts, fmt.Sprintf("%s delivered %s", side.Name,
+				quantity.Plural(t.Corrupt, "damaged message", "damaged messages")))
 		}
 	}
 	if why := Incomparable(runs); len(why) > 0 {
@@ -86,11 +91,22 @@ func offeredAt(r *result.Run) string {
 	return phrase.Level(r.Durability.Level) + " and " + load
 }
 
-func lostIn(side compare.Side) (n int64) {
+// ledgerOf adds up the accounts of a target's runs.
+func ledgerOf(side compare.Side) (sum result.SubscriptionLedger) {
 	for _, s := range side.Runs {
-		n += s.Run.Ledger.Total().Lost
+		t := s.Run.Ledger.Total()
+		sum.Lost, sum.Unread, sum.Corrupt = sum.Lost+t.Lost, sum.Unread+t.Unread,
+			sum.Corrupt+t.Corrupt
 	}
-	return n
+	return sum
+}
+
+// lostWords counts the messages that a target's runs lost, if all of them account for theirs.
+func lostWords(side compare.Side) string {
+	if slices.ContainsFunc(side.Runs, func(s *result.Saved) bool { return !s.Run.Accounted() }) {
+		return document.None
+	}
+	return fact.Lost(ledgerOf(side))
 }
 
 // splitRanked separates the targets whose runs may all be ranked from the others, and says why
@@ -240,8 +256,8 @@ func repeatedAnswer(side compare.Side) string {
 			out += fmt.Sprintf("; %s %s", f.Name, known.Bracketed(known.Center(f.Unit, centers[i])))
 		}
 	}
-	if lost := lostIn(side); lost == 0 {
-		out += "; lost 0"
+	if lost := lostWords(side); lost != document.None {
+		out += "; lost " + lost
 	}
 	return out
 }
@@ -278,10 +294,7 @@ func sidesTable(sides []compare.Side) document.Table {
 		row.Heads(sideColumns)...)}
 	for _, side := range sides {
 		first := &side.Runs[0].Run
-		values := []string{fact.ShortLevel(first), document.None}
-		if first.Accounted() {
-			values[1] = quantity.Count(lostIn(side))
-		}
+		values := []string{fact.ShortLevel(first), lostWords(side)}
 		printed := map[string]string{}
 		figures, centers := compare.Medians(side.Runs)
 		for i, f := range figures {
@@ -291,7 +304,7 @@ func sidesTable(sides []compare.Side) document.Table {
 			values = append(values, cmp.Or(printed[c.Figure], document.None))
 		}
 		row := document.Row{Name: side.Name, Values: document.Cells(values...)}
-		if values[1] != document.None && values[1] != "0" {
+		if ledgerOf(side).Lost > 0 {
 			row.Values[1].Tone = document.Bad
 		}
 		t.Rows = append(t.Rows, row)

@@ -47,6 +47,30 @@ func TestTargetsAreAnsweredTogether(t *testing.T) {
 	}
 }
 
+// What was lost is said only if it is known, and what came damaged beside it.
+func TestAnswersSayWhatIsKnownToBeLost(t *testing.T) {
+	run := func(change func(*result.Run)) []*result.Saved {
+		first, s := fixture.Steady(t, "one", 300), fixture.Steady(t, "one", 300)
+		first.Run.Trial, s.Run.Trial = &result.Trial{}, &result.Trial{}
+		change(&s.Run)
+		return []*result.Saved{first, s}
+	}
+	for want, change := range map[string]func(*result.Run){
+		"; lost 0.":                   func(*result.Run) {},
+		"; lost unknown.":             func(r *result.Run) { r.Ledger.Subscriptions[0].Unread = 4 },
+		"one delivered 1 damaged mes": func(r *result.Run) { r.Ledger.Subscriptions[0].Corrupt = 1 },
+	} {
+		if got := Answer(run(change)); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if got := Answer(run(func(r *result.Run) {
+		r.Ledger.Accounted = false
+	})); strings.Contains(got, "lost") {
+		t.Error(got)
+	}
+}
+
 func TestClosingSaysTheLimitOnce(t *testing.T) {
 	s := fixture.Small.Load(t)
 	s.Run.Summary.Generator.Limited = true

@@ -15,6 +15,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // runAnswer answers what a run was made to find out: how much the system carried, what was lost,
@@ -74,8 +75,18 @@ func missedWords(r *result.Run) string {
 	if r.Warmup.Acked > 0 {
 		out += " (warm-up included)"
 	}
-	if t.Duplicate > 0 {
-		out += fmt.Sprintf(", %s duplicate", quantity.Count(t.Duplicate))
+	if workload.Delivery(r.Load.Delivery) != workload.ExactlyOnce {
+		t.RefusedReceived, t.PartialTransactions = 0, 0 // nothing promises that there are none
+	}
+	for _, more := range []struct {
+		n    int64
+		name string
+	}{{t.Corrupt, "corrupt"}, {t.Duplicate, "duplicate"},
+		{t.RefusedReceived, "refused and received"},
+		{t.PartialTransactions, "transactions received in part"}} {
+		if more.n > 0 {
+			out += fmt.Sprintf(", %s %s", quantity.Count(more.n), more.name)
+		}
 	}
 	if n := r.Counters.Unknown; n > 0 {
 		out += fmt.Sprintf(", %s unanswered", quantity.Count(n))

@@ -146,7 +146,10 @@ func accountCard(r *result.Run) document.Card {
 		return c
 	}
 	t := r.Ledger.Total()
-	c.Number, c.Tone = fact.Lost(t), part.BadIf(t.Lost > 0)
+	c.Number, c.Tone = fact.Lost(t), part.BadIf(t.Lost > 0 || t.Corrupt > 0)
+	if t.Corrupt > 0 {
+		c.Add("corrupt", quantity.Count(t.Corrupt))
+	}
 	c.Add("duplicate", quantity.Count(t.Duplicate))
 	c.Add("reordered", quantity.Count(t.Reordered))
 	c.Add("of acked", quantity.Count(t.Acked))

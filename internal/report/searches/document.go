@@ -180,7 +180,7 @@ func searchCards(s *peak.Saved) []document.Card {
 	unstable.Add("asked", fmt.Sprintf("%.3g%%", s.Plan.Tolerance*100))
 	side := document.Card{Label: "Limited by", Number: document.None, Word: true}
 	if s.Side != nil {
-		side.Number = document.Clean(s.Side.Name)
+		side.Number = strings.TrimPrefix(trial.SideWords(s.Side), "the ")
 		side.Tone = part.BadIf(s.Side.Name == verdict.SideGenerator)
 		if s.Side.Resource != "" {
 			side.Add("resource", document.Clean(s.Side.Resource))

@@ -213,7 +213,7 @@ func Classes(r *result.Run) document.Table {
 		}
 		lost := document.None
 		if r.Accounted() {
-			lost = quantity.Count(c.Lost)
+			lost = fact.Lost(result.SubscriptionLedger{Lost: c.Lost, Unread: c.Unread})
 		}
 		t.Add(c.Name, append(values, quantity.Bytes(c.MessageBytes), phrase.Rate(c.AckedRate),
 			latency.At(c.Publish, 50), latency.At(c.Publish, 99), latency.At(c.EndToEnd, 50),

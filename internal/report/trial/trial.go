@@ -146,7 +146,7 @@ func Side(s *peak.Saved) string {
 	if s.Side == nil {
 		return document.None
 	}
-	side := document.Clean(s.Side.Name)
+	side := SideWords(s.Side)
 	if s.Side.Resource != "" && s.Side.Resource != verdict.NoneSeen &&
 		s.Side.Resource != verdict.NotKnown {
 		side += ", " + document.Clean(s.Side.Resource)
@@ -154,17 +154,21 @@ func Side(s *peak.Saved) string {
 	return side
 }
 
+// SideWords names a side that limited.
+func SideWords(s *verdict.Side) string {
+	return cmp.Or(map[string]string{
+		verdict.SideGenerator: "plimsoll itself", verdict.SideWorkload: "the workload",
+		verdict.SidePublish: "the publish side", verdict.SideConsume: "the consume side",
+		verdict.SideUnknown: "not known",
+	}[s.Name], document.None)
+}
+
 // SideSentence names the side that limited, and the reason.
 func SideSentence(s *peak.Saved) string {
 	if s.Side == nil {
 		return ""
 	}
-	words := map[string]string{
-		verdict.SideGenerator: "plimsoll itself", verdict.SideWorkload: "the workload",
-		verdict.SidePublish: "the publish side",
-		verdict.SideConsume: "the consume side", verdict.SideUnknown: "not known",
-	}[s.Side.Name]
-	out := cmp.Or(words, document.None) + ": " + document.Clean(s.Side.Sentence)
+	out := SideWords(s.Side) + ": " + document.Clean(s.Side.Sentence)
 	if s.Side.Use != "" {
 		out += "; limiting resource " + document.Clean(s.Side.Resource) + ": " +
 			document.Clean(s.Side.Use)

@@ -178,9 +178,7 @@ func outcome(all []*verify.Saved) document.Cell {
 			case g.Outcome == result.Unknown:
 				unknown = true
 			default:
-				word := map[string]string{verify.NoDuplicates: "twice",
-					verify.Order: "reordered"}[g.Name]
-				more = append(more, fmt.Sprintf("%s %s", word, quantity.Count(g.Count)))
+				more = append(more, g.Promise().Failure+" "+quantity.Count(g.Count))
 			}
 		}
 	}
@@ -195,6 +193,9 @@ func outcome(all []*verify.Saved) document.Cell {
 		c = document.Cell{Tone: document.Good, Words: "held: 0 of " + quantity.Count(of)}
 	case !promised:
 		c.Tone = ""
+	}
+	if len(more) > 0 {
+		c.Tone = document.Bad
 	}
 	if !promised {
 		c.Words += " (not promised)"
@@ -299,7 +300,7 @@ func verification(i int, s *verify.Saved) document.Block {
 	var guarantees []document.Verdict
 	for _, g := range s.Guarantees {
 		v := document.Verdict{Tone: part.Tone(g.Outcome), Outcome: g.Outcome,
-			Name: guaranteeWords[g.Name], Sentence: g.Sentence + "; promised: " + g.Why}
+			Name: g.Promise().Means, Sentence: g.Sentence + "; promised: " + g.Why}
 		if !g.Promised { // its outcome is neither good nor bad
 			v.Tone, v.Outcome = "", "no promise"
 			v.Sentence = g.Sentence + "; not promised: " + g.Why

@@ -26,13 +26,6 @@ func Report(all []*verify.Saved) form.Report {
 	}
 }
 
-// guaranteeWords are the guarantees in words.
-var guaranteeWords = map[string]string{
-	verify.NoLoss:       "no acknowledged message is lost",
-	verify.NoDuplicates: "no message is received twice",
-	verify.Order:        "messages come in the order of their topic, producer and partition",
-}
-
 // verifiedSentence names the faults, the number of rounds and the load.
 func verifiedSentence(s *verify.Saved) string {
 	return fmt.Sprintf("%s, in %s; %s of %s offered for %s, level %d, %s",

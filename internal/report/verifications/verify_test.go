@@ -82,6 +82,43 @@ func TestWarningsNameServersThatEnded(t *testing.T) {
 	}
 }
 
+// A broken promise is bad where nothing promised that no message is lost, or that is not known.
+func TestABrokenPromiseIsBadInAnyCase(t *testing.T) {
+	for _, loss := range []verify.Guarantee{
+		{Name: verify.NoLoss, Outcome: result.Holds, Of: 10},
+		{Name: verify.NoLoss, Outcome: result.Unknown, Of: 10},
+	} {
+		s := fixture.VerifiedAt("nats", 1, "kill leader", 0, true)
+		s.Guarantees = []verify.Guarantee{loss, {Name: verify.Order, Promised: true,
+			Outcome: result.Broken, Count: 5, Of: 10}}
+		got := outcome([]*verify.Saved{s})
+		if got.Tone != document.Bad || !strings.Contains(got.Words, "reordered 5") {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// Exactly-once delivery promises more than the others, and each of its promises has words.
+func TestEachBrokenPromiseHasWords(t *testing.T) {
+	s := fixture.VerifiedAt("nats", 1, "kill leader", 0, true)
+	s.Guarantees = nil
+	for i, p := range verify.Promises {
+		s.Guarantees = append(s.Guarantees, verify.Guarantee{Name: p.Name, Promised: true,
+			Outcome: result.Broken, Count: int64(i + 1), Of: 10})
+	}
+	if got, want := outcome([]*verify.Saved{s}).Words, "lost 1 of 10, twice 2, reordered 3, "+
+		"aborted 4, partial 5"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	text := string(fixture.Written(t, Report([]*verify.Saved{s}), "md"))
+	for _, want := range []string{"no refused or aborted message is received",
+		"no transaction is received in part"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
 // TestMatrixTellsUnknownRounds: unknown rounds are counted apart from those that hold.
 func TestMatrixTellsUnknownRounds(t *testing.T) {
 	round := func(outcome string) verify.Round {
