@@ -209,6 +209,9 @@ func (s *Saved) Caveats() []result.Warning {
 				"itself: see its report", p.Number)
 		}
 	}
+	if w := s.Warming; w != nil && !w.Steady && w.Why != "" {
+		all.add(ofSearch, "its servers may not have been warm: their warm-up was %s", w.Why)
+	}
 	wide := ""
 	if w := s.Bracket.Width(); !math.IsInf(w, 0) && w > s.Plan.Tolerance+1e-9 {
 		wide = fmt.Sprintf(": the bracket is %.1f%% wide, and %.3g%% was asked for", w*100,

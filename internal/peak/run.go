@@ -347,7 +347,7 @@ func (f *finder) take(step Step, run *result.Saved) {
 		}
 	}
 	if len(s.Trials) == 0 {
-		s.System, s.Load, s.Durability = r.System, r.Load, r.Durability
+		s.System, s.Warming, s.Load, s.Durability = r.System, r.Warming, r.Load, r.Durability
 	}
 	// The explanation does not need the histograms, which are large.
 	run.Latency = nil

@@ -24,9 +24,10 @@ type Saved struct {
 	ConfirmSeconds float64  `json:"confirm_seconds"`
 	MaxSeconds     float64  `json:"max_seconds"`
 
-	// System, Load and Durability are those of the first trial. The rate in Load is of that
-	// trial only.
+	// System, Warming, Load and Durability are those of the first trial. The rate in Load is of
+	// that trial only.
 	System     result.System     `json:"system"`
+	Warming    *result.Warming   `json:"warming,omitempty"`
 	Load       result.Load       `json:"load"`
 	Durability result.Durability `json:"durability"`
 

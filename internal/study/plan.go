@@ -248,6 +248,9 @@ func Measurements(dir string, p *Plan) []Measured {
 		case c.Measure == MeasurePeak:
 			if s, err := peak.Read(at); err == nil {
 				out[i] = Measured{Search: s, Trials: trialsOf(s)}
+				if s.Warming == nil && len(out[i].Trials) > 0 { // of a search of an earlier version
+					s.Warming = out[i].Trials[0].Warming
+				}
 			}
 		default:
 			if r, err := verdict.Read(at); err == nil {
