@@ -22,6 +22,9 @@ func TestRefusals(t *testing.T) {
 	all := systemtest.UsualRefusals(t, plain, func(t testing.TB) system.Options {
 		return optionsOf(t, secured)
 	})
+	blind := all["TLS to a plaintext port"]
+	blind.Says = []string{"like a port without TLS", "remove tls from the target"}
+	all["TLS to a plaintext port"] = blind
 	delete(all, "wrong password") // the servers have no login
 	delete(all, "no password")
 	all["two servers"] = systemtest.Refusal{Of: plain, Change: func(o *system.Options) {

@@ -16,6 +16,9 @@ func TestRefusals(t *testing.T) {
 	all := systemtest.UsualRefusals(t, func(t testing.TB) system.Options {
 		return optionsOf(t, workload.AsyncSync)
 	}, secured)
+	blind := all["TLS to a plaintext port"]
+	blind.Says = []string{"like a port without TLS", "remove tls from the target"}
+	all["TLS to a plaintext port"] = blind
 	maps.Copy(all, map[string]systemtest.Refusal{
 		"unknown user": {Of: secured, Change: func(o *system.Options) {
 			o.Credentials.User = "nobody"
