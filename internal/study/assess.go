@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,13 +109,28 @@ func (p *Plan) has(table string) bool {
 	return slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Table == table })
 }
 
+// inOrder returns the rounds of a table's places in the table's own order, in which a plan that was
+// continued by other parts does not have them, and then those of equal levels.
+func (r results) inOrder(t *Table) [][]round {
+	order := map[string]int{}
+	for i, p := range t.places() {
+		order[p.name()] = i
+	}
+	all := r.byPlace(func(c *Cell) bool { return c.Table == t.Name })
+	slices.SortStableFunc(all, func(a, b []round) int {
+		return cmp.Or(cmp.Compare(min(a[0].Equal, 1), min(b[0].Equal, 1)),
+			cmp.Compare(order[a[0].At], order[b[0].At]))
+	})
+	return all
+}
+
 // outcome returns a figure of a table, cell by cell.
 func (r results) outcome(t *Table, f Figure, column int) TableOutcome {
 	out := TableOutcome{Table: t.Name, Title: t.Title, From: t.From, Figure: f.Title, Unit: f.Unit}
 	for _, a := range t.Axes {
 		out.Axes = append(out.Axes, a.Name)
 	}
-	for _, rounds := range r.byPlace(func(c *Cell) bool { return c.Table == t.Name }) {
+	for _, rounds := range r.inOrder(t) {
 		first := rounds[0]
 		ref := t.Reference(first.Place(), column)
 		row := Row{At: first.Place(), Labels: t.Labels(first.At), Level: first.level(),

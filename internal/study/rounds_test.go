@@ -402,6 +402,23 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 	}
 }
 
+// A plan that was continued by another part has its cells in another order than its table.
+func TestRowsAreInTheOrderOfTheTable(t *testing.T) {
+	s, p := roundedPlan(t, Smoke)
+	slices.Reverse(p.Cells)
+	var rows, places []string
+	for _, row := range (results{s, p, make([]Measured, len(p.Cells))}).outcome(s.Table("knee"),
+		figureOf("e2e.p99"), 0).Rows {
+		rows = append(rows, row.At)
+	}
+	for _, at := range s.Table("knee").places() {
+		places = append(places, at.name())
+	}
+	if !slices.Equal(rows, places) {
+		t.Errorf("%q, want %q", rows, places)
+	}
+}
+
 // A round that plimsoll limited is left out of the figures that it limited, and the others keep
 // their rank; it counts for the others.
 func TestARoundThatPlimsollLimitedIsLeftOut(t *testing.T) {
