@@ -22,16 +22,18 @@ func TestTheNextCommandsNameTheBestTargets(t *testing.T) {
 		}
 		return &result.Saved{Run: r}
 	}
-	rate, size, level := "5k/s", "1KB..2KB", 1
+	rate, size, level, clients, nodes := "5k/s", "1KB..2KB", 1, "latency", 3
 	c := &chooseCommand{}
 	c.Workload, c.Rate, c.Size, c.Durability = "default", &rate, &size, &level
+	c.Clients, c.Nodes = &clients, &nodes
 	c.named = map[string]string{"b": "my target.yaml", "e": "e"}
 	limited := run("limited", 1)
 	limited.Run.Summary.Generator.Limited = true
 	bad := []*result.Saved{run("lossy", 1, verdict.Loss), run("slow", 1, verdict.Rate),
 		run("cold", 1, verdict.Steady), limited}
 	got := c.next(append(bad, run("a", 5e6), run("b", 1e6), run("e", 3e6)))
-	const load = " -t 'my target.yaml' -t e --durability 1 --rate 5k/s --size 1KB..2KB"
+	const load = " -t 'my target.yaml' -t e --durability 1 --rate 5k/s --clients latency " +
+		"--nodes 3 --size 1KB..2KB"
 	for _, want := range []string{"plimsoll verify" + load, "plimsoll peak" + load} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)

@@ -29,7 +29,7 @@ func RuleRuns(gates []Gate, runs []*result.Saved) (out []Ruling) {
 	}
 	out = append(out, BrokenPromises(gates, runs)...)
 	for _, s := range runs {
-		ranked, why := verdict.Measured(&s.Run) // promises have rulings of their own
+		ranked, why := verdict.RankingByMeasurement(&s.Run) // promises have rulings of their own
 		if ranked == verdict.Ranked {
 			continue
 		}

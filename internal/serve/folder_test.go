@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
@@ -71,6 +72,21 @@ func TestPagesThatPanic(t *testing.T) {
 	if code, _, body := (asked{path: "/runs/a/"}).of(t, f.Server); code != 422 ||
 		!strings.Contains(body, "no policy") {
 		t.Errorf("%d: %s", code, body)
+	}
+}
+
+// The list says why a run is not ranked.
+func TestListSaysWhatIsNotRanked(t *testing.T) {
+	cold := &result.Run{State: result.Complete, Verdicts: []result.Verdict{{Name: verdict.Steady,
+		Outcome: result.Broken, Sentence: "cold: its p50 fell"}}}
+	var e entry
+	if e.ofRun(cold); e.Remark != "cold: not ranked" || e.Bad {
+		t.Errorf("%+v", e)
+	}
+	lost := &result.Run{State: result.Complete, Verdicts: []result.Verdict{{Name: verdict.Loss,
+		Outcome: result.Broken}}}
+	if e.ofRun(lost); e.Remark != "broke a promise" || !e.Bad {
+		t.Errorf("%+v", e)
 	}
 }
 

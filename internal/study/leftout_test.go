@@ -9,43 +9,10 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// A round in which servers were still changing gives no figure, and the others keep their rank.
-func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
-	s, p := roundedPlan(t, Smoke)
-	measured := make([]Measured, len(p.Cells))
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		if c.Table != "knee" {
-			continue
-		}
-		c.State = experiment.Done
-		ns := int64(1000 + i)
-		if strings.HasPrefix(c.At, "one") {
-			ns += 8000
-		}
-		measured[i] = ran(1000, ns)
-		if c.Round == 1 && strings.HasPrefix(c.At, "one") {
-			measured[i] = ran(1000, 1) // what a cold server must not show
-			measured[i].Run.Run.Verdicts = []result.Verdict{{Name: verdict.Steady,
-				Outcome: result.Broken, Sentence: "cold: end-to-end p99 fell"}}
-		}
-	}
-	r, f, knee := results{s, p, measured}, figureOf("e2e.p99"), s.Table("knee")
-	one := r.standing(knee, f).Rows[0].Places[0]
-	if one.Rounds != 2 || one.LeftOut != 1 || one.Low < 9000 || one.First != 2 ||
-		one.Remark != "1 round is left out, because its servers were cold" {
-		t.Errorf("%+v", one)
-	}
-	// So it is in a table beside published figures.
-	row := r.outcome(knee, f, 0).Rows[0]
-	if row.Rounds != 2 || row.Low < 9000 || row.Remark != one.Remark {
-		t.Errorf("%+v", row)
-	}
-}
-
-// A round that plimsoll limited is left out of the figures that it limited, and the others keep
-// their rank; it counts for the others.
-func TestARoundThatPlimsollLimitedIsLeftOut(t *testing.T) {
+// knee returns the measured table knee of the rounded study. spoil may change the measurements of
+// the system that is the slower one.
+func knee(t *testing.T, spoil func(c *Cell, m *Measured)) (results, *Table) {
+	t.Helper()
 	s, p := roundedPlan(t, Smoke)
 	measured := make([]Measured, len(p.Cells))
 	for i := range p.Cells {
@@ -56,18 +23,48 @@ func TestARoundThatPlimsollLimitedIsLeftOut(t *testing.T) {
 		c.State, measured[i] = experiment.Done, ran(1000, int64(1000+i))
 		if strings.HasPrefix(c.At, "one") {
 			measured[i] = ran(1000, int64(9000+i))
-			if c.Round == 1 {
-				measured[i] = beside(measured[i], 3e6)
-			}
+			spoil(c, &measured[i])
 		}
 	}
-	r, knee := results{s, p, measured}, s.Table("knee")
-	latency := r.standing(knee, figureOf("e2e.p99")).Rows[0].Places[0]
+	return results{s, p, measured}, s.Table("knee")
+}
+
+// A round in which servers were still changing gives no figure, and the others keep their rank.
+func TestRoundsOfChangingServersAreLeftOut(t *testing.T) {
+	r, table := knee(t, func(c *Cell, m *Measured) {
+		if c.Round == 1 {
+			*m = ran(1000, 1) // what a cold server must not show
+			m.Run.Run.Verdicts = []result.Verdict{{Name: verdict.Steady,
+				Outcome: result.Broken, Sentence: "cold: end-to-end p99 fell"}}
+		}
+	})
+	f := figureOf("e2e.p99")
+	one := r.standing(table, f).Rows[0].Places[0]
+	if one.Rounds != 2 || one.LeftOut != 1 || one.Low < 9000 || one.First != 2 ||
+		one.Remark != "1 round is left out, because its servers were cold" {
+		t.Errorf("%+v", one)
+	}
+	// So it is in a table beside published figures.
+	row := r.outcome(table, f, 0).Rows[0]
+	if row.Rounds != 2 || row.Low < 9000 || row.Remark != one.Remark {
+		t.Errorf("%+v", row)
+	}
+}
+
+// A round that plimsoll limited is left out of the figures that it limited, and the others keep
+// their rank; it counts for the others.
+func TestARoundThatPlimsollLimitedIsLeftOut(t *testing.T) {
+	r, table := knee(t, func(c *Cell, m *Measured) {
+		if c.Round == 1 {
+			*m = beside(*m, 3e6)
+		}
+	})
+	latency := r.standing(table, figureOf("e2e.p99")).Rows[0].Places[0]
 	if latency.Rounds != 2 || latency.LeftOut != 1 || latency.Unranked || latency.First != 2 ||
 		latency.Remark != "1 round, which plimsoll limited, is left out" {
 		t.Errorf("%+v", latency)
 	}
-	rate := r.standing(knee, figureOf("rate")).Rows[0].Places[0]
+	rate := r.standing(table, figureOf("rate")).Rows[0].Places[0]
 	if rate.Rounds != 3 || rate.LeftOut != 0 || rate.Unranked {
 		t.Errorf("%+v", rate)
 	}

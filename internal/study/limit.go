@@ -183,6 +183,9 @@ func (m Measured) unsteady() string {
 	return ""
 }
 
+// aLoadItCarries decides a claim whose system did not carry its load.
+const aLoadItCarries = "a load that it carries"
+
 // unfit says why a claim must not be decided by a cell's figure: the load limited it, its servers
 // were still changing, or the figure is a latency of a system that fell behind; nil: it may be.
 func (f Figure) unfit(m Measured) *Doubt {
@@ -197,7 +200,7 @@ func (f Figure) unfit(m Measured) *Doubt {
 		return &Doubt{"met no limit in the time of its search", "a longer search"}
 	}
 	if why := m.changing(f); why != "" {
-		decides := "a load that it carries"
+		decides := aLoadItCarries
 		if m.unsteady() != "" {
 			decides = "a longer warm-up"
 		}

@@ -177,22 +177,28 @@ func (q *question) reply(level int, theirs *Judgement) Reply {
 		}
 	}
 	for _, s := range []*side{&of, &to} {
-		for i, doubt := range []*Doubt{s.failed, s.beyond} {
-			if doubt == nil {
-				continue
-			}
-			if word := q.moves(r.Ours, s == &of, i == 1); word != "" {
-				figures = append(figures, doubt.Why+", with which the ratio could only be "+word)
-			} else {
-				r.doubt(*doubt)
-			}
-		}
+		figures = append(figures, q.leftOut(&r, s.failed, s == &of, false)...)
+		figures = append(figures, q.leftOut(&r, s.beyond, s == &of, true)...)
 	}
 	r.tried = max(len(of.tried), len(to.tried))
 	q.decide(&r)
 	r.scatters = r.scatters && !ended // the rounds of one side alone decide little
 	r.say(figures)
 	return r
+}
+
+// leftOut treats rounds of a side that are left out: nil, there are none. With better, its system
+// did better in them, otherwise worse. If they could only confirm the answer, it says so; otherwise
+// they are a doubt.
+func (q *question) leftOut(r *Reply, rounds *Doubt, of, better bool) (said []string) {
+	if rounds == nil {
+		return nil
+	}
+	if word := q.moves(r.Ours, of, better); word != "" {
+		return []string{rounds.Why + ", with which the ratio could only be " + word}
+	}
+	r.doubt(*rounds)
+	return nil
 }
 
 // doubt adds reasons why the claim is not decided, each once.
@@ -228,7 +234,7 @@ func (q *question) keep(s *side) (doubt *Doubt, has bool) {
 // failures says in how many of all rounds the system itself did not keep up, or became slower; nil:
 // in none. A round that plimsoll or the warm-up spoiled is none of them.
 func (s *side) failures() *Doubt {
-	n, why := 0, ""
+	n, why, decides := 0, "", ""
 	for _, r := range s.rounds {
 		if r.State != experiment.Done || ofLoad(s.figure.limit(r.m)) ||
 			r.m.unsteady() == verdict.Cold || r.m.open() {
@@ -237,9 +243,9 @@ func (s *side) failures() *Doubt {
 		unfit := s.figure.unfit(r.m)
 		switch v, known := s.figure.Value(r.m); {
 		case unfit != nil:
-			why = unfit.Why
+			why, decides = unfit.Why, unfit.Decides
 		case !known || v <= 0:
-			why = "had no such figure: " + s.remark(r)
+			why, decides = "had no such figure: "+s.remark(r), aLoadItCarries
 		default:
 			continue
 		}
@@ -249,7 +255,7 @@ func (s *side) failures() *Doubt {
 		return nil
 	}
 	return &Doubt{fmt.Sprintf("%s %s (in %d of %d rounds)", s.at, why, n, len(s.rounds)),
-		"a load that it carries in each round"}
+		decides + " in each round"}
 }
 
 // exceeded says in which of all rounds, which are left out, a search went on beyond the limits of

@@ -324,7 +324,6 @@ func TestFiguresOfWhatServersSpent(t *testing.T) {
 
 // A latency of an overloaded round has no rank, nor has a figure of a round that plimsoll limited.
 func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
-	s, p := roundedPlan(t, Smoke)
 	for name, spoil := range map[string]func(*result.Run){
 		"": func(*result.Run) {},
 		"not ranked: a round was overloaded (it acknowledged 85.2% of the offered rate)": func(
@@ -336,20 +335,9 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 			*r = beside(Measured{Run: &result.Saved{Run: *r}}, 3e6).Run.Run
 		},
 	} {
-		measured := make([]Measured, len(p.Cells))
-		for i := range p.Cells {
-			c := &p.Cells[i]
-			if c.Table != "knee" {
-				continue
-			}
-			c.State, measured[i] = experiment.Done, ran(1000, int64(1000+i))
-			if strings.HasPrefix(c.At, "one") {
-				measured[i] = ran(1000, int64(9000+i))
-				spoil(&measured[i].Run.Run)
-			}
-		}
+		r, table := knee(t, func(_ *Cell, m *Measured) { spoil(&m.Run.Run) })
 		f := figureOf("e2e.p99")
-		got := results{s, p, measured}.standing(s.Table("knee"), f)
+		got := r.standing(table, f)
 		one, other := got.Rows[0].Places[0], got.Rows[2].Places[0]
 		if name == "" {
 			if one.First != 2 || other.First != 1 || one.Remark != "" {
@@ -364,6 +352,26 @@ func TestOverloadedRoundsHaveNoRankOfLatency(t *testing.T) {
 		of := ran(1000, 9000)
 		if spoil(&of.Run.Run); f.unfit(of) == nil || f.unfit(ran(1000, 1000)) != nil {
 			t.Errorf("%s: a claim has an answer", name)
+		}
+	}
+}
+
+// Servers are warmed up once for all of their cells, so for a peak if any cell seeks one.
+func TestServersAreWarmedUpForThePeakThatFollows(t *testing.T) {
+	_, p := roundedPlan(t, Small)
+	r := &runner{plan: p}
+	find := func(table, at string, round int) int {
+		return slices.IndexFunc(p.Cells, func(c Cell) bool {
+			return c.Table == table && c.At == at && c.Round == round
+		})
+	}
+	c := &p.Cells[find("knee", "one, 2, half", 1)]
+	for at, want := range map[int]bool{
+		find("peak", "one, 2", 1): true, find("peak", "one, 4", 1): false,
+		find("peak", "other, 2", 1): false, find("peak", "one, 2", 2): false,
+		find("knee", "other, 2, half", 1): false} {
+		if r.left = []int{at}; r.seeksPeak(c) != want {
+			t.Errorf("before %s at %s: %v", p.Cells[at].Table, p.Cells[at].Name(), !want)
 		}
 	}
 }

@@ -247,6 +247,27 @@ func TestGrowthThatIsNotShownIsNotExcluded(t *testing.T) {
 	}
 }
 
+// The size of other machines' memory is not known, so nothing says when it is full, and plimsoll's
+// own process on them is not the system's.
+func TestTheMemoryOfHostsHasNoKnownEnd(t *testing.T) {
+	s := soak(1, planted{hours: 2, leak: 50 * mb})
+	here, courses := trendsIn(s)
+	if courses["memory of n1"].FullNs == 0 || !strings.Contains(here.Sentence, "is full in") {
+		t.Errorf("%+v", here)
+	}
+	s.Run.System.Hosts = []result.Host{{Name: "h1"}}
+	for i := range s.Resources {
+		host := s.Resources[i].Processes[0]
+		host.Name = result.HostProcess("h1")
+		s.Resources[i].Processes = append(s.Resources[i].Processes, host)
+	}
+	away, courses := trendsIn(s)
+	if courses["memory of n1"].FullNs != 0 || strings.Contains(away.Sentence, "is full in") ||
+		!courses["memory of "+result.HostProcess("h1")].Own {
+		t.Errorf("%+v, %+v", away, courses)
+	}
+}
+
 // memoryOf returns the readings of the simulated system's memory over two hours of virtual time.
 func memoryOf(t *testing.T, settings ...target.Setting) *result.Saved {
 	s := soak(1, planted{hours: 2})

@@ -160,6 +160,21 @@ func TestARunBeforeDuringAndAfterAFault(t *testing.T) {
 	}
 }
 
+// The latencies of the parts are no surer than those of the whole run.
+func TestPartsOfARunHaveTheErrorOfClocks(t *testing.T) {
+	s := faulty(nil, result.Fault{Do: "kill", StartNs: 8e9, InjectedNs: 8e9,
+		HealedNs: 9e9})
+	// A percentile must be five times as long as the error.
+	s.Run.Summary.Latency = append(s.Run.Summary.Latency,
+		result.Latency{Series: result.EndToEnd, Count: 1, ErrorNs: 1e6})
+	JudgeSaved(s)
+	before := s.Run.Impact.Before
+	if len(before.EndToEnd.Percentiles) > 0 || before.EndToEnd.ErrorNs != 1e6 ||
+		len(before.Publish.Percentiles) == 0 {
+		t.Errorf("%+v", before)
+	}
+}
+
 // Recovery is not judged where nothing is known of the time before, and a run without faults has no
 // impact.
 func TestNoRecoveryIsClaimedWithoutATimeBefore(t *testing.T) {

@@ -37,7 +37,7 @@ const ByAnother = "measured by another tool"
 // system that loses messages or servers has less to do; servers that were still changing would show
 // other figures later; other tools measure in another way.
 func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
-	of, why = Measured(r)
+	of, why = RankingByMeasurement(r)
 	for _, broken := range BrokenPromises(r) {
 		// The figures of a backlog say how far its readers came.
 		if r.Imported == nil && r.State == result.Complete && broken.Name != CatchUp {
@@ -48,9 +48,9 @@ func RankingOf(r *result.Run) (of Ranking, why result.Warning) {
 	return of, why
 }
 
-// Measured is RankingOf as if the system had kept its promises: which figures are those of a steady
-// system that plimsoll did not limit.
-func Measured(r *result.Run) (of Ranking, why result.Warning) {
+// RankingByMeasurement is RankingOf as if the system had kept its promises: which figures are those
+// of a steady system that plimsoll did not limit.
+func RankingByMeasurement(r *result.Run) (of Ranking, why result.Warning) {
 	switch {
 	case r.Imported != nil:
 		return Unranked, result.Warning{Code: codeImported, Sentence: ByAnother}

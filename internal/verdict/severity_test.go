@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,27 @@ func TestABoundIsPrintedAsFarAsItDiffers(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) || !strings.HasPrefix(got, result.Broken) {
 			t.Errorf("%s, want %q", got, want)
+		}
+	}
+}
+
+// A level that is only stated is not said to be read back, and lost messages stand beside what the
+// servers say of their partitions.
+func TestWordsOfWhatServersSay(t *testing.T) {
+	for want, change := range map[string]func(*result.Run){
+		"stated and not read back": func(r *result.Run) { r.Durability.Stated = true },
+		"no longer have 2 of the partitions": func(r *result.Run) {
+			r.Ledger.Subscriptions[0].Lost, r.Ledger.GonePartitions = 3, 2
+		},
+	} {
+		r := good()
+		Judge(r)
+		before := fmt.Sprint(r.Verdicts)
+		change(r)
+		Judge(r)
+		if after := fmt.Sprint(r.Verdicts); !strings.Contains(after, want) ||
+			strings.Contains(before, want) {
+			t.Errorf("%q: %s", want, after)
 		}
 	}
 }

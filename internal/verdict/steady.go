@@ -174,7 +174,8 @@ func (f *steadyFigure) sentence() string {
 		print(m.After), quantity.Duration(f.afterNs))
 }
 
-// steadyFigures returns the figures of a window that are known in all of its intervals.
+// steadyFigures returns the figures of a window that are known in all of its intervals with
+// answers.
 func steadyFigures(s *result.Saved) (out []steadyFigure) {
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		if f, ok := latencyFigure(s, series, 50); ok {

@@ -203,11 +203,17 @@ func loss(r *result.Run, l result.SubscriptionLedger) result.Verdict {
 		words += fmt.Sprintf("; %s more had not arrived when the run ended, and may be lost too",
 			quantity.Count(l.Unread))
 	}
-	if n := r.Ledger.GonePartitions; n > 0 {
-		words += fmt.Sprintf("; the servers say that they no longer have %s of the partitions",
-			quantity.Count(int64(n)))
+	return say(Loss, result.Broken, "%s%s", words, GonePartitions(r))
+}
+
+// GonePartitions continues a sentence about lost messages where the servers say that partitions are
+// gone; empty: they do not.
+func GonePartitions(r *result.Run) string {
+	if r.Ledger.GonePartitions == 0 {
+		return ""
 	}
-	return say(Loss, result.Broken, "%s", words)
+	return fmt.Sprintf("; the servers say that they no longer have %s of the partitions",
+		quantity.Count(int64(r.Ledger.GonePartitions)))
 }
 
 // unreadSentence says why messages are unread, not lost.

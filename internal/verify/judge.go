@@ -66,9 +66,8 @@ func Judge(s *result.Saved) []Guarantee {
 		if g.Name == NoLoss && total.Corrupt > 0 {
 			g.Sentence += fmt.Sprintf(", or arrived damaged (%s)", quantity.Count(total.Corrupt))
 		}
-		if n := r.Ledger.GonePartitions; g.Name == NoLoss && n > 0 {
-			g.Sentence += fmt.Sprintf("; the servers say that they no longer have %s of the "+
-				"partitions", quantity.Count(int64(n)))
+		if g.Name == NoLoss {
+			g.Sentence += verdict.GonePartitions(r)
 		}
 		unknown.decide(g)
 	}

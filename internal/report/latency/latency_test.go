@@ -8,6 +8,19 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
+// Each series is of messages that something else happened to.
+func TestWordsForMessagesThatHaveALatency(t *testing.T) {
+	for series, want := range map[result.Series]string{
+		result.Publish: "of the messages answered", result.EndToEnd: "of the messages received",
+		result.Redelivered: "of the messages delivered again",
+		result.Lag:         "of the messages handed over",
+	} {
+		if got := AnsweredWords(series); got != want {
+			t.Errorf("%s: %q", series, got)
+		}
+	}
+}
+
 // A latency has beside it how long a setting makes it on purpose. End-to-end latency includes what
 // publish latency includes.
 func TestWaitsAreNamedBesideTheLatency(t *testing.T) {
