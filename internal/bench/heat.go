@@ -33,12 +33,13 @@ const (
 	passReadings = 60
 	passOpening  = 8
 
-	// mostWarmBytes bounds what a warm-up that ends by itself publishes. diskShare is the share of
-	// the free disk that all copies take at most, memoryShare the share of the available memory by
-	// which the servers may grow.
-	mostWarmBytes = 4e9
-	diskShare     = 0.25
-	memoryShare   = 0.5
+	// mostWarmBytes bounds what a warm-up that ends by itself publishes, mostUnseenBytes where the
+	// disk is not known. diskShare is the share of the free disk that all copies take at most,
+	// memoryShare the share of the available memory by which the servers may grow.
+	mostWarmBytes   = 12e9
+	mostUnseenBytes = 4e9
+	diskShare       = 1.0 / 3
+	memoryShare     = 0.5
 	// mostSilent is how long the servers may acknowledge nothing. They have messages to acknowledge
 	// at any time.
 	mostSilent = 15 * time.Second
@@ -67,10 +68,11 @@ type room struct {
 // roomFor returns the room for a job's warm-up; +Inf: no bound is known.
 func (j *Job) roomFor(bed *testbed.Testbed) room {
 	r := room{math.Inf(1), math.Inf(1)}
-	if j.WarmUp.Auto || j.OnHosts > 0 {
+	if j.WarmUp.Auto {
 		r.published = mostWarmBytes
 	}
 	if j.OnHosts > 0 {
+		r.published = mostUnseenBytes
 		return r // this machine's disk and memory are not the servers'
 	}
 	within := func(dir string, copies int) {
