@@ -64,7 +64,7 @@ var scales = []Scale{
 		Limit: 20 * second, After: 2 * second}},
 	{CPUs: workload.CPUsShared, Tolerance: 0.1, BacklogBytes: 128 << 20,
 		Lengths: Lengths{Name: Brief, Warmup: 3 * second, Window: 10 * second,
-			Drain: 10 * second, Trial: 3 * second, Search: 45 * second,
+			Drain: 10 * second, Trial: 3 * second, Search: 75 * second,
 			Limit: 30 * second, After: 2 * second}},
 	{Confirm: 1, Tolerance: 0.05, BacklogBytes: 1 << 30, Lengths: Lengths{Name: Small,
 		Warmup: 10 * second, Window: 30 * second,
