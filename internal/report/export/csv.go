@@ -99,8 +99,11 @@ func csvSeries(r *result.Run) []result.Latency {
 			out = append(out, l)
 		}
 	}
-	if l := r.Summary.Series(result.Copies); latency.Counted(l) {
-		out = append(out, l)
+	for _, series := range []result.Series{result.Request, result.Copies, result.Redelivered,
+		result.CatchUp} {
+		if l := r.Summary.Series(series); latency.Counted(l) {
+			out = append(out, l)
+		}
 	}
 	for _, series := range []result.Series{result.Twin, result.TwinReceive} {
 		if l := latency.Instrument(r, series); latency.Counted(l) {
@@ -249,7 +252,7 @@ func csvInterval(id string, i result.Interval) []column {
 		{"acked", i.Acked}, {"failed", i.Failed}, {"received", i.Received},
 		{"in_flight_msgs", i.InFlight}, {"backlog_msgs", i.Backlog}, {"blocked_ns", i.BlockedNs},
 		{"cpu_seconds", i.CPUSeconds}, {"rss_bytes", i.RSSBytes}, {"gc_pause_ns", i.GCPauseNs}}
-	for _, series := range result.AllSeries {
+	for _, series := range slices.Concat(result.AllSeries, []result.Series{result.SendCall}) {
 		out = append(out, csvPercentiles(string(series)+"_", latency.Of(i, series),
 			[]float64{50, 99})...)
 	}

@@ -12,12 +12,18 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Each class of messages has rows of its own, beside those of all messages.
-func TestClassesHaveRows(t *testing.T) {
+// Each class of messages has rows of its own, beside those of all messages, and so has each series
+// that only some runs have.
+func TestSeriesOfSomeRunsHaveRows(t *testing.T) {
 	s := fixture.NatsInside.Load(t)
 	l := result.Latency{Count: 7, MinNs: 5, MaxNs: 9,
 		Percentiles: []result.Percentile{{Percentile: 50, LatencyNs: 6}}}
 	s.Run.Classes = []result.Class{{Name: "order", Publish: l}}
+	some := []result.Series{result.Request, result.Copies, result.Redelivered, result.CatchUp}
+	for _, series := range some {
+		l.Series = series
+		s.Run.Summary.Latency = append(s.Run.Summary.Latency, l)
+	}
 	var out bytes.Buffer
 	if err := CSV(&out, []*result.Saved{s}); err != nil {
 		t.Fatal(err)
@@ -37,6 +43,11 @@ func TestClassesHaveRows(t *testing.T) {
 	if got["publish_of_order"] != [2]string{"7", "6"} ||
 		got["end_to_end_of_order"] != [2]string{"0", ""} || got["publish"][0] == "" {
 		t.Errorf("%v", got)
+	}
+	for _, series := range some {
+		if got[string(series)] != [2]string{"7", "6"} {
+			t.Errorf("the row of %s has %v", series, got[string(series)])
+		}
 	}
 }
 

@@ -124,16 +124,7 @@ func Ledger(r *result.Run) document.Table {
 		row[2] = fact.Lost(s)
 		t.Add(s.Subscription, row...)
 	}
-	for _, more := range rareCounts {
-		if more.of(l.Total()) == 0 {
-			continue
-		}
-		t.Head = append(t.Head, document.Column{Name: more.name})
-		for i, s := range l.Subscriptions {
-			t.Rows[i].Values = append(t.Rows[i].Values,
-				document.Cell{Words: quantity.Count(more.of(s))})
-		}
-	}
+	AddRare(&t, l.Subscriptions)
 	if l.Total().Unread > 0 {
 		t.Note += " Unread: acknowledged and not received, perhaps still to come."
 	}
@@ -147,7 +138,23 @@ func Ledger(r *result.Run) document.Table {
 	return t
 }
 
-// rareCounts are the columns of the account that are left out where they are 0.
+// AddRare adds the counts that are not 0 in every row to a table whose rows are accounts of
+// subscriptions.
+func AddRare(t *document.Table, rows []result.SubscriptionLedger) {
+	for _, more := range rareCounts {
+		if !slices.ContainsFunc(rows,
+			func(s result.SubscriptionLedger) bool { return more.of(s) != 0 }) {
+			continue
+		}
+		t.Head = append(t.Head, document.Column{Name: more.name})
+		for i, s := range rows {
+			t.Rows[i].Values = append(t.Rows[i].Values,
+				document.Cell{Words: quantity.Count(more.of(s))})
+		}
+	}
+}
+
+// rareCounts are the columns of an account that are left out where they are 0.
 var rareCounts = []struct {
 	name string
 	of   func(result.SubscriptionLedger) int64

@@ -66,9 +66,10 @@ func roundTable(s *verify.Saved) document.Table {
 	t := document.Table{ID: "rounds", Title: "Rounds", Corner: "round",
 		Head: []document.Column{{Name: "acked", Keep: 2}, {Name: "not acked"},
 			{Name: "lost", Keep: 3}, {Name: "unacked, arrived"}, {Name: "twice", Keep: 3},
-			{Name: "reordered", Keep: 3}, {Name: "unavailable", Keep: 3},
+			{Name: "reordered", Keep: 3}, {Name: "corrupt"}, {Name: "unavailable", Keep: 3},
 			{Name: "acked again", Keep: 1}, {Name: "recovered", Keep: 2}},
 		Empty: "No round was made.", Note: "Acked again and recovered: after the heal."}
+	var accounts []result.SubscriptionLedger
 	for _, r := range s.Rounds {
 		gap, again, recovered := document.None, document.None, document.None
 		for _, f := range r.Faults {
@@ -90,13 +91,14 @@ func roundTable(s *verify.Saved) document.Table {
 			}
 			out.Values = document.Cells(quantity.Count(l.Acked), quantity.Count(notAcked),
 				fact.Lost(l), quantity.Count(l.Unacked), quantity.Count(l.Duplicate),
-				quantity.Count(l.Reordered), gap, again, recovered)
+				quantity.Count(l.Reordered), quantity.Count(l.Corrupt), gap, again, recovered)
 			if l.Lost > 0 {
 				out.Values[2].Tone = document.Bad
 			}
-			t.Rows = append(t.Rows, out)
+			t.Rows, accounts = append(t.Rows, out), append(accounts, l)
 		}
 	}
+	table.AddRare(&t, accounts)
 	return t
 }
 

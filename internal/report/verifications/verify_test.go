@@ -2,6 +2,7 @@ package verifications
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,6 +116,22 @@ func TestEachBrokenPromiseHasWords(t *testing.T) {
 		"no transaction is received in part"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+}
+
+// The rounds have a column for each count that some promise is about, where it is not 0.
+func TestRoundsCountDamage(t *testing.T) {
+	s := fixture.VerifiedAt("nats", 1, "kill leader", 0, true)
+	l := &s.Rounds[1].Ledger[0]
+	l.Corrupt, l.Misplaced, l.PartialTransactions = 71, 72, 73
+	rounds := roundTable(s)
+	for name, want := range map[string]string{"corrupt": "71", "misplaced": "72",
+		"transactions in part": "73"} {
+		at := slices.IndexFunc(rounds.Head,
+			func(c document.Column) bool { return c.Name == name })
+		if at < 0 || rounds.Rows[1].Values[at].Words != want {
+			t.Errorf("%s: %+v", name, rounds)
 		}
 	}
 }
