@@ -127,12 +127,13 @@ func (b *faults) measured(ctx context.Context) {
 // strike waits for the time of a fault, and injects it. It reports whether the next may follow.
 func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) bool {
 	if !b.wait(ctx, windowNs+int64(s.At)) {
-		return false
+		b.leaveOut(s, "the run ended before it")
+		return true
 	}
 	if late := time.Duration(b.run.job.Clock.Now() - windowNs - int64(s.At)); late > mostLate &&
 		s.Fault.Do != workload.FaultAddPartitions { // for which there is time until unready
-		b.say("note", fmt.Sprintf("left out: %s %s at %s: the fault before it was healed %s later",
-			s.Fault.Do, s.Fault.Target, s.At, late.Round(time.Millisecond)))
+		b.leaveOut(s, fmt.Sprintf("the fault before it was healed %s later",
+			late.Round(time.Millisecond)))
 		return true
 	}
 	switch {
@@ -144,6 +145,12 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 		return b.roll(ctx, s.Fault)
 	}
 	return b.breakOnce(ctx, s.Fault, steps{})
+}
+
+// leaveOut records that a fault was not injected.
+func (b *faults) leaveOut(s workload.Strike, why string) {
+	b.say(result.EventLeftOut, fmt.Sprintf("left out: %s %s at %s: %s", s.Fault.Do,
+		s.Fault.Target, s.At, why))
 }
 
 // steps are what a scenario does around a fault; nil: nothing. Their events are those of fault at.

@@ -305,6 +305,10 @@ func TestFaultsInTheMeasuredWindowAreWarnedOf(t *testing.T) {
 	if got := codes(running, fault(1e12)); got != "fault" {
 		t.Errorf("a window that lasts: warnings %q", got)
 	}
+	if got := codes(observed(), result.Event{AtNs: 2e10, Kind: result.EventLeftOut,
+		Sentence: "left out: kill one at 4s: the run ended before it"}); got != codeLeftOut {
+		t.Errorf("a fault that was left out: warnings %q", got)
+	}
 }
 
 func TestExactlyOnceForbidsDuplicates(t *testing.T) {

@@ -115,18 +115,25 @@ func others(r *result.Run) (float64, bool) {
 	return share, ok && seen == len(o.Servers)
 }
 
-// faults warns of faults in the measured window.
+// faults warns of faults in the measured window, and of those that were left out.
 func faults(all *list, r *result.Run, events []result.Event) {
 	from, to, measured := r.Window()
-	var listed []string
+	var listed, leftOut []string
 	count := 0
 	for _, e := range events {
+		if e.Kind == result.EventLeftOut {
+			leftOut = append(leftOut, strings.TrimPrefix(e.Sentence, "left out: "))
+		}
 		if e.Kind != "fault" || !measured || e.AtNs < from || e.AtNs >= to {
 			continue
 		}
 		if count++; count <= mostFaultsListed {
 			listed = append(listed, "after "+quantity.Duration(e.AtNs-from)+": "+e.Sentence)
 		}
+	}
+	if len(leftOut) > 0 {
+		all.warn(codeLeftOut, "%s not injected, for example %s",
+			quantity.Plural(int64(len(leftOut)), "fault was", "faults were"), leftOut[0])
 	}
 	if count == 0 {
 		return

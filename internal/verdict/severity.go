@@ -29,6 +29,7 @@ const (
 	codePageCache   = "page_cache"
 	codePeriods     = "periods"
 	codeLogging     = "logging"
+	codeLeftOut     = "fault_left_out"
 	// codeCopies is the code of duplicates that the delivery of the run allows.
 	codeCopies = "duplicates_allowed"
 )
@@ -40,8 +41,8 @@ var bySeverity = []string{
 	Loss, codeFailed, codeIncomplete, CodeRunning, Failures, codeCensored, codeUnread,
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
-	Rolling, Resized, Discovered, codeInterrupted, Incomparable, codeImported, codeClosedLoop,
-	codeStandIn, codeLogging, Rate, Receiving, Generator, Steady, Trends, codeCopies,
+	Rolling, Resized, Discovered, codeLeftOut, codeInterrupted, Incomparable, codeImported,
+	codeClosedLoop, codeStandIn, codeLogging, Rate, Receiving, Generator, Steady, Trends, codeCopies,
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.

@@ -156,7 +156,30 @@ func untested(s *result.Saved) (d doubts) {
 		d.held = "the fault had no visible effect: no server ended, acknowledgements neither " +
 			"failed nor paused for long, and rate and latency were as before"
 	}
+	if f := notInjected(r); f != "" {
+		d.held = "not injected: " + f + ": leave more time between the faults"
+	}
 	return d
+}
+
+// notInjected returns a fault of the run's workload that was left out each time; empty: there is
+// none, or it is not known.
+func notInjected(r *result.Run) string {
+	w, err := workload.Parse("the run's workload", []byte(r.Resolved.Workload))
+	if err != nil {
+		return ""
+	}
+	injected := map[string]int{}
+	for _, f := range r.Faults {
+		injected[f.Do+" "+f.Target]++
+	}
+	for _, f := range w.Faults {
+		kind := fmt.Sprintf("%s %s", f.Do, f.Target)
+		if injected[kind]--; injected[kind] < 0 {
+			return f.String()
+		}
+	}
+	return ""
 }
 
 // The smallest visible changes: publish latency grows by the factor slower, or the rate

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ func survived() *result.Saved {
 		Intervals: []result.Interval{{EndNs: 16 * second, Received: 10}},
 	}
 }
+
+const twoFaults = "duration: 30s\nfaults: [{do: kill, target: leader, at: 5s, for: 3s}, " +
+	"{do: power-cut, target: all, at: 12s, for: 3s}]\n"
 
 func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -75,6 +79,18 @@ func TestJudge(t *testing.T) {
 			result.Unknown, true, "account"},
 		"no fault": {func(s *result.Saved) { s.Run.Faults = nil },
 			result.Unknown, true, "no fault"},
+		"a fault that was left out": {func(s *result.Saved) {
+			s.Run.Resolved.Workload = twoFaults
+		}, result.Unknown, true, "not injected: power-cut all at 12s for 3s"},
+		"a fault that was left out, and lost": {func(s *result.Saved) {
+			s.Run.Resolved.Workload, s.Run.Ledger.Subscriptions[0].Lost = twoFaults, 1
+		}, result.Broken, true, ""},
+		"both faults": {func(s *result.Saved) {
+			s.Run.Resolved.Workload = twoFaults
+			second := s.Run.Faults[0]
+			second.Do, second.Target = "power-cut", "all"
+			s.Run.Faults = slices.Insert(s.Run.Faults, 0, second)
+		}, result.Holds, true, ""},
 		"generator": {func(s *result.Saved) { s.Run.Verdicts[0].Outcome = result.Broken },
 			result.Holds, true, ""},
 		"generator, and lost": {func(s *result.Saved) {
