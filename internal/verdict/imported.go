@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -88,6 +89,16 @@ func importedBacklog(s *result.Saved, rates string, short bool) result.Verdict {
 	}
 	return say(Receiving, result.Holds, "%s, and %s did not measurably grow",
 		rates, waitingMessages)
+}
+
+// fellBehind reports whether more messages wait at the window's end than ever in its first
+// half, by more than the share of the window's messages that may be missing.
+func fellBehind(unread []float64, s result.Summary) bool {
+	if len(unread) < 2 {
+		return false
+	}
+	most := slices.Max(unread[:len(unread)/2+1])
+	return unread[len(unread)-1]-most > (1-achievedBound)*s.AchievedRate*float64(s.WindowNs)/1e9
 }
 
 // importWarnings warns of the other tool's way of measuring.

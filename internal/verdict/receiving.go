@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -63,7 +62,7 @@ func receiving(s *result.Saved) result.Verdict {
 		return v
 	}
 	q := queuesOf(s)
-	sum := r.Summary
+	sum, window := r.Summary, float64(r.Summary.WindowNs)/1e9
 	bound := GrowthBound * sum.AchievedRate
 	j := judge(q.seconds, q.unread, sum.AchievedRate, bound)
 	lost, least := lostRate(r), leastReceived(sum)
@@ -78,7 +77,8 @@ func receiving(s *result.Saved) result.Verdict {
 	case j.grows && !j.short && j.rate-lost > bound:
 		return say(Receiving, result.Broken, "consumers did not keep up: %s, and %s", rates,
 			j.sentence(waitingMessages, bound, quantity.Rate))
-	case least < achievedBound*sum.AchievedRate-lost && fellBehind(q.unread, sum):
+	case (sum.AchievedRate-least-lost)*window >
+		(1-achievedBound)*sum.AchievedRate*window+mayWait(q.unread):
 		return say(Receiving, result.Broken,
 			"consumers fell behind during the window: %s", rates)
 	case j.grows && j.short:
@@ -112,14 +112,4 @@ func lostRate(r *result.Run) float64 {
 		lost = max(lost, l.Lost-l.LostWarmup)
 	}
 	return float64(lost) / seconds
-}
-
-// fellBehind reports whether more messages wait at the window's end than ever in its first
-// half, by more than the share of the window's messages that may be missing.
-func fellBehind(unread []float64, s result.Summary) bool {
-	if len(unread) < 2 {
-		return false
-	}
-	most := slices.Max(unread[:len(unread)/2+1])
-	return unread[len(unread)-1]-most > (1-achievedBound)*s.AchievedRate*float64(s.WindowNs)/1e9
 }

@@ -164,19 +164,22 @@ func achieved(r *result.Run, q queues) Clause {
 		return c.say(result.Unknown, "nothing was offered in the measured window")
 	}
 	window := float64(sum.WindowNs) / 1e9
-	unacked, unread := (sum.OfferedRate-sum.AchievedRate)*window,
-		(sum.OfferedRate-sum.ReceivedRate)*window
+	received := leastReceived(sum)
+	unacked, unread := (sum.OfferedRate-sum.AchievedRate)*window, (sum.OfferedRate-received)*window
 	share := (1 - achievedBound) * sum.OfferedRate * window
 	mayUnacked, mayUnread := share+mayWait(q.unacked()), share+mayWait(q.waiting())
 	c.Figures = []Figure{{"offered_msgs_per_s", sum.OfferedRate},
-		{"acked_msgs_per_s", sum.AchievedRate}, {"received_msgs_per_s", sum.ReceivedRate},
+		{"acked_msgs_per_s", sum.AchievedRate}, {"received_msgs_per_s", received},
 		{"least_share", achievedBound}, {"unacked_msgs", unacked},
 		{"unacked_bound_msgs", mayUnacked}, {"unread_msgs", unread},
 		{"unread_bound_msgs", mayUnread}}
 	words := fmt.Sprintf(
 		"%s of the offered messages were acknowledged within the window, and %s received",
 		quantity.PercentBeside(sum.AchievedRate/sum.OfferedRate, achievedBound),
-		quantity.PercentBeside(sum.ReceivedRate/sum.OfferedRate, achievedBound))
+		quantity.PercentBeside(received/sum.OfferedRate, achievedBound))
+	if r.Load.Subscriptions > 1 {
+		words += " by the slowest of the subscriptions"
+	}
 	if r.ProducersAlone() {
 		unread, words = 0, fmt.Sprintf(
 			"%s of the offered messages were acknowledged within the window, and none was to be "+

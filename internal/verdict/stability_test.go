@@ -126,6 +126,10 @@ func clauseCases() map[string]clauseCase {
 		"not received": {of: window(level(5), level(5)),
 			change: func(s *result.Saved) { s.Run.Summary.ReceivedRate = 980 }, want: "achieved",
 			passing: true},
+		"one subscription of ten not received": {of: window(level(5), level(5)),
+			change: func(s *result.Saved) {
+				s.Run.Load.Subscriptions, s.Run.Summary.LeastReceivedRate = 10, 976
+			}, want: "achieved", passing: true},
 		"refused": {of: window(level(5), level(5)), change: func(s *result.Saved) {
 			s.Run.Counters.Acked, s.Run.Counters.Failed = 9_999, 1
 		}, want: "failures"},

@@ -361,6 +361,9 @@ func TestReceiving(t *testing.T) {
 			result.Holds},
 		"late in the window": {late, func(r *result.Run) { r.Summary.LeastReceivedRate = 800 },
 			result.Broken},
+		"one of ten, and as many wait on average": {flat, func(r *result.Run) {
+			r.Load.Subscriptions, r.Summary.LeastReceivedRate = 10, 976
+		}, result.Broken},
 	} {
 		s := &result.Saved{Run: *good()}
 		c.change(&s.Run)
