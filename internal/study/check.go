@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,7 +190,13 @@ func (c *checker) cells() {
 		}
 		for _, at := range places {
 			for _, scale := range scales {
-				if _, err := c.study.cell(t, at, scale, 0, 0); err != nil {
+				cell, err := c.study.cell(t, at, scale, 0, 0)
+				if err == nil && t.Measure == MeasurePeak {
+					if w := cell.workload(); w != nil && w.Load.Closed != nil {
+						err = errors.New("a search offers rates, and a closed loop has none")
+					}
+				}
+				if err != nil {
 					c.doc.Reject(path, fmt.Sprintf("cannot be measured at %s, %s scale: %v",
 						at.name(), scale.Name, firstOf(err)))
 				}

@@ -17,6 +17,9 @@ func knee(t *testing.T, spoil func(c *Cell, m *Measured)) (results, *Table) {
 	measured := make([]Measured, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
+		if c.Measure == MeasurePeak {
+			c.State, measured[i] = experiment.Done, free(2000)
+		}
 		if c.Table != "knee" {
 			continue
 		}
@@ -27,6 +30,22 @@ func knee(t *testing.T, spoil func(c *Cell, m *Measured)) (results, *Table) {
 		}
 	}
 	return results{s, p, measured}, s.Table("knee")
+}
+
+// A load that is a share of a rate which is not the system's peak has no rank.
+func TestAShareOfWhatIsNoPeakHasNoRank(t *testing.T) {
+	r, table := knee(t, func(*Cell, *Measured) {})
+	for i, c := range r.plan.Cells {
+		if c.Measure == MeasurePeak && strings.HasPrefix(c.At, "one") && c.Round == 2 {
+			r.measured[i] = searched(2000, 2040, verdict.SideGenerator)
+		}
+	}
+	rows := r.standing(table, figureOf("e2e.p99")).Rows
+	one, other := rows[0].Places[0], rows[2].Places[0]
+	if one.First != 0 || other.First != 0 || one.Remark !=
+		"not ranked: a round had a load that is a share of a rate which is not its peak" {
+		t.Errorf("%+v\n%+v", one, other)
+	}
 }
 
 // A round in which servers were still changing gives no figure, and the others keep their rank.

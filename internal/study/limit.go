@@ -215,6 +215,15 @@ func (m Measured) open() bool {
 	return m.Search != nil && m.Search.Bracket.StableRate > 0 && m.Search.Bracket.UnstableRate <= 0
 }
 
+// peak returns the highest stable rate of a search that met a limit of the system, in messages per
+// second; 0: there is none, and what the search found is no peak, but a rate that it carries.
+func (m Measured) peak() float64 {
+	if m.Search == nil || m.open() || ofLoad(m.limit()) {
+		return 0
+	}
+	return m.Search.Bracket.StableRate
+}
+
 // mostOfWindow is the share of a window above which a latency is a measure of the window's length:
 // fewer than four such latencies fit into it, so it does not show whether they still grow.
 const mostOfWindow = 0.25

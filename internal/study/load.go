@@ -72,8 +72,8 @@ func (q *question) loads(of, to *side) (all []Load, doubts []Doubt) {
 			doubts = append(doubts, Doubt{"the share of the published peak at which " + s.at +
 				" was is not known", "a published peak for it"})
 		case l.Ours == 0:
-			doubts = append(doubts, Doubt{"no stable peak was measured for " + s.at,
-				"a stable rate in " + r.Table + " at " + l.Peak})
+			doubts = append(doubts, Doubt{"no peak of the system was measured for " + s.at,
+				"a search in " + r.Table + " at " + l.Peak + " that meets a limit of the system"})
 		case !sameLoad(l.Theirs, l.Ours):
 			doubts = append(doubts, Doubt{l.String(),
 				"a load at " + percent(l.Theirs) + " of the peak of " + s.at})
@@ -101,12 +101,12 @@ func (q *question) load(s *side, r *Rate) Load {
 	return l
 }
 
-// share returns the load of a round as a share of the peak at a place in the same round; 0: no
-// stable rate was found there.
-func (q *question) share(one round, r *Rate, peak string) float64 {
-	for _, p := range q.at(r.Table, peak, 0) {
-		if s := p.m.Search; p.Round == one.Round && s != nil && s.Bracket.StableRate > 0 {
-			return one.offered() / s.Bracket.StableRate
+// share returns the load of a round as a share of the peak at a place in the same round; 0: none
+// is known.
+func (q *question) share(one round, r *Rate, at string) float64 {
+	for _, p := range q.at(r.Table, at, 0) {
+		if peak := p.m.peak(); p.Round == one.Round && peak > 0 {
+			return one.offered() / peak
 		}
 	}
 	return 0

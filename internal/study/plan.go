@@ -189,9 +189,10 @@ func (p *Plan) same(other *Plan) bool {
 // FindFolder returns the newest folder below runs with the same study, scale and targets. If there
 // is none, it returns the newest with other targets, which GoOn refuses.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, func(p *Plan) bool { return p.same(like) && p.sameTargets(like) })
+	dir, err = kind.Newest(runs, "",
+		func(p *Plan) bool { return p.same(like) && p.sameTargets(like) })
 	if err == nil && dir == "" {
-		dir, err = kind.Newest(runs, like.same)
+		dir, err = kind.Newest(runs, "", like.same)
 	}
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",

@@ -116,8 +116,11 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 			}
 		}
 		why := one.m.changing(f)
-		if f.ownLimit(one.m) {
+		switch {
+		case f.ownLimit(one.m):
 			why = "was limited by plimsoll itself"
+		case why == "" && known && !f.OfSearch() && !r.knowsPeak(one):
+			why = "had a load that is a share of a rate which is not its peak"
 		}
 		if why != "" {
 			unranked = cmp.Or(unranked, "not ranked: a round "+why)
@@ -140,6 +143,23 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 		out.sum(all)
 	}
 	return out
+}
+
+// knowsPeak reports whether the load of a round is no share of a peak, or one of a peak that the
+// same round found.
+func (r results) knowsPeak(one round) bool {
+	rate := r.study.rate(one.Rate)
+	if rate == nil {
+		return true
+	}
+	for _, at := range r.study.peaksOf(r.plan, one.Cell) {
+		for _, p := range r.at(rate.Table, at, 0) {
+			if p.Round == one.Round && p.m.peak() > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // withoutOwnLimit leaves out the rounds in which plimsoll limited the figure, unless it did so in
