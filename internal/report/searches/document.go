@@ -21,6 +21,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/report/trial"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
+	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Report reports on searches for a peak.
@@ -109,14 +111,18 @@ func searchDocument(all []*peak.Saved) document.Document {
 func togetherTable(searches []*peak.Saved) document.Table {
 	t := document.Table{ID: "peaks", Title: "Peaks", Corner: "target",
 		Head: []document.Column{{Name: "stable", Keep: 5}, {Name: "confirmed", Keep: 2},
-			{Name: "unstable", Keep: 4}, {Name: "width", Keep: 1}, {Name: "limited by", Keep: 3}},
-		Note: "The targets were searched one after the other, with the same workload. They are " +
-			"not ranked."}
+			{Name: "unstable", Keep: 4}, {Name: "width", Keep: 1}, {Name: "limited by", Keep: 3},
+			{Name: "level", Keep: 4}},
+		Note: "The searches were made one after the other."}
 	for _, s := range searches {
 		b := s.Bracket
 		stable, unstable := trial.Ends(b)
+		level := document.None
+		if n := s.Durability.Level; n > 0 {
+			level = fmt.Sprint(n)
+		}
 		t.Add(s.Name+phrase.SingleCopy(s.Durability), stable, trial.Confirmed(s),
-			unstable, trial.Width(b), trial.Side(s))
+			unstable, trial.Width(b), trial.Side(s), level)
 	}
 	return t
 }
@@ -241,10 +247,23 @@ func searchAnswer(s *peak.Saved) string {
 }
 
 // searchesAnswer orders the systems by what they carry: one is ahead of the next if it was stable
-// at a rate at which the other was not.
+// at a rate at which the other was not. It does not order searches with other guarantees or loads,
+// nor rounds of one system.
 func searchesAnswer(all []*peak.Saved) string {
 	if len(all) == 1 {
 		return searchAnswer(all[0])
+	}
+	if rounds := roundsAnswer(all); rounds != "" {
+		return rounds
+	}
+	if why := unlike(all); why != "" {
+		var parts []string
+		for _, s := range all {
+			if answer := searchAnswer(s); answer != "" {
+				parts = append(parts, strings.TrimSuffix(answer, "."))
+			}
+		}
+		return strings.Join(append(parts, "not to be ranked: "+why), "; ") + "."
 	}
 	var ranked []*peak.Saved
 	var parts, refused []string
@@ -273,6 +292,60 @@ func searchesAnswer(all []*peak.Saved) string {
 		parts = append(parts, strings.TrimSuffix(searchAnswer(ranked[0]), "."))
 	}
 	return strings.Join(append(parts, refused...), "; ") + "."
+}
+
+// roundsAnswer says between which stable rates several searches of one target lie; empty: no target
+// has several.
+func roundsAnswer(all []*peak.Saved) string {
+	var names, parts []string
+	of := map[string][]float64{}
+	for _, s := range all {
+		if _, known := of[s.Name]; !known {
+			names = append(names, s.Name)
+		}
+		of[s.Name] = append(of[s.Name], s.Bracket.StableRate)
+	}
+	if len(names) == len(all) {
+		return ""
+	}
+	for _, name := range names {
+		rates := of[name]
+		stable := slices.DeleteFunc(slices.Clone(rates), func(r float64) bool { return r <= 0 })
+		words := fmt.Sprintf("%s: a rate was stable in %d of %s", name, len(stable),
+			quantity.Plural(len(rates), "search", "searches"))
+		if len(stable) > 0 {
+			words += fmt.Sprintf(", at best %s to %s", phrase.Rate(slices.Min(stable)),
+				phrase.Rate(slices.Max(stable)))
+		}
+		parts = append(parts, words)
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// unlike says why searches must not be ranked against one another; empty: they may be.
+func unlike(all []*peak.Saved) string {
+	var runs []*result.Run
+	for _, s := range all {
+		r := &result.Run{SchemaVersion: result.SchemaVersion, System: s.System, Load: s.Load,
+			Durability: s.Durability}
+		// The rate is that of the first trial.
+		r.Load.TargetRate, r.Load.Segments = 0, nil
+		if w, err := workload.Parse("the workload", []byte(s.Resolved.Workload)); err == nil {
+			w.SetRate(1)
+			r.Resolved.Workload = w.YAML()
+		}
+		runs = append(runs, r)
+	}
+	var why []string
+	for _, w := range verdict.Comparable(runs) {
+		why = append(why, strings.TrimPrefix(w.Sentence, "these runs are not comparable: "))
+	}
+	if slices.ContainsFunc(all, func(s *peak.Saved) bool {
+		return !slices.Equal(s.Objectives, all[0].Objectives)
+	}) {
+		why = append(why, "their objectives differ")
+	}
+	return strings.Join(why, ", and ")
 }
 
 // searchBrief is the answer of searches and what it rests on, for one screen of a terminal.

@@ -56,6 +56,33 @@ func TestAnswerOfALimitOfPlimsoll(t *testing.T) {
 	}
 }
 
+// Only searches of other systems at the same guarantee and load are ordered by what they carry.
+func TestSearchesAreOrderedWhereTheyAreAlike(t *testing.T) {
+	for want, change := range map[string]func(s *peak.Saved){
+		"b carries more than a": func(*peak.Saved) {},
+		"their durability differs": func(s *peak.Saved) {
+			s.Durability.Level++
+		},
+		"their objectives differ": func(s *peak.Saved) { s.Objectives = []string{"p99<1ms"} },
+		"their workloads differ": func(s *peak.Saved) {
+			s.Resolved.Workload = "message: {size: 2KB}\n"
+		},
+		"a: a rate was stable in 2 of 2 searches, at best ": func(s *peak.Saved) { s.Name = "a" },
+	} {
+		a, b := fixture.Searched("a"), fixture.Searched("b")
+		a.Resolved.Workload = "message: {size: 1KB}\n"
+		b.Resolved.Workload = a.Resolved.Workload
+		b.Bracket.StableRate, b.Bracket.UnstableRate = 2*a.Bracket.UnstableRate,
+			3*a.Bracket.UnstableRate
+		change(b)
+		answer := searchesAnswer([]*peak.Saved{a, b})
+		if !strings.Contains(answer, want) ||
+			strings.Contains(answer, "carries more") != strings.Contains(want, "carries more") {
+			t.Errorf("%q does not say %q", answer, want)
+		}
+	}
+}
+
 func TestSearchJSONIsWhatWasSaved(t *testing.T) {
 	raw := fixture.Written(t, Report([]*peak.Saved{fixture.Searched("a"), stoppedSearch()}), "json")
 	var back []peak.Saved
