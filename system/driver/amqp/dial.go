@@ -111,9 +111,10 @@ func (d *Dialer) dialOne(ctx context.Context, number int) (*Conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	conn, err := goamqp.NewConn(ctx, wire, d.options(endpoint))
+	gathered := gather(wire)
+	conn, err := goamqp.NewConn(ctx, gathered, d.options(endpoint))
 	if err != nil {
-		_ = wire.Close() // the other error says more
+		_ = gathered.Close() // the other error says more
 		return nil, &openError{err}
 	}
 	c := &Conn{Endpoint: endpoint, number: number, conn: conn, wire: wire}

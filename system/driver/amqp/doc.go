@@ -16,8 +16,10 @@
 //
 // # Sending
 //
-// Each producer has a connection. Send returns when the library has written the message to
-// the connection; one goroutine for each partition reads the answers, in the order of sending.
+// Each producer has a connection. Send returns when the library has written the message. The
+// library writes each message and each acceptance by itself; what it writes while the connection is
+// busy goes together into the next write (gathering). One goroutine for each partition reads the
+// answers, in the order of sending.
 // Accepted is the acknowledgement. Rejected, released and modified are refusals, because the
 // server has not accepted the message. A message that was handed to the library before the
 // connection or the link was lost has an unknown outcome, and so has a message without an answer
