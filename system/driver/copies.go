@@ -54,16 +54,21 @@ func (c Copies) Enough(servers int, found string) error {
 		"%s: %d", found, c.Setting, want, c.Setting, servers)
 }
 
-// Check returns the violations of the number, on a testbed with so many nodes; 0: the servers run
-// already.
-func (c Copies) Check(nodes int) strict.Violations {
+// Check returns the violations of the number, wherever the servers are.
+func (c Copies) Check() strict.Violations {
 	n, least := c.Settings.Count(c.Setting), LeastCopies(c.Level)
 	if c.Level.Majority() && n < int64(least) {
 		return strict.Violations{c.Settings.Wrong(c.Setting, fmt.Sprintf("is %d, and durability "+
 			"level %d needs %d copies or more: raise it, or ask for --durability %d or %d", n,
 			c.Level, least, workload.AsyncSync, workload.AsyncAsync))}
 	}
-	if nodes == 0 {
+	return nil
+}
+
+// CheckNodes returns the violations of the number on a testbed with so many nodes, but for those
+// that Check finds; 0: the servers run already.
+func (c Copies) CheckNodes(nodes int) strict.Violations {
+	if nodes == 0 || len(c.Check()) > 0 {
 		return nil
 	}
 	err := c.Enough(nodes, "the testbed has "+quantity.Plural(nodes, "node", "nodes"))
@@ -83,11 +88,11 @@ func (c Copies) RefuseResize(nodes int) string {
 	return ""
 }
 
-// CheckPrimary is Check for a primary that copies everything to every other server: there are
+// CheckPrimary is CheckNodes for a primary that copies everything to every other server: there are
 // as many copies as nodes.
 func (c Copies) CheckPrimary(nodes int) strict.Violations {
-	bad := c.Check(nodes)
-	if want := c.On(nodes); bad == nil && nodes > want {
+	bad := c.CheckNodes(nodes)
+	if want := c.On(nodes); bad == nil && nodes > want && len(c.Check()) == 0 {
 		bad = strict.Violations{c.Settings.Wrong(c.Setting, fmt.Sprintf("asks for %d servers, one "+
 			"of them the primary, and the testbed has %d nodes: make them the same", want, nodes))}
 	}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,9 +45,13 @@ func TestCopies(t *testing.T) {
 	for given, level := range map[string]workload.Level{
 		"1": workload.SyncAsync, "2": workload.SyncSync,
 	} {
-		if bad := copiesGiven(t, given, level).Check(0); len(bad) != 1 ||
+		copies := copiesGiven(t, given, level)
+		if bad := copies.Check(); len(bad) != 1 ||
 			!strings.Contains(bad.Error(), "needs 3 copies or more") {
 			t.Errorf("%s copies at level %d: %v", given, level, bad)
+		}
+		if bad := slices.Concat(copies.CheckNodes(1), copies.CheckPrimary(9)); len(bad) > 0 {
+			t.Errorf("%s copies at level %d are refused twice: %v", given, level, bad)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func checkNodes(s system.Settings, l workload.Level, nodes int) strict.Violation
 		bad.Wrong(setMessageMax, "must be from 1KB to a quarter of %s, which is %s", setHeap,
 			s.Text(setHeap))
 	}
-	return append(bad.Violations, copiesOf(s, l).Check(nodes)...)
+	return append(bad.Violations, copiesOf(s, l).CheckNodes(nodes)...)
 }
 
 // identity holds one server's place in its cluster, and the shared secrets.

@@ -177,5 +177,5 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if sharesRecords(s) && s.Text(setReset) == latest {
 		bad.Wrong(setReset, "is for consumer groups: share groups begin at the start")
 	}
-	return append(append(bad.Violations, levelProblems(s, l)...), copiesOf(s, l).Check(0)...)
+	return append(append(bad.Violations, levelProblems(s, l)...), copiesOf(s, l).Check()...)
 }

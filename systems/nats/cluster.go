@@ -54,7 +54,7 @@ func nodeNames(n int) []string { return driver.Numbered("n", n) }
 // is current, within half a minute.
 func (natsSystem) Provision(ctx context.Context, p system.Provision) (system.Provisioned, error) {
 	if bad := append(problems(p.Settings, p.Durability),
-		copiesOf(p.Settings, p.Durability).Check(p.Nodes)...); len(bad) > 0 {
+		copiesOf(p.Settings, p.Durability).CheckNodes(p.Nodes)...); len(bad) > 0 {
 		return nil, bad
 	}
 	p, err := driver.Folders(p)

@@ -134,7 +134,7 @@ max_buffered_size bytes 128MB
 func (natsSystem) Check(asked system.Check) error {
 	bad := problems(asked.Settings, asked.Durability)
 	if asked.Nodes > 0 {
-		bad = append(bad, copiesOf(asked.Settings, asked.Durability).Check(asked.Nodes)...)
+		bad = append(bad, copiesOf(asked.Settings, asked.Durability).CheckNodes(asked.Nodes)...)
 		return bad.Err()
 	}
 	return append(bad, driver.AlreadyRunning(asked.Settings, serverSettings)...).Err()
@@ -212,5 +212,5 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if levels := levelProblems(s, l); levels != nil {
 		return append(bad, levels...)
 	}
-	return append(bad, copiesOf(s, l).Check(0)...)
+	return append(bad, copiesOf(s, l).Check()...)
 }

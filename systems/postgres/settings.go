@@ -83,5 +83,5 @@ func problems(s system.Settings, l workload.Level) strict.Violations {
 	if s.Text(setDatabase) == "" {
 		bad = append(bad, s.Wrong(setDatabase, "names no database: postgres is always there"))
 	}
-	return append(bad, copiesOf(s, l).Check(0)...)
+	return append(bad, copiesOf(s, l).Check()...)
 }

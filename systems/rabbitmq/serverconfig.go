@@ -79,7 +79,7 @@ func checkNodes(p plan, nodes int) strict.Violations {
 	}
 	// A number that the level excludes is out of the setting's own range.
 	if p.replicated() && p.replicas() >= int64(driver.LeastCopies(p.level)) {
-		return append(bad.Violations, p.copies.Check(nodes)...)
+		return append(bad.Violations, p.copies.CheckNodes(nodes)...)
 	}
 	return bad.Violations
 }

@@ -71,5 +71,5 @@ func copiesOf(s system.Settings, l workload.Level) driver.Copies {
 // problems are the violations of the settings at a level.
 func problems(s system.Settings, l workload.Level) strict.Violations {
 	bad := append(driver.CheckLevel(redisSystem{}.Describe(), l), s.OutOfRange(clientSettings)...)
-	return append(bad, copiesOf(s, l).Check(0)...)
+	return append(bad, copiesOf(s, l).Check()...)
 }
