@@ -24,7 +24,9 @@ func (r *run) classes(accounts load.Account, e load.Evidence) (all []result.Clas
 			one.Lost, one.Unread = one.Lost+s.Lost, one.Unread+s.Unread
 		}
 		var n measure.SentCounts
+		within := int64(0)
 		for _, s := range of.Sent {
+			within += s.AckedWithin
 			for k := range s.Lanes {
 				n = n.Plus(s.Lanes[k].From(s.Lanes[k].MeasuredFrom))
 				one.Acked += s.Lanes[k].From(0).Acked
@@ -39,8 +41,9 @@ func (r *run) classes(accounts load.Account, e load.Evidence) (all []result.Clas
 			notReceived(n.Handed+unsent, n.Refused, unsent, arrived,
 				int64(w.Subscriptions))).WithError(r.clocksDifferNs())
 		if s := r.course.Window(); s.EndNs > s.MeasureNs {
-			_, answered := r.loadSeconds()
-			one.AckedRate = float64(n.Acked) / answered
+			offered, answered := r.loadSeconds()
+			one.AckedRate = r.run.Load.Own(float64(within)/answered,
+				float64(due-n.Refused)/offered)
 		}
 		all = append(all, one)
 	}

@@ -44,3 +44,20 @@ func TestTruthOfClasses(t *testing.T) {
 		t.Errorf("the mean message has %v bytes", mean)
 	}
 }
+
+// What an overloaded system acknowledges after the window is no part of the classes' rates.
+func TestTruthRatesOfClassesUnderOverload(t *testing.T) {
+	w := load(1000, 10*time.Second)
+	w.Producers = 2
+	w.Classes = []workload.Class{{Name: "order", Share: 0.5, Least: 100, Most: 100},
+		{Name: "event", Share: 0.5, Least: 100, Most: 100}}
+	saved, _ := onSim(t, w, map[string]string{"capacity": "600/s", "service_time": "0s"})
+	r, sum := &saved.Run, 0.0
+	for _, c := range r.Classes {
+		sum += c.AckedRate
+	}
+	if len(r.Classes) != 2 || r.Summary.AchievedRate > 610 ||
+		math.Abs(sum-r.Summary.AchievedRate) > 1 {
+		t.Errorf("%v/s of %v/s: %+v", sum, r.Summary.AchievedRate, r.Classes)
+	}
+}

@@ -123,7 +123,7 @@ func (p *producer) account(over bool) measure.SentAccount {
 	defer p.Unlock()
 	a := measure.SentAccount{
 		Topic: p.topic, Producer: p.index / p.topics, Lanes: p.sent.Lanes(over),
-		Transactions: p.transactions.Account(),
+		AckedWithin: p.ackedWithin, Transactions: p.transactions.Account(),
 	}
 	for i := range a.Lanes {
 		if over {

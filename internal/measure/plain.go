@@ -72,6 +72,8 @@ type Page struct {
 type SentAccount struct {
 	Topic, Producer int        // the producer's index is among those of its topic
 	Lanes           []SentLane // by partition
+	// AckedWithin counts the messages that were acknowledged within the measured window.
+	AckedWithin int64
 	// Transactions are those of the producer, by its own number less 1.
 	Transactions []Transaction
 }
