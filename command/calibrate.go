@@ -75,7 +75,7 @@ func latencyText(all []result.Latency) string {
 	text := ""
 	for _, p := range []float64{50, 99, 99.9} {
 		if ns, ok := l.At(p); ok {
-			text += fmt.Sprintf("p%v %s, ", p, quantity.Duration(ns))
+			text += fmt.Sprintf("%s %s, ", result.PercentileName(p), quantity.Duration(ns))
 		}
 	}
 	return text + "max " + quantity.Duration(l.MaxNs)

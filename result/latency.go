@@ -1,6 +1,8 @@
 package result
 
 import (
+	"strconv"
+
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
@@ -34,6 +36,9 @@ func NewLike(saved Buckets) *hdr.Histogram {
 
 // Percentiles are those that tables print, where the number of samples supports them.
 var Percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99, 99.999}
+
+// PercentileName names a percentile: p99.9.
+func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
 // samplesBeyond is the number of samples that must lie above a percentile for it to be printed.
 // With fewer samples, the percentile depends on a few messages.

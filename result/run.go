@@ -173,6 +173,9 @@ type Asked struct {
 	// Notes are sentences on values that plimsoll assumed, because the input does not state
 	// them.
 	Notes []string `json:"notes,omitempty"`
+	// Set is equal for all that one command asked for, and for what continues it; empty: not
+	// recorded.
+	Set string `json:"set,omitempty"`
 	// Weaker says why the run is at a weaker durability level than the workload asks for;
 	// empty: it is not.
 	Weaker string `json:"weaker,omitempty"`
@@ -471,9 +474,12 @@ type Interval struct {
 	ThrottledNs int64 `json:"throttled_ns,omitempty"`
 }
 
+// EventLeftOut is the kind of the event that a fault was not injected.
+const EventLeftOut = "left_out"
+
 // Event is a line of events.jsonl: an event at a moment of the run.
 type Event struct {
 	AtNs     int64  `json:"at_ns"`
-	Kind     string `json:"kind"` // phase, note, fault
+	Kind     string `json:"kind"` // phase, note, fault, EventLeftOut
 	Sentence string `json:"sentence"`
 }

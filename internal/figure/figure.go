@@ -3,7 +3,6 @@ package figure
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -163,7 +162,7 @@ func latencies() (out []Figure) {
 	}
 	for _, s := range SeriesNames {
 		for _, p := range result.Percentiles {
-			name := "p" + strconv.FormatFloat(p, 'f', -1, 64)
+			name := result.PercentileName(p)
 			out = append(out, Figure{Name: s.Name + "." + name, Title: s.Title + " " + name,
 				Unit: Nanoseconds, Means: means[s.Series], Series: s.Series, Percentile: p,
 				of: latencySpan(s.Series, p)})

@@ -112,8 +112,8 @@ func (e *evidence) percentile(series result.Series, d distribution, p, step floa
 	above, at := d.above(share, n, e.instrument)
 	loose, _ := d.above(share, n, func(share float64) float64 { return e.explains(series, share) })
 	row := Row{
-		Figure: fmt.Sprintf("%s p%v", series, p), Unit: Nanoseconds, PlantedValue: want,
-		Below: want - low + resolution(want), Above: above - want + step,
+		Figure: fmt.Sprintf("%s %s", series, result.PercentileName(p)), Unit: Nanoseconds,
+		PlantedValue: want, Below: want - low + resolution(want), Above: above - want + step,
 		most: mostOwnError(at*100, want), explained: loose - want + step,
 	}
 	row.Planted = nanoseconds(want)
@@ -168,7 +168,7 @@ func bounded(p result.Percentile) string {
 // have no latency.
 func censored(series result.Series, p float64, bounds ...result.Bound) Check {
 	return func(e *evidence) []Row {
-		row := Row{Figure: fmt.Sprintf("%s p%v", series, p), Planted: "no latency"}
+		row := Row{Figure: fmt.Sprintf("%s %s", series, result.PercentileName(p)), Planted: "no latency"}
 		point, printed := e.run.Summary.Series(series).Point(p)
 		switch {
 		case !printed:

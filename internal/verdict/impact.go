@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"strconv"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
@@ -168,10 +167,10 @@ func (p *faultyRun) rule() string {
 	}
 	return fmt.Sprintf(
 		"the system has recovered at the start of the first second of load in which at least "+
-			"%.0f%% of the rate before the first fault%s was acknowledged and publish p%s was at "+
+			"%.0f%% of the rate before the first fault%s was acknowledged and publish %s was at "+
 			"most %s, which is %d times its value before the first fault plus %s; percentiles are "+
 			"of merged histograms",
-		recoveredShare*100, where, strconv.FormatFloat(p.percentile, 'f', -1, 64),
+		recoveredShare*100, where, result.PercentileName(p.percentile),
 		quantity.Duration(p.bound()), recoveredTimes, quantity.Duration(recoveredMoreNs))
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (o Objective) figure() string {
 	if o.Percentile == 100 {
 		return "max"
 	}
-	return "p" + strconv.FormatFloat(o.Percentile, 'f', -1, 64)
+	return result.PercentileName(o.Percentile)
 }
 
 // ParseObjective reads an objective: p99<20ms bounds publish latency, e2e.p99<50ms
@@ -100,7 +99,7 @@ func parseFigure(s string) (float64, error) {
 	}
 	names := make([]string, len(result.Percentiles), len(result.Percentiles)+1)
 	for i, p := range result.Percentiles {
-		names[i] = "p" + strconv.FormatFloat(p, 'f', -1, 64)
+		names[i] = result.PercentileName(p)
 	}
 	if i := slices.Index(names, s); i >= 0 {
 		return result.Percentiles[i], nil

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -145,7 +144,7 @@ func worstOf(r *result.Run, kind func(excess) bool) (worst excess, others string
 			continue
 		}
 		if is && worst.percentile != e.percentile {
-			names = append(names, percentileName(worst.percentile))
+			names = append(names, result.PercentileName(worst.percentile))
 		}
 		worst, is = e, true
 	}
@@ -160,15 +159,13 @@ func besides(ns, boundNs int64) (value, bound string) {
 	return quantity.DurationBeside(ns, boundNs), quantity.DurationBeside(boundNs, ns)
 }
 
-func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
-
 // lagLimits judges whether own lag exceeds its bound at a percentile.
 func lagLimits(r *result.Run) (v result.Verdict, is bool) {
 	e, others, is := worstOf(r, func(e excess) bool { return e.lag })
 	lag, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"the load generator was the limit: own schedule lag %s %s exceeds the bound of %s%s",
-		percentileName(e.percentile), lag, bound, others), is
+		result.PercentileName(e.percentile), lag, bound, others), is
 }
 
 // simulatedLimits judges whether the simulated system answered late at any percentile.
@@ -181,7 +178,7 @@ func simulatedAt(r *result.Run, at func(p float64) bool) (v result.Verdict, is b
 	late, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the simulated system answered %s later than its own "+
-			"schedule (%s), beyond the bound of %s%s", late, percentileName(e.percentile), bound,
+			"schedule (%s), beyond the bound of %s%s", late, result.PercentileName(e.percentile), bound,
 		others), is
 }
 
@@ -191,7 +188,7 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 	latency, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the twin, a system that takes no time, had a latency of "+
-			"%s at %s, beyond the bound of %s%s", latency, percentileName(e.percentile), bound,
+			"%s at %s, beyond the bound of %s%s", latency, result.PercentileName(e.percentile), bound,
 		others), is
 }
 
@@ -200,7 +197,7 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 func notTheSystems(r *result.Run) string {
 	var names []string
 	for _, e := range excesses(r) {
-		if name := percentileName(e.percentile); e.percentile > mostRanked &&
+		if name := result.PercentileName(e.percentile); e.percentile > mostRanked &&
 			!slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -288,7 +288,7 @@ func kneeChart(searches []*peak.Saved, series result.Series) *document.Chart {
 		all = append(all, append(slices.Clone(stable), beyond...)...)
 		for _, k := range kneePercentiles {
 			line := kneeLine(stable, series, k.at)
-			line.Name = kneeName(searches, s) + phrase.Percentile(k.at)
+			line.Name = kneeName(searches, s) + result.PercentileName(k.at)
 			line.Color, line.Faint, line.Dash = i%document.Colors, k.faint, k.dash
 			if len(line.X) > 0 {
 				c.Series = append(c.Series, line)

@@ -134,7 +134,7 @@ func benchLatency(value func(v any, unit string), word string, l result.Latency,
 	percentiles ...float64) {
 	for _, p := range percentiles {
 		point, ok := l.Point(p)
-		unit := word + "-" + phrase.Percentile(p)
+		unit := word + "-" + result.PercentileName(p)
 		switch {
 		case ok && point.Bound == result.Exact:
 			value(point.LatencyNs, unit+"-ns")

@@ -176,7 +176,7 @@ func csvLatency(l result.Latency) []column {
 // heads.
 func csvPercentiles(before string, l result.Latency, percentiles []float64) (out []column) {
 	for _, p := range percentiles {
-		c := column{head: before + phrase.Percentile(p) + "_ns"}
+		c := column{head: before + result.PercentileName(p) + "_ns"}
 		if point, ok := l.Point(p); ok && point.Bound != result.NotReached {
 			c.value = point.LatencyNs
 		}
@@ -202,12 +202,12 @@ func csvBounds(r *result.Run, l result.Latency, sure latency.Within) []column {
 	}
 	for _, p := range result.Percentiles {
 		point, _ := l.Point(p)
-		out = append(out, column{phrase.Percentile(p) + "_bound", string(point.Bound)})
+		out = append(out, column{result.PercentileName(p) + "_bound", string(point.Bound)})
 	}
 	_, bound := l.Worst()
 	out = append(out, column{"max_bound", string(bound)})
 	for _, p := range result.Percentiles {
-		c := column{head: "answered_" + phrase.Percentile(p) + "_ns"}
+		c := column{head: "answered_" + result.PercentileName(p) + "_ns"}
 		if ns, ok := latency.Answered(l).At(p); ok {
 			c.value = ns
 		}

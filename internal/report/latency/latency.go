@@ -187,7 +187,7 @@ func Uncorrected(r *result.Run) string {
 			continue
 		}
 		out := fmt.Sprintf("At %s the uncorrected send latency, the figure most tools print, is %s",
-			phrase.Percentile(p), quantity.Duration(handed))
+			result.PercentileName(p), quantity.Duration(handed))
 		if float64(due)/float64(handed) >= 1.1 {
 			return out + fmt.Sprintf(". Counted from the moment each message was due it is %s: "+
 				"the difference is time that messages waited before they could be handed over, "+

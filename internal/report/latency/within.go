@@ -25,7 +25,7 @@ func (w Within) Whiskers(s *result.Saved, series result.Series, color int) docum
 		out.Low = append(out.Low, float64(span.LowNs))
 		out.High = append(out.High, float64(span.HighNs))
 		out.Marks = append(out.Marks, document.Mark{At: len(out.X) - 1,
-			Tip: phrase.SeriesTitle(series) + " " + phrase.Percentile(percentile) +
+			Tip: phrase.SeriesTitle(series) + " " + result.PercentileName(percentile) +
 				", 95% interval " +
 				phrase.Micro(span.String())})
 	}
@@ -81,7 +81,7 @@ func spanOf(low, high float64) (s SureSpan, bounded bool) {
 func (w Within) Of(series result.Series, percentile float64) (SureSpan, bool) {
 	for _, s := range figure.SeriesNames {
 		if s.Series == series {
-			span, ok := w[s.Name+"."+phrase.Percentile(percentile)]
+			span, ok := w[s.Name+"."+result.PercentileName(percentile)]
 			return span, ok
 		}
 	}

@@ -188,7 +188,7 @@ func pairsOf(f figure.Figure, verb string, sorted []compare.Side) (out []string)
 			out = append(out, fasterWords(a, b, verb, e))
 		default:
 			words := fmt.Sprintf("between %s and %s no difference was shown at %s", a.Name, b.Name,
-				phrase.Percentile(f.Percentile))
+				result.PercentileName(f.Percentile))
 			if tail.Shown {
 				words += ", but " + fasterWords(a, b, verb, tail)
 			}
@@ -206,7 +206,7 @@ func fasterWords(a, b compare.Side, verb string, e compare.Effect) string {
 	}
 	return fmt.Sprintf("%s %s %s %s than %s at %s", a.Name, verb,
 		known.Bracketed(factor(ratio), known.Reach(low, high, factor)), than, b.Name,
-		phrase.Percentile(e.Figure.Percentile))
+		result.PercentileName(e.Figure.Percentile))
 }
 
 // effectsOf compares two targets by a latency, and by its p99: tail is the zero Effect where a run

@@ -88,9 +88,6 @@ func AchievedShare(s result.Summary) string {
 	return out
 }
 
-// Percentile prints 99.9 as p99.9.
-func Percentile(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
-
 // Seconds prints a planned length.
 func Seconds(s float64) string {
 	if !Finite(s) || s < 0 || s > 1e9 {

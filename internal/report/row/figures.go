@@ -254,7 +254,7 @@ func percentileFigures(section, name string, of func(*result.Run) result.Latency
 	percentiles ...float64) []figureRow {
 	var out []figureRow
 	for _, p := range percentiles {
-		out = append(out, figureRow{section, name + " " + phrase.Percentile(p),
+		out = append(out, figureRow{section, name + " " + result.PercentileName(p),
 			func(r *result.Run) string { return latency.At(of(r), p) },
 			func(r *result.Run) (float64, bool) {
 				ns, ok := latency.ExactAt(of(r), p)

@@ -68,7 +68,7 @@ func percentileHead() []document.Column {
 		out[i].For = document.OnPage
 	}
 	for _, p := range result.Percentiles {
-		c := document.Column{Name: phrase.Percentile(p), For: document.OnPage}
+		c := document.Column{Name: result.PercentileName(p), For: document.OnPage}
 		if slices.Contains(terminalPercentiles, p) {
 			c.For, c.Keep = "", map[float64]int{50: 2, 99: 2, 99.9: 1}[p]
 		}
