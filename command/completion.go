@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
+	"github.com/plimsoll-bench/plimsoll/internal/report/studies"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
 	"github.com/plimsoll-bench/plimsoll/systems"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -257,7 +258,7 @@ func valuesOf(node *kong.Node, v *kong.Value) []candidate {
 // knownValues returns the lists of names that complete a flag of every command, or one command's
 // flag or argument.
 func knownValues() map[string][]candidate {
-	known, studies := named(systems.Registry().Names()), named(study.Names())
+	known, published := named(systems.Registry().Names()), named(study.Names())
 	targets := systems.Registry().Names()
 	for _, s := range systems.All() {
 		targets = append(targets, systems.TargetNames(s)...)
@@ -285,14 +286,14 @@ func knownValues() map[string][]candidate {
 		"--primary":    figures,
 
 		"history --figure":       figures,
-		"report --format":        named(append(export.Formats(), "charts")),
+		"report --format":        named(append(export.Formats(), studies.Charts)),
 		"prove --only":           named(truthNames()),
 		"testbed break --do":     named(workload.FaultKinds()),
-		"testbed break --node":   named([]string{"one", "all"}),
+		"testbed break --node":   named([]workload.FaultTarget{workload.TargetOne, workload.TargetAll}),
 		"systems name":           known,
 		"testbed up system|file": known,
-		"study run NAME|FILE":    studies,
-		"study show NAME|FILE":   studies,
+		"study run NAME|FILE":    published,
+		"study show NAME|FILE":   published,
 	}
 }
 

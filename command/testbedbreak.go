@@ -18,7 +18,7 @@ const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
 	Name string        `arg:"" help:"The cluster's name, as testbed status shows it."`
-	Do   string        `default:"kill" placeholder:"FAULT" help:"What to do: kill, pause, restart, partition, cut-clients, slow-disk, full-disk or power-cut; all but the first three need testbed up --breakable."`
+	Do   string        `default:"kill" placeholder:"FAULT" help:"One of ${fault_kinds}; all but the first three need testbed up --breakable."`
 	Node string        `default:"one" aliases:"whom" placeholder:"NODE" help:"A server's name there, such as n2, or one, or all."`
 	For  time.Duration `placeholder:"10s" help:"Heal the fault after this time; without the flag it lasts until testbed heal."`
 	Runs string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`

@@ -207,6 +207,9 @@ func undecided(j study.Judgement) int {
 	return 2
 }
 
+// Charts is the form that has a study's charts as a picture.
+const Charts = "charts"
+
 // forms are the forms in which a single study can be shared: a picture of its answers, and of its
 // charts.
 func forms(r Result) []form.Form {
@@ -218,7 +221,7 @@ func forms(r Result) []form.Form {
 		out = form.Poster(func() *document.Poster { return claimsPoster(r) })
 	}
 	if all := charts(r); len(all) > 0 {
-		out = append(out, form.Form{Name: "charts", Write: func(w io.Writer) error {
+		out = append(out, form.Form{Name: Charts, Write: func(w io.Writer) error {
 			_, err := io.WriteString(w, document.Drawn(r.Study.Title, all))
 			return err
 		}})
