@@ -73,25 +73,31 @@ func takes(jobs []*bench.Job, rounds int) string {
 		all(least), all(most))
 }
 
-// next says what to run next, on the targets that carried the load, kept their promises and have
-// the lowest publish p99.
+// next says what to run next, on the targets that gave the level that was asked for, carried the
+// load, kept their promises and have the lowest publish p99, in the middle of their runs.
 func (c *chooseCommand) next(runs []*result.Saved) string {
-	var fit []*result.Saved
+	var names, load []string
+	p99s := map[string][]float64{}
 	for _, s := range runs {
-		if ranked, _ := verdict.RankingOf(&s.Run); ranked == verdict.Ranked && !isUnsound(s) {
-			fit = append(fit, s)
+		ranked, _ := verdict.RankingOf(&s.Run)
+		if ranked != verdict.Ranked || isUnsound(s) || s.Run.Asked.Weaker != "" {
+			continue
 		}
-	}
-	slices.SortStableFunc(fit,
-		func(a, b *result.Saved) int { return cmp.Compare(publishP99(a), publishP99(b)) })
-	var targets, load []string
-	for _, s := range fit {
-		target := cmp.Or(c.named[s.Run.Name], s.Run.Name)
-		if !slices.Contains(targets, target) && len(targets) < mostNext {
-			targets, load = append(targets, target), append(load, "-t", target)
+		if p99s[s.Run.Name] == nil {
+			names = append(names, s.Run.Name)
 		}
+		p99s[s.Run.Name] = append(p99s[s.Run.Name], publishP99(s))
 	}
-	if len(targets) == 0 {
+	middle := func(name string) float64 {
+		slices.Sort(p99s[name])
+		return p99s[name][len(p99s[name])/2]
+	}
+	slices.SortStableFunc(names,
+		func(a, b string) int { return cmp.Compare(middle(a), middle(b)) })
+	for _, name := range names[:min(len(names), mostNext)] {
+		load = append(load, "-t", cmp.Or(c.named[name], name))
+	}
+	if len(names) == 0 {
 		return "next: no run can be ranked, and its report says why: lower --rate, or measure " +
 			"servers longer (--warm auto --duration 60s)"
 	}

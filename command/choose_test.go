@@ -31,7 +31,12 @@ func TestTheNextCommandsNameTheBestTargets(t *testing.T) {
 	limited.Run.Summary.Generator.Limited = true
 	bad := []*result.Saved{run("lossy", 1, verdict.Loss), run("slow", 1, verdict.Rate),
 		run("cold", 1, verdict.Steady), limited}
-	got := c.next(append(bad, run("a", 5e6), run("b", 1e6), run("e", 3e6)))
+	weaker := run("weaker", 1)
+	weaker.Run.Asked.Weaker = "level 1 is more than it can give"
+	bad = append(bad, weaker)
+	// One run of a is the best of all; the one in the middle counts.
+	got := c.next(append(bad, run("a", 5e6), run("a", 1000), run("a", 6e6), run("b", 1e6),
+		run("e", 3e6)))
 	const load = " -t 'my target.yaml' -t e --durability 1 --rate 5k/s --clients latency " +
 		"--nodes 3 --size 1KB..2KB"
 	for _, want := range []string{"plimsoll verify" + load, "plimsoll peak" + load} {

@@ -1,11 +1,15 @@
 package command
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
 )
 
@@ -34,5 +38,26 @@ func TestListsAreComplete(t *testing.T) {
 	}
 	if !strings.Contains(words(string(contributing)), "Exit codes: "+exitList()) {
 		t.Errorf("CONTRIBUTING.md lacks: Exit codes: %s", exitList())
+	}
+}
+
+// What an interrupted command could not undo is told, and other errors of it are not.
+func TestWhatIsLeftBehindIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	left := &bench.Leftover{Err: errors.New("delete the run's topics: no answer")}
+	for want, failed := range map[string]error{
+		"plimsoll: delete the run's topics: no answer\n": fmt.Errorf("measure: %w", left),
+		"": context.Canceled,
+	} {
+		var said strings.Builder
+		code := exitCode(exitOf(ctx, failed, true), &said)
+		if code != exitInterrupted || said.String() != want {
+			t.Errorf("%v: exit code %d: %q", failed, code, said.String())
+		}
+	}
+	err := failures{{target: "a", err: context.Canceled}, {target: "b", err: left}}.end(2, nil)
+	if _, is := errors.AsType[*bench.Leftover](err); !is {
+		t.Errorf("of several targets: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -62,6 +63,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		return nil, err
 	}
 	var jobs []*bench.Job
+	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
 	in.named = map[string]string{}
 	for _, name := range targetNames(in.Target) {
 		t, targetSource, err := in.find(name)
@@ -93,7 +95,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		}
 		in.named[t.Name] = name
 		job.Asked = result.Asked{Command: os.Args, Workload: in.source, Target: targetSource,
-			Notes: in.notes, Weaker: why}
+			Set: set, Notes: in.notes, Weaker: why}
 		jobs = append(jobs, job)
 	}
 	return jobs, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
@@ -96,7 +97,8 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 			"default_workload": workload.Default().Name, "version": versionLine(),
 			"default_image": defaultImage(), "default_primary": compare.Primary,
 			"any_port":       anyPort,
-			"report_formats": strings.Join(export.Formats(), ", ")},
+			"report_formats": strings.Join(export.Formats(), ", "),
+			"fault_kinds":    strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]")},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
@@ -180,6 +182,9 @@ func exitCode(err error, errOut io.Writer) int {
 		return exitDone
 	}
 	if code, is := errors.AsType[exitError](err); is {
+		if left, is := errors.AsType[*bench.Leftover](err); is {
+			fmt.Fprintln(errOut, "plimsoll:", left)
+		}
 		return int(code)
 	}
 	if violations, is := errors.AsType[strict.Violations](err); is {

@@ -69,22 +69,25 @@ func (c *peakCommand) Run(con console) error {
 		return inputError{err}
 	}
 	r.share, r.atMost = goal.Share, atMost
-	switch {
-	case goal.Share == 0:
-		err = c.Resume.folders(len(r.all),
-			func(i int) (string, error) { return peak.Find(r.all[i]) },
-			func(i int, dir string) { r.all[i].Resume = dir })
-	case c.Resume.dir != "":
-		err = errors.New("--resume continues all rounds of --until: leave its folder out")
-	case c.Resume.given:
-		r.earlier = earlierSearch
-	}
-	if err != nil {
-		return inputError{err}
+	if goal.Share > 0 && c.Resume.dir != "" {
+		return inputError{
+			errors.New("--resume continues all rounds of --until: leave its folder out")}
 	}
 	var jobs []*bench.Job
 	for _, o := range r.all {
 		jobs = append(jobs, o.Job)
+	}
+	dirs, err := c.Resume.folders(jobs,
+		func(i int, set string) (string, error) { return peak.Find(r.all[i], set) })
+	switch {
+	case err != nil:
+		return inputError{err}
+	case goal.Share == 0:
+		for i, dir := range dirs {
+			r.all[i].Resume = dir
+		}
+	case c.Resume.given:
+		r.earlier = earlierSearch
 	}
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &peakWatch{roundsWatch: newRoundsWatch(con.err), page: page}
@@ -130,7 +133,7 @@ func (r *searchRounds) inRound(target, round int) peak.Options {
 // run makes one round of searches, in the given order, or rounds with all targets in random order.
 // These end when the peaks are known, ctx is cancelled, a search fails, or the time left does not
 // hold a round as long as the longest. It returns all searches and, of several rounds, what is
-// known after the whole ones.
+// known after the whole ones. A search that fails does not prevent the others of one round.
 func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *compare.Known,
 	err error) {
 	peaks := make([]compare.Rounds, len(r.all))
@@ -140,6 +143,7 @@ func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *com
 	}
 	random := rand.New(rand.NewPCG(r.all[0].Job.Workload.Seed, 0))
 	var used, longest time.Duration
+	var out failures
 	for round := 1; ; round++ {
 		took, order := time.Duration(0), random.Perm(len(r.all))
 		if r.share == 0 {
@@ -150,8 +154,14 @@ func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *com
 			if took += spent; s != nil {
 				found = append(found, s)
 			}
-			if err != nil || ctx.Err() != nil || s == nil {
-				return found, known, err
+			if err != nil {
+				out = append(out, failure{r.all[target].Job.Target.Name, nil, err})
+			}
+			switch {
+			case ctx.Err() != nil, r.share > 0 && s == nil, r.share > 0 && err != nil:
+				return found, known, out.end(len(r.all), nil)
+			case s == nil:
+				continue
 			}
 			if rate, why := peakOf(s); why == "" {
 				peaks[target].Values[round] = rate
@@ -160,7 +170,7 @@ func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *com
 			}
 		}
 		if r.share == 0 {
-			return found, nil, nil
+			return found, nil, out.end(len(r.all), nil)
 		}
 		used, longest = used+took, max(longest, took)
 		known = compare.Judge(r.share, round, int64(used)/int64(round), peaks)
@@ -179,7 +189,7 @@ func (r *searchRounds) one(o peak.Options) (*peak.Saved, time.Duration, error) {
 		case err != nil:
 			return nil, 0, err
 		case before != nil && before.State == result.Complete:
-			return before, before.EndedAt.Sub(before.StartedAt), nil
+			return before, before.Took(), nil
 		case before != nil:
 			o.Resume = before.Dir
 		}
@@ -189,9 +199,10 @@ func (r *searchRounds) one(o peak.Options) (*peak.Saved, time.Duration, error) {
 	return s, r.now().Sub(began), err
 }
 
-// earlierSearch returns the newest saved search of the same options; nil: there is none.
+// earlierSearch returns the newest saved search of the same options and of the command that is
+// continued; nil: there is none.
 func earlierSearch(o peak.Options) (*peak.Saved, error) {
-	dir, err := peak.Find(o)
+	dir, err := peak.Find(o, o.Job.Asked.Set)
 	if err != nil || dir == "" {
 		return nil, err
 	}
@@ -301,6 +312,10 @@ func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 		return nil, errors.New(
 			"a search has no faults: remove them from the workload, or use plimsoll run or " +
 				"plimsoll verify")
+	}
+	if w.Load.Closed != nil {
+		return nil, errors.New("a search offers rates, and a closed loop has none: give the " +
+			"workload load.rate in place of load.closed")
 	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {

@@ -1,14 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/report/phrase"
 )
 
@@ -60,31 +64,60 @@ func continuation(command []string, folder string) string {
 	return phrase.CommandLine(words)
 }
 
-// folders sets the folders that requests continue. Without a directory each request continues its
-// newest folder, or starts a new one if there is none.
-func (r *resumeFlag) folders(requests int, find func(i int) (dir string, err error),
-	set func(i int, dir string)) error {
+// folders returns the folders that the jobs continue. Without a directory they continue what the
+// newest command of such a job began: a job that it did not come to starts a new folder, and does
+// not get the result of an older command. find returns the newest folder of a job, of a command's
+// set or of any.
+func (r *resumeFlag) folders(jobs []*bench.Job, find func(i int, set string) (dir string,
+	err error)) ([]string, error) {
+	dirs := make([]string, len(jobs))
 	switch {
 	case !r.given:
-		return nil
-	case r.dir != "" && requests > 1:
-		return fmt.Errorf("--resume %s continues one of %d requests: leave the folder out, or "+
-			"name one target and one fault", r.dir, requests)
+		return dirs, nil
+	case r.dir != "" && len(jobs) > 1:
+		return nil, fmt.Errorf("--resume %s continues one of %d requests: leave the folder out, "+
+			"or name one target and one fault", r.dir, len(jobs))
+	case r.dir != "":
+		dirs[0] = r.dir
+		return dirs, nil
 	}
-	none := true
-	for i := range requests {
-		dir := r.dir
-		if dir == "" {
-			var err error
-			if dir, err = find(i); err != nil {
-				return err
-			}
+	set, err := newestSet(len(jobs), find)
+	if err != nil {
+		return nil, err
+	}
+	for i, job := range jobs {
+		if dirs[i], err = find(i, set); err != nil {
+			return nil, err
 		}
-		set(i, dir)
-		none = none && dir == ""
+		job.Asked.Set = cmp.Or(set, job.Asked.Set)
 	}
-	if none {
-		return errors.New("--resume: nothing of this command can be continued: leave the flag out")
+	return dirs, nil
+}
+
+// newestSet returns the set of the command that began the newest folder of some requests; empty: an
+// earlier plimsoll began it, which recorded none.
+func newestSet(requests int, find func(i int, set string) (dir string, err error)) (set string,
+	err error) {
+	var newest time.Time
+	for i := range requests {
+		dir, err := find(i, "")
+		if err != nil {
+			return "", err
+		}
+		if dir == "" {
+			continue
+		}
+		head, err := experiment.ReadHead(dir, "peak", "verify")
+		if err != nil {
+			return "", err
+		}
+		if head.StartedAt.After(newest) {
+			set, newest = head.Asked.Set, head.StartedAt
+		}
 	}
-	return nil
+	if newest.IsZero() {
+		return "", errors.New("--resume: nothing of this command can be continued: leave the " +
+			"flag out")
+	}
+	return set, nil
 }

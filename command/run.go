@@ -268,7 +268,14 @@ func (f failures) end(targets int, runs []*result.Saved) error {
 			}
 		}
 	}
-	return errors.New(strings.Join(sentences, "\nplimsoll: "))
+	err := errors.New(strings.Join(sentences, "\nplimsoll: "))
+	if slices.ContainsFunc(f, func(one failure) bool {
+		_, left := errors.AsType[*bench.Leftover](one.err)
+		return left
+	}) {
+		return &bench.Leftover{Err: err}
+	}
+	return err
 }
 
 // show prints the result and writes the report of all runs into the last run's directory. It says

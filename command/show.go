@@ -3,11 +3,13 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/report/form"
 	"github.com/plimsoll-bench/plimsoll/internal/report/live"
@@ -128,10 +130,13 @@ func (con console) print(r form.Report, dir string, of extent, asJSON bool) erro
 }
 
 // exitOf returns how a command that measured ends: interrupted, with the error, or failed when
-// a check did not hold.
+// a check did not hold. What an interrupted command left behind is told too.
 func exitOf(ctx context.Context, failed error, held bool) error {
 	switch {
 	case ctx.Err() != nil:
+		if left, is := errors.AsType[*bench.Leftover](failed); is {
+			return errors.Join(exitError(exitInterrupted), left)
+		}
 		return exitError(exitInterrupted)
 	case failed != nil:
 		return failed

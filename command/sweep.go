@@ -152,10 +152,35 @@ func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 		}
 	}
 	folder, err := sweep.Open(dir)
-	if err == nil && len(wanted.Cells) > 0 {
+	switch {
+	case err != nil:
+	case len(wanted.Cells) > 0:
 		err = sweep.MustBe(folder, wanted)
+	default:
+		began := folder.Saved.Asked.Command
+		if flag := forgotten(began, os.Args); flag != "" {
+			err = fmt.Errorf("the sweep in %s was begun with %s, which its folder does not keep: "+
+				"continue it by its whole command, %s", dir, flag, continuation(began, dir))
+		}
 	}
 	return folder, err
+}
+
+// forgotten returns a flag of the command that began a sweep which the folder does not keep and the
+// command that continues it lacks; empty: there is none.
+func forgotten(began, now []string) string {
+	has := func(command []string, flag string) bool {
+		return slices.ContainsFunc(command, func(word string) bool {
+			return word == flag || strings.HasPrefix(word, flag+"=")
+		})
+	}
+	for _, flag := range []string{"--max-cost", "--warm", "--hosts", "--workers", "--workers-from",
+		"--lab", "--pair"} {
+		if has(began, flag) && !has(now, flag) {
+			return flag
+		}
+	}
+	return ""
 }
 
 // wanted returns the plan for the flags. The plan has no cells if the flags only name a folder to

@@ -56,17 +56,20 @@ func (c *verifyCommand) Run(con console) error {
 	if err != nil {
 		return inputError{err}
 	}
-	err = c.Resume.folders(len(all), func(i int) (string, error) { return verify.Find(all[i]) },
-		func(i int, dir string) { all[i].Resume = dir })
-	if err != nil {
-		return inputError{err}
-	}
 	var jobs []*bench.Job
 	var usual, most time.Duration
 	for _, o := range all {
 		jobs = append(jobs, o.Job)
 		u, m := o.Takes()
 		usual, most = usual+u, most+m
+	}
+	dirs, err := c.Resume.folders(jobs,
+		func(i int, set string) (string, error) { return verify.Find(all[i], set) })
+	if err != nil {
+		return inputError{err}
+	}
+	for i, dir := range dirs {
+		all[i].Resume = dir
 	}
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
@@ -75,17 +78,21 @@ func (c *verifyCommand) Run(con console) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
 		var found []*verify.Saved
 		failed := c.hired(ctx, con, jobs, func(*crew) error {
+			var out failures
 			for _, o := range all {
 				o.Watch = watch
 				saved, err := verify.Run(ctx, o)
 				if saved != nil {
 					found = append(found, saved)
 				}
-				if err != nil || ctx.Err() != nil {
-					return err
+				if err != nil {
+					out = append(out, failure{what(o), nil, err})
+				}
+				if ctx.Err() != nil {
+					break
 				}
 			}
-			return nil
+			return out.end(len(all), nil)
 		})
 		watch.Close()
 		if len(found) > 0 {
@@ -94,6 +101,15 @@ func (c *verifyCommand) Run(con console) error {
 		}
 		return exitOf(ctx, failed, !slices.ContainsFunc(found, broken))
 	})
+}
+
+// what names a verification among several.
+func what(o verify.Options) string {
+	name := o.Job.Target.Name
+	for _, f := range o.Job.Workload.Faults {
+		name += ", " + f.String()
+	}
+	return name
 }
 
 // broken reports whether a system broke a promise, or may have broken one.

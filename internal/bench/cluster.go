@@ -59,7 +59,7 @@ func (c *Cluster) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
 	if err := c.testbed.Close(ctx); err != nil {
-		return fmt.Errorf("stop the testbed: %w", err)
+		return &Leftover{fmt.Errorf("stop the testbed: %w", err)}
 	}
 	return nil
 }

@@ -70,7 +70,11 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	if job.Began != nil {
 		job.Began(s.writer.Dir())
 	}
-	defer func() { err = errors.Join(err, s.tearDown()) }()
+	defer func() {
+		if left := s.tearDown(); left != nil {
+			err = errors.Join(err, &Leftover{left})
+		}
+	}()
 	if err := s.prepare(ctx); err != nil {
 		s.writer.Discard()
 		return "", err
@@ -78,6 +82,13 @@ func Run(ctx context.Context, job *Job, watch Watch) (dir string, err error) {
 	defer s.makeRoom()()
 	return s.writer.Dir(), s.measure(ctx)
 }
+
+// Leftover is the error of what could not be undone: topics or servers may still be there. It is
+// told even if the user interrupted the command.
+type Leftover struct{ Err error }
+
+func (l *Leftover) Error() string { return l.Err.Error() }
+func (l *Leftover) Unwrap() error { return l.Err }
 
 // makeRoom prepares this process for the load, and returns what undoes it. A process whose crew
 // offers the load needs no preparation.

@@ -194,8 +194,9 @@ func ReadHead(dir string, kinds ...string) (*Record, error) {
 	return r, nil
 }
 
-// Newest returns the newest folder below runs that like accepts, or "" if there is none.
-func (k *Kind[S]) Newest(runs string, like func(saved *S) bool) (dir string, err error) {
+// Newest returns the newest folder below runs that like accepts, of a command's set or, if that is
+// empty, of any; "" if there is none.
+func (k *Kind[S]) Newest(runs, set string, like func(saved *S) bool) (dir string, err error) {
 	entries, err := os.ReadDir(runs)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("look for a %s to resume: %w", k.Work, err)
@@ -210,8 +211,9 @@ func (k *Kind[S]) Newest(runs string, like func(saved *S) bool) (dir string, err
 		if err != nil {
 			continue // damaged, or written by another version: it cannot be resumed
 		}
-		if began := k.Head(saved).StartedAt; like(saved) && !began.Before(newest) {
-			dir, newest = path, began
+		r := k.Head(saved)
+		if (set == "" || r.Asked.Set == set) && like(saved) && !r.StartedAt.Before(newest) {
+			dir, newest = path, r.StartedAt
 		}
 	}
 	return dir, nil

@@ -52,11 +52,11 @@ func TestFoldersAreNumberedLockedAndFound(t *testing.T) {
 		!strings.Contains(err.Error(), "under way in another process") {
 		t.Errorf("a folder that is held: %v", err)
 	}
-	dir, err := kind.Newest(runs, func(*saved) bool { return true })
+	dir, err := kind.Newest(runs, "", func(*saved) bool { return true })
 	if err != nil || dir != second.Dir() {
 		t.Errorf("the newest is %s, %v", dir, err)
 	}
-	if dir, err = kind.Newest(runs, func(*saved) bool { return false }); err != nil || dir != "" {
+	if dir, err = kind.Newest(runs, "", func(*saved) bool { return false }); err != nil || dir != "" {
 		t.Errorf("found %s, %v", dir, err)
 	}
 	if err := errors.Join(first.Discard(), second.Close()); err != nil {

@@ -27,8 +27,8 @@ type Trials struct {
 	Prepare func(at int) (*bench.Job, error)
 	// Begin, if not nil, is called before each run.
 	Begin func(trial result.Trial, job *bench.Job)
-	// Failed is called when the run of a job has failed and was not interrupted. The job then gets
-	// no further run. run is nil if nothing was measured.
+	// Failed is called when the run of a job has failed and was not interrupted, or left something
+	// behind. The job then gets no further run. run is nil if nothing was measured.
 	Failed func(at int, run *result.Saved, err error)
 
 	// Runs are the runs that were made, in their order.
@@ -155,7 +155,7 @@ func (s *Trials) Take(_ context.Context, o Outcome) error {
 
 func (s *Trials) fail(at int, run *result.Saved, err error) {
 	s.out[at] = true
-	if !s.interrupted() {
+	if _, left := errors.AsType[*bench.Leftover](err); left || !s.interrupted() {
 		s.Failed(at, run, err)
 	}
 }

@@ -75,23 +75,22 @@ func (p *paying) Send(m *system.Message) {
 	p.Producer.Send(m)
 }
 
-// searchFor searches with a cost limit for each run, given as a number of messages.
-func searchFor(t *testing.T, messages, factor float64) *peak.Saved {
-	t.Helper()
+// searchFor is a search with a cost limit for each run, given as a number of messages.
+func searchFor(messages, factor float64) trial {
 	return trial{settings: map[string]string{"capacity": "20k/s"},
 		change: func(w *workload.Workload, o *peak.Options) {
 			o.Plan.StartRate, o.Plan.MaxTrials = 500, 8
 		},
 		job: func(s *sim.System, job *bench.Job) {
 			job.System, job.MaxUSD = priced{s, factor}, messages*priceOfMessage
-		}}.run(t)
+		}}
 }
 
 // Rates whose runs are estimated above --max-cost are not tried: the search finds a stable rate
 // below them, and says why it did not try higher ones.
 func TestSearchWithinTheLimitOfCost(t *testing.T) {
 	// A confirmation at 1,000/s has 4,500 messages with its warm-up, and one at 2,000/s twice.
-	s := searchFor(t, 6_000, 1)
+	s := searchFor(6_000, 1).run(t)
 	if s.End != peak.Refused || !strings.Contains(s.StateReason, "could not be tried") ||
 		!strings.Contains(s.StateReason, "--max-cost allows $6.0000") {
 		t.Errorf("%q: %s", s.StateReason, story(s))
@@ -106,10 +105,29 @@ func TestSearchWithinTheLimitOfCost(t *testing.T) {
 	}
 }
 
+// A search that goes on after a rate was too dear still says that it was.
+func TestSearchWithinTheLimitOfCostGoesOn(t *testing.T) {
+	whole := searchFor(6_000, 1).run(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	search := searchFor(6_000, 1)
+	search.ctx, search.watch = ctx, &stopper{stop: cancel, at: len(whole.Trials)}
+	part := search.run(t)
+	search = searchFor(6_000, 1)
+	change := search.change
+	search.change = func(w *workload.Workload, o *peak.Options) {
+		change(w, o)
+		o.Resume = part.Dir
+	}
+	rest := search.run(t)
+	if rest.End != peak.Refused || !strings.Contains(rest.StateReason, "could not be tried") {
+		t.Errorf("%s, %q: %s", rest.End, rest.StateReason, story(rest))
+	}
+}
+
 // A trial that costs more than its estimate stops at the limit. The search ends there, because a
 // repetition would cost as much again, and keeps its findings.
 func TestSearchThatReachesTheLimitOfCost(t *testing.T) {
-	s := searchFor(t, 6_000, 2)
+	s := searchFor(6_000, 2).run(t)
 	last := s.Trials[len(s.Trials)-1]
 	if s.End != peak.Refused || last.Judged ||
 		!strings.Contains(s.StateReason, "could not be tried: sending stopped at --max-cost") {

@@ -218,7 +218,7 @@ func (s *Saved) Caveats() []result.Warning {
 			s.Plan.Tolerance*100)
 	}
 	all.ofEnd(s, wide)
-	if b := s.Bracket; b.MixedRate > 0 {
+	if b := s.Bracket; b.MixedRate > 0 && s.mixed() {
 		all.add(ofSearch, "from %s on, a rate was stable in one run and unstable in another: the "+
 			"bracket includes this variation of the system or its machine", rate(b.MixedRate))
 	}
@@ -288,8 +288,25 @@ func (c *caveats) ofEnd(s *Saved, wide string) {
 				rate(s.Plan.LeastRate))
 		}
 	case NoLimit:
-		c.add(ofSearch, "%s was stable, and no higher rate is tried", rate(s.Plan.MostRate))
+		c.add(ofSearch, "%s was stable, and no higher rate is tried", rate(s.Bracket.StableRate))
 	}
+}
+
+// mixed reports whether a rate was stable in one trial, and the same or a lower one unstable in
+// another.
+func (s *Saved) mixed() bool {
+	decided := slices.DeleteFunc(slices.Clone(s.Trials), func(p Trial) bool {
+		return !p.Judged || p.Repeated || p.Kind == Curve || p.Verdict.Undecided
+	})
+	highest := 0.0
+	for _, p := range decided {
+		if p.Verdict.Stable {
+			highest = max(highest, p.TargetRate)
+		}
+	}
+	return slices.ContainsFunc(decided, func(p Trial) bool {
+		return !p.Verdict.Stable && p.TargetRate <= highest
+	})
 }
 
 // trialCaveats adds what a reader must know about the trials.

@@ -9,8 +9,11 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// Find returns the newest folder below the job's Runs with the same search; "": none.
-func Find(o Options) (dir string, err error) { return kind.Newest(o.Job.Runs, o.same) }
+// Find returns the newest folder below the job's Runs with the same search, of a command's set or,
+// if that is empty, of any; "": none.
+func Find(o Options, set string) (dir string, err error) {
+	return kind.Newest(o.Job.Runs, set, o.same)
+}
 
 // same reports whether a search is the one of the options.
 func (o *Options) same(s *Saved) bool {
@@ -71,5 +74,9 @@ func (f *finder) stepTo(trial Trial) bool {
 	}
 	f.search.hurried = f.hurried
 	f.search.Cap(trial.TargetRate)
-	return same()
+	if !same() {
+		return false
+	}
+	f.refusal = "higher rates than " + rate(trial.TargetRate) + " could not be tried"
+	return true
 }

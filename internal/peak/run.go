@@ -89,7 +89,9 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 			return nil, errors.Join(err, f.folder.Close())
 		}
 	}
+	began := time.Now()
 	err = f.folder.Run(ctx, f, experiment.Options{Watch: o.Watch, Cluster: o.Job.Cluster})
+	f.saved.TookNs += int64(time.Since(began))
 	if len(f.saved.Trials) == 0 {
 		if err == nil && f.saved.End == Refused {
 			err = errors.New(f.refusal)

@@ -1,6 +1,8 @@
 package peak
 
 import (
+	"time"
+
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -36,6 +38,16 @@ type Saved struct {
 	Reason  string        `json:"reason"` // why the bracket ends where it does
 	Side    *verdict.Side `json:"limited_by,omitempty"`
 	Trials  []Trial       `json:"probes"`
+	// TookNs is the time that all processes spent on the search; 0: not recorded.
+	TookNs int64 `json:"took_ns,omitempty"`
+}
+
+// Took returns the time that the search took, without the time from one process to the next.
+func (s *Saved) Took() time.Duration {
+	if s.TookNs > 0 {
+		return time.Duration(s.TookNs)
+	}
+	return s.EndedAt.Sub(s.StartedAt)
 }
 
 // Trial is one run of a search.

@@ -94,7 +94,7 @@ func Read(dir string) (*Plan, error) { return kind.Read(dir) }
 
 // Find returns the folder of the newest sweep below runs with the same cells.
 func Find(runs string, like *Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, like.same)
+	dir, err = kind.Newest(runs, "", like.same)
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no sweep of these cells in %s: start it without --resume", runs)
 	}

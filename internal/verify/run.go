@@ -113,8 +113,11 @@ func (o *Options) same(s *Saved) bool {
 		s.QuietSeconds == o.Quiet.Seconds()
 }
 
-// Find returns the newest folder below the job's Runs with the same verification; "": none.
-func Find(o Options) (dir string, err error) { return kind.Newest(o.Job.Runs, o.same) }
+// Find returns the newest folder below the job's Runs with the same verification, of a command's
+// set or, if that is empty, of any; "": none.
+func Find(o Options, set string) (dir string, err error) {
+	return kind.Newest(o.Job.Runs, set, o.same)
+}
 
 // resumed opens the folder of a verification to continue. A round that was interrupted is made
 // again.

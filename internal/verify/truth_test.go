@@ -309,7 +309,7 @@ func TestInterruptedVerificationGoesOn(t *testing.T) {
 		if first, err = verify.Run(ctx, o); err != nil {
 			t.Fatal(err)
 		}
-		if o.Resume, err = verify.Find(o); err != nil || o.Resume != first.Dir {
+		if o.Resume, err = verify.Find(o, ""); err != nil || o.Resume != first.Dir {
 			t.Fatalf("found %q, %v", o.Resume, err)
 		}
 		if rest, err = verify.Run(context.Background(), o); err != nil {
