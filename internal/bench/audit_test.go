@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
@@ -57,22 +55,10 @@ func audited(t *testing.T, f forgetful) *result.Saved {
 	t.Helper()
 	w := load(1000, 2*time.Second)
 	w.Partitions, w.Audit = 1, true
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		f.System = sim.New(clock.Timers(), nil)
-		job := jobOn(t, f.System, runs, w, nil)
+	return onSimAs(t, w, nil, func(job *bench.Job, s *sim.System) {
+		f.System = s
 		job.System, job.Idle = f, time.Second
-		var err error
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
 	})
-	s, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // Only an audit finds messages that were delivered and are lost since. Its latencies are in no
@@ -149,21 +135,10 @@ func TestAuditCountsGonePartitions(t *testing.T) {
 	} {
 		w := load(1000, time.Second)
 		w.Audit = true
-		runs := t.TempDir()
-		var dir string
-		synctest.Test(t, func(t *testing.T) {
-			c.system.System = sim.New(clock.Timers(), nil)
-			job := jobOn(t, c.system.System, runs, w, nil)
+		s := onSimAs(t, w, nil, func(job *bench.Job, s *sim.System) {
+			c.system.System = s
 			job.System, job.Idle = c.system, time.Second
-			var err error
-			if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-				t.Fatal(err)
-			}
 		})
-		s, err := result.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if n := s.Run.Ledger.GonePartitions; n != c.gone {
 			t.Errorf("%s: %d partitions are gone, want %d", name, n, c.gone)
 		}

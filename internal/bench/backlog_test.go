@@ -271,7 +271,7 @@ func TestTruthBacklogIsInterrupted(t *testing.T) {
 	w := withBacklog(workload.BacklogDrain)
 	ctx, stop := context.WithCancel(t.Context())
 	s := onSimUntil(ctx, t, w, map[string]string{"drain_rate": "750/s"},
-		&stopping{stop: stop, left: 4}, nil)
+		&stopping{stop: stop, left: 4}, unchanged)
 	b := s.Run.Backlog
 	if s.Run.State != result.Interrupted || b.End != result.BacklogReading ||
 		len(b.Stretches) != 2 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -123,22 +122,10 @@ func TestEstimatesOfTopicsOfClasses(t *testing.T) {
 // An audit asks for the partitions that each topic has, and for no others.
 func TestAuditOfTopicsOfClasses(t *testing.T) {
 	w := unlike(t, "audit: true, ")
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		forgets := amnesiac{System: sim.New(clock.Timers(), nil), gone: map[int]bool{3: true,
-			5: true}}
-		job := jobOn(t, forgets.System, runs, w, nil)
-		job.System, job.Idle = forgets, time.Second
-		var err error
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
+	s := onSimAs(t, w, nil, func(job *bench.Job, s *sim.System) {
+		job.System = amnesiac{System: s, gone: map[int]bool{3: true, 5: true}}
+		job.Idle = time.Second
 	})
-	s, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if n := s.Run.Ledger.GonePartitions; n != 10+2 {
 		t.Errorf("%d partitions are gone, want the fourth of ten topics and the sixth of two", n)
 	}
@@ -156,21 +143,10 @@ func TestTruthOfTopicsOfClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &postmark{drops: "-order-", topics: map[string]int{}, sizes: map[string]map[int]int{}}
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		p.System = sim.New(clock.Timers(), nil)
-		job := jobOn(t, p.System, runs, w, nil)
+	saved := onSimAs(t, w, nil, func(job *bench.Job, s *sim.System) {
+		p.System = s
 		job.System, job.Idle = p, time.Second
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
 	})
-	saved, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkSums(t, saved)
 	planned := map[string]struct{ partitions, size, messages int }{
 		"-order-0": {6, 2000, 1000}, "-order-1": {6, 2000, 1000}, "-event-0": {4, 200, 2500},
 		"-event-1": {4, 200, 2500}, "-event-2": {4, 200, 2500}, "-audit-0": {1, 64, 500},

@@ -3,12 +3,9 @@ package bench_test
 import (
 	"runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
-	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 )
 
@@ -19,24 +16,8 @@ func TestCrowd(t *testing.T) {
 	w := load(3_000, 2*time.Second)
 	w.Topics, w.Partitions, w.Subscriptions, w.MaxInFlight = topics, 2, 2, 10
 	runtime.GC()
-	runs := t.TempDir()
-	var dir string
 	var job *bench.Job
-	synctest.Test(t, func(t *testing.T) {
-		job = jobOn(t, sim.New(clock.Timers(), nil), runs, w, nil)
-		if err := job.Check(); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if dir, err = bench.Run(t.Context(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	saved, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkSums(t, saved)
+	saved := onSimAs(t, w, nil, func(j *bench.Job, _ *sim.System) { job = j })
 	r := saved.Run
 	if s := r.Startup; s.Proofs != topics*2 || s.Goroutines == 0 || s.Goroutines > mostGoroutines {
 		t.Errorf("%d messages proved %d partitions, %d goroutines: want one each, and at most %d",

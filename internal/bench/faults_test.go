@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -203,22 +202,8 @@ func (r recording) Heal(ctx context.Context) error {
 func recorded(t *testing.T, r *recorder, w *workload.Workload, stop time.Duration) (*result.Saved,
 	error) {
 	t.Helper()
-	runs := t.TempDir()
-	var dir string
-	var ran error
-	synctest.Test(t, func(t *testing.T) {
-		r.System = sim.New(clock.Timers(), nil)
-		job := jobOn(t, r.System, runs, w, nil)
-		job.System = r
-		ctx, cancel := context.WithTimeout(context.Background(), stop)
-		defer cancel()
-		dir, ran = bench.Run(ctx, job, silent{})
-	})
-	s, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, ran
+	return endsOnSim(t, w, nil, stop,
+		func(job *bench.Job, s *sim.System) { r.System, job.System = s, r })
 }
 
 // A run that is stopped during a fault or its injection heals the fault.

@@ -2,13 +2,11 @@ package bench_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
-	"github.com/plimsoll-bench/plimsoll/system/clock"
 	"github.com/plimsoll-bench/plimsoll/systems/sim"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
@@ -152,20 +150,8 @@ func TestTruthLateCopies(t *testing.T) {
 		got[verdict.Order] != result.Unknown {
 		t.Errorf("before copies could come: %v", got)
 	}
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w, settings)
-		job.Linger = 16 * time.Second
-		var err error
-		if dir, err = bench.Run(t.Context(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	s, err := result.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = onSimAs(t, w, settings,
+		func(job *bench.Job, _ *sim.System) { job.Linger = 16 * time.Second })
 	if got := judged(s); got[verdict.Duplicates] != result.Broken ||
 		got[verdict.Order] != result.Holds {
 		t.Errorf("after they came: %v, watched for %v", got, time.Duration(s.Run.Ledger.WatchedNs))

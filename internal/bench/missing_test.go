@@ -152,7 +152,7 @@ func (w *told) Phase(_ result.PhaseName, sentence string) {
 func TestTruthAnInterruptEndsTheWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	watch := &told{stop: cancel}
-	s := onSimUntil(ctx, t, leaving(), map[string]string{"rebalance_for": "4m"}, watch, nil)
+	s := onSimUntil(ctx, t, leaving(), map[string]string{"rebalance_for": "4m"}, watch, unchanged)
 	if took := drainOf(t, s); took < 30*time.Second || took > 32*time.Second {
 		t.Errorf("the drain took %v: %q", took, watch.said)
 	}

@@ -3,7 +3,6 @@ package bench_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -33,21 +32,10 @@ func (a lateAlarm) WaitUntil(ns int64) { a.Alarm.WaitUntil(ns + int64(a.by)) }
 func TestTruthAHeavyTailExcusesNoLateGenerator(t *testing.T) {
 	for by, want := range map[time.Duration]string{0: result.Holds,
 		2 * time.Millisecond: result.Broken} {
-		runs, dir := t.TempDir(), ""
-		synctest.Test(t, func(t *testing.T) {
-			job := jobOn(t, sim.New(clock.Timers(), nil), runs, load(2000, 5*time.Second),
-				map[string]string{"service": "bimodal", "service_time": "200us",
-					"service_slow": "900ms", "service_slow_share": "0.04"})
-			job.Clock = late{clock.Virtual(), by}
-			var err error
-			if dir, err = bench.Run(t.Context(), job, silent{}); err != nil {
-				t.Fatal(err)
-			}
-		})
-		s, err := verdict.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := onSimAs(t, load(2000, 5*time.Second), map[string]string{"service": "bimodal",
+			"service_time": "200us", "service_slow": "900ms", "service_slow_share": "0.04"},
+			func(job *bench.Job, _ *sim.System) { job.Clock = late{clock.Virtual(), by} })
+		verdict.JudgeSaved(s)
 		v := s.Run.Verdicts[0]
 		if v.Outcome != want || want == result.Broken && !strings.Contains(v.Sentence, "p50") {
 			t.Errorf("late by %v: %s: %s", by, v.Outcome, v.Sentence)

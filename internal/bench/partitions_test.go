@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -77,7 +76,7 @@ func TestTruthUndiscoveredMessagesAreLost(t *testing.T) {
 // Consumers that do not find the partitions end the run, and a run that ends before does not know.
 func TestAddedPartitionsAreNotFound(t *testing.T) {
 	slow := map[string]string{"discovery": "1h"}
-	s, ran := endsOnSim(t, growing(workload.KeysNone, 15*time.Second), slow, time.Hour)
+	s, ran := endsOnSim(t, growing(workload.KeysNone, 15*time.Second), slow, time.Hour, unchanged)
 	if ran == nil || !strings.Contains(ran.Error(), "arrived from 0 of 8 new partitions") {
 		t.Error(ran)
 	}
@@ -85,7 +84,8 @@ func TestAddedPartitionsAreNotFound(t *testing.T) {
 		v.Outcome != result.Broken {
 		t.Errorf("%s, %+v", s.Run.State, v)
 	}
-	s, ran = endsOnSim(t, growing(workload.KeysNone, 25*time.Second), slow, 16*time.Second)
+	s, ran = endsOnSim(t, growing(workload.KeysNone, 25*time.Second), slow, 16*time.Second,
+		unchanged)
 	if v := verdictOf(&s.Run, verdict.Discovered); ran != nil ||
 		s.Run.State != result.Interrupted || v.Outcome != result.Unknown {
 		t.Errorf("%v, %s, %+v", ran, s.Run.State, v)
@@ -112,21 +112,14 @@ func (c slowToHeal) Heal(ctx context.Context) error {
 
 // A fault before that heals late ends the run before messages go to partitions that are not there.
 func TestPartitionsWaitForNoFault(t *testing.T) {
-	runs, dir := t.TempDir(), ""
-	var ran error
-	synctest.Test(t, func(t *testing.T) {
-		w := growing(workload.KeysNone, 15*time.Second)
-		w.Faults = append([]workload.Fault{{Do: workload.FaultPause, Target: workload.TargetOne,
-			At: time.Second, For: time.Second}}, w.Faults...)
-		s := sim.New(clock.Timers(), nil)
-		job := jobOn(t, s, runs, w, nil)
-		job.System = slowHealer{s}
-		dir, ran = bench.Run(context.Background(), job, silent{})
-	})
-	s, err := result.Read(dir)
-	if err != nil || ran == nil || !strings.Contains(ran.Error(), "leave more time after the "+
-		"fault before it") || s.Run.Counters.Failed > 0 {
-		t.Errorf("%v, %v, %d refused", err, ran, s.Run.Counters.Failed)
+	w := growing(workload.KeysNone, 15*time.Second)
+	w.Faults = append([]workload.Fault{{Do: workload.FaultPause, Target: workload.TargetOne,
+		At: time.Second, For: time.Second}}, w.Faults...)
+	s, ran := endsOnSim(t, w, nil, time.Hour,
+		func(job *bench.Job, s *sim.System) { job.System = slowHealer{s} })
+	if ran == nil || !strings.Contains(ran.Error(), "leave more time after the fault before it") ||
+		s.Run.Counters.Failed > 0 {
+		t.Errorf("%v, %d refused", ran, s.Run.Counters.Failed)
 	}
 }
 
@@ -164,18 +157,11 @@ func TestPartitionsThatAreNotAdded(t *testing.T) {
 	for late, want := range map[time.Duration]string{
 		time.Minute: "were not ready after 6.5s", 0: "arrived from 0 of 8 new partitions",
 	} {
-		runs, dir := t.TempDir(), ""
-		var ran error
-		synctest.Test(t, func(t *testing.T) {
-			s := sim.New(clock.Timers(), nil)
-			job := jobOn(t, s, runs, growing(workload.KeysNone, 15*time.Second), nil)
-			job.System = idleAdder{s, late}
-			dir, ran = bench.Run(context.Background(), job, silent{})
-		})
-		s, err := result.Read(dir)
-		if err != nil || ran == nil || !strings.Contains(ran.Error(), want) ||
+		s, ran := endsOnSim(t, growing(workload.KeysNone, 15*time.Second), nil, time.Hour,
+			func(job *bench.Job, s *sim.System) { job.System = idleAdder{s, late} })
+		if ran == nil || !strings.Contains(ran.Error(), want) ||
 			(s.Run.Counters.Failed > 0) != (late == 0) {
-			t.Errorf("%s: %v, %v, %d refused", late, err, ran, s.Run.Counters.Failed)
+			t.Errorf("%s: %v, %d refused", late, ran, s.Run.Counters.Failed)
 		}
 	}
 }

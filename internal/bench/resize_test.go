@@ -95,7 +95,7 @@ func TestResizeGivesUpCopiesThatAreNeverComplete(t *testing.T) {
 		workload.FaultScaleOut: true, workload.FaultScaleIn: false,
 	} {
 		s, ran := endsOnSim(t, resizing(20*time.Second, 8*time.Second, kind),
-			map[string]string{"fault_sync": "10m"}, time.Hour)
+			map[string]string{"fault_sync": "10m"}, time.Hour, unchanged)
 		if ran == nil || !strings.Contains(ran.Error(), "is given up after 8s") ||
 			!strings.Contains(ran.Error(), "a machine is in sync in") {
 			t.Error(ran)
@@ -118,7 +118,7 @@ func TestResizeEndsWithTheRun(t *testing.T) {
 		workload.FaultScaleIn:  {"fault_sync": "1s", "fault_stop": "5s"},
 	} {
 		s, err := endsOnSim(t, resizing(20*time.Second, 15*time.Second, kind), settings,
-			8*time.Second)
+			8*time.Second, unchanged)
 		if err != nil {
 			t.Error(err)
 		}

@@ -26,27 +26,6 @@ func rolling(window, limit time.Duration) *workload.Workload {
 	return w
 }
 
-// endsOnSim runs a load on the simulated system for some time at most, and returns the run, and how
-// it ended.
-func endsOnSim(t *testing.T, w *workload.Workload, settings map[string]string,
-	within time.Duration) (*result.Saved, error) {
-	t.Helper()
-	runs := t.TempDir()
-	var dir string
-	var ran error
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(context.Background(), within)
-		defer cancel()
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w, settings)
-		dir, ran = bench.Run(ctx, job, silent{})
-	})
-	s, err := verdict.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, ran
-}
-
 func verdictOf(r *result.Run, name string) result.Verdict {
 	i := slices.IndexFunc(r.Verdicts, func(v result.Verdict) bool { return v.Name == name })
 	if i < 0 {
@@ -114,7 +93,7 @@ func TestTruthRollingRestartCountsWhatIsRefused(t *testing.T) {
 // left alone.
 func TestRollingRestartGivesUpAMachineThatNeverComesBack(t *testing.T) {
 	s, ran := endsOnSim(t, rolling(20*time.Second, 8*time.Second),
-		map[string]string{"fault_sync": "10m"}, time.Hour)
+		map[string]string{"fault_sync": "10m"}, time.Hour, unchanged)
 	if ran == nil || !strings.Contains(ran.Error(),
 		"m1 was not in sync again 8s after its start, and the rolling restart is given up after 8s") {
 		t.Error(ran)
@@ -132,7 +111,7 @@ func TestRollingRestartGivesUpAMachineThatNeverComesBack(t *testing.T) {
 // A run that is stopped meanwhile restarts no further machine.
 func TestRollingRestartEndsWithTheRun(t *testing.T) {
 	s, err := endsOnSim(t, rolling(20*time.Second, 15*time.Second),
-		map[string]string{"fault_sync": "1s"}, 7*time.Second)
+		map[string]string{"fault_sync": "1s"}, 7*time.Second, unchanged)
 	if err != nil {
 		t.Error(err)
 	}

@@ -1,11 +1,9 @@
 package bench_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
@@ -31,21 +29,10 @@ func (s *sleeper) Slept() (ns int64, known bool) {
 
 // A sleep of the machine is noted with its length, a warning names it, and no latency has it.
 func TestASleepOfTheMachineIsNoted(t *testing.T) {
-	w := load(100, 5*time.Second)
-	runs := t.TempDir()
-	var dir string
-	synctest.Test(t, func(t *testing.T) {
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w, nil)
+	s := onSimAs(t, load(100, 5*time.Second), nil, func(job *bench.Job, _ *sim.System) {
 		job.Clock = &sleeper{clock.Virtual(), clock.Now(), 2500 * time.Millisecond, 2 * time.Hour}
-		var err error
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
 	})
-	s, err := verdict.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdict.JudgeSaved(s)
 	sleeps := s.Run.Sleeps
 	if len(sleeps) != 1 || sleeps[0].Ns != int64(2*time.Hour) ||
 		sleeps[0].ToNs-sleeps[0].FromNs > int64(1100*time.Millisecond) {

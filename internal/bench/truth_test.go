@@ -10,6 +10,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/raced"
+	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/clock"
@@ -76,25 +77,37 @@ func onSimWatched(t *testing.T, w *workload.Workload, settings map[string]string
 	watch bench.Watch) (*result.Saved, sim.Planted) {
 	t.Helper()
 	var planted sim.Planted
-	saved := onSimUntil(context.Background(), t, w, settings, watch, &planted)
+	plants := func(job *bench.Job, _ *sim.System) {
+		job.System = sim.New(clock.Timers(), func(p sim.Planted) { planted = p })
+	}
+	saved := onSimUntil(context.Background(), t, w, settings, watch, plants)
 	return saved, planted
 }
 
-// onSimUntil is onSim until ctx ends; planted may be nil.
-func onSimUntil(ctx context.Context, t *testing.T, w *workload.Workload, settings map[string]string,
-	watch bench.Watch, planted *sim.Planted) *result.Saved {
+// changed gives a job what its workload does not say, such as another clock, or a system that
+// stands before the simulated one. It is called on virtual time, before the run.
+type changed func(job *bench.Job, s *sim.System)
+
+func unchanged(*bench.Job, *sim.System) {}
+
+// onSimAs is onSim for a job that is changed.
+func onSimAs(t *testing.T, w *workload.Workload, settings map[string]string,
+	change changed) *result.Saved {
 	t.Helper()
-	runs := t.TempDir()
-	var dir string
+	return onSimUntil(context.Background(), t, w, settings, silent{}, change)
+}
+
+// onSimUntil is onSimAs until ctx ends.
+func onSimUntil(ctx context.Context, t *testing.T, w *workload.Workload, settings map[string]string,
+	watch bench.Watch, change changed) *result.Saved {
+	t.Helper()
+	runs, dir := t.TempDir(), ""
 	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(clock.Timers(), nil)
+		job := jobOn(t, s, runs, w, settings)
+		change(job, s)
 		var err error
-		s := sim.New(clock.Timers(), func(p sim.Planted) {
-			if planted != nil {
-				*planted = p
-			}
-		})
-		dir, err = bench.Run(ctx, jobOn(t, s, runs, w, settings), watch)
-		if err != nil {
+		if dir, err = bench.Run(ctx, job, watch); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -107,6 +120,27 @@ func onSimUntil(ctx context.Context, t *testing.T, w *workload.Workload, setting
 	}
 	checkSums(t, saved)
 	return saved
+}
+
+// endsOnSim is onSimAs for some time at most, judged, and also returns how the run ended.
+func endsOnSim(t *testing.T, w *workload.Workload, settings map[string]string,
+	within time.Duration, change changed) (*result.Saved, error) {
+	t.Helper()
+	runs, dir := t.TempDir(), ""
+	var ran error
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), within)
+		defer cancel()
+		s := sim.New(clock.Timers(), nil)
+		job := jobOn(t, s, runs, w, settings)
+		change(job, s)
+		dir, ran = bench.Run(ctx, job, silent{})
+	})
+	saved, err := verdict.Read(dir)
+	if err != nil {
+		t.Fatal(ran, err)
+	}
+	return saved, ran
 }
 
 func jobOn(t *testing.T, s *sim.System, runs string, w *workload.Workload,

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,25 +24,14 @@ import (
 func coldly(t *testing.T, w *workload.Workload, warm bench.WarmUp, settings map[string]string) (
 	s *result.Saved, left int) {
 	t.Helper()
-	runs, dir := t.TempDir(), ""
 	all := map[string]string{"service": "lognormal", "service_sigma": "0.2",
 		"service_time": "100ms", "cpu_per_message": "1ms", "cold_times": "5"}
 	for name, value := range settings {
 		all[name] = value
 	}
-	synctest.Test(t, func(t *testing.T) {
-		job := jobOn(t, sim.New(clock.Timers(), nil), runs, w, all)
-		job.WarmUp = warm
-		var err error
-		if dir, err = bench.Run(context.Background(), job, silent{}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	s, err := verdict.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(runs)
+	s = onSimAs(t, w, all, func(job *bench.Job, _ *sim.System) { job.WarmUp = warm })
+	verdict.JudgeSaved(s)
+	entries, err := os.ReadDir(filepath.Dir(s.Dir))
 	if err != nil {
 		t.Fatal(err)
 	}
