@@ -2,7 +2,6 @@ package systems
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,20 +21,8 @@ const classPrefix = "io.openmessaging.benchmark.driver."
 // drive.
 func driverFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	files := map[string][]byte{}
-	for _, pattern := range []string{"testdata/omb/*.yaml", "*/testdata/omb/*.yaml"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil || len(paths) == 0 {
-			t.Fatal("no driver files", err)
-		}
-		for _, path := range paths {
-			src, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[path] = src
-		}
-	}
+	files := golden.Inputs(t, "testdata/omb/*.yaml")
+	maps.Copy(files, golden.Inputs(t, "*/testdata/omb/*.yaml"))
 	return files
 }
 

@@ -21,28 +21,18 @@ var systems = []string{"kafka", "nats", "pulsar", "rabbitmq"}
 // TestGolden compares the text of every error, as in a terminal, and of every printed target with
 // golden files.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden inputs", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var text string
-			if target, err := parse(filepath.Base(file), src, systems); err != nil {
-				text = err.Error() + "\n"
-			} else {
-				text = target.YAML()
-			}
-			if strings.Contains(text, "hunter2") {
-				t.Error("a secret is shown")
-			}
-			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
-		})
-	}
+	golden.Each(t, "testdata/*.yaml", func(name string, src []byte) string {
+		var text string
+		if target, err := parse(name, src, systems); err != nil {
+			text = err.Error() + "\n"
+		} else {
+			text = target.YAML()
+		}
+		if strings.Contains(text, "hunter2") {
+			t.Errorf("%s: a secret is shown", name)
+		}
+		return text
+	})
 }
 
 func TestSettingsKnowTheirPlace(t *testing.T) {
@@ -230,14 +220,7 @@ func TestWhatIsPrintedIsReadBack(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.yaml")
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(src)
-	}
+	golden.Seeds(f, "testdata/*.yaml")
 	f.Fuzz(func(t *testing.T, src []byte) {
 		got, err := Parse("fuzz", src)
 		if (got == nil) == (err == nil) {

@@ -18,25 +18,13 @@ import (
 // TestGolden compares the text of every error, as in a terminal, and of every printed workload
 // with golden files.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden inputs", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var text string
-			if w, err := Parse(filepath.Base(file), src); err != nil {
-				text = err.Error() + "\n"
-			} else {
-				text = w.YAML()
-			}
-			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", text)
-		})
-	}
+	golden.Each(t, "testdata/*.yaml", func(name string, src []byte) string {
+		w, err := Parse(name, src)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		return w.YAML()
+	})
 }
 
 func TestAnEmptyMappingIsTheDefault(t *testing.T) {
@@ -270,14 +258,7 @@ func TestWhatIsPrintedIsReadBack(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	files, _ := filepath.Glob("*/*.yaml")
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(src)
-	}
+	golden.Seeds(f, "*/*.yaml")
 	f.Fuzz(func(t *testing.T, src []byte) {
 		w, err := Parse("fuzz", src)
 		if (w == nil) == (err == nil) {

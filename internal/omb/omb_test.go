@@ -2,7 +2,6 @@ package omb
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,46 +13,26 @@ import (
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-// inputs are the files of a folder of testdata, by path.
-func inputs(t testing.TB, pattern string) map[string][]byte {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", pattern))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no inputs", err)
-	}
-	all := map[string][]byte{}
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[file] = src
-	}
-	return all
-}
-
 // TestWorkloads compares the translation of every shape of workload: the notes and the workload,
 // or every error as a terminal shows it; and the same with the flags for rate and duration, if
 // that differs.
 func TestWorkloads(t *testing.T) {
-	for file, src := range inputs(t, "workloads/*.yaml") {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			if !IsWorkload(src) {
-				t.Error("is not recognised")
-			}
-			alone := translated(file, src, Given{})
-			if beside := translated(file, src,
-				Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
-				alone += "\nWith --rate and --duration:\n" + beside
-			}
-			golden.Compare(t, strings.TrimSuffix(file, filepath.Ext(file))+".golden", alone)
-		})
-	}
+	golden.Each(t, "testdata/workloads/*.yaml", func(name string, src []byte) string {
+		if !IsWorkload(src) {
+			t.Errorf("%s is not recognised", name)
+		}
+		alone := translated(name, src, Given{})
+		if beside := translated(name, src,
+			Given{Rate: true, Duration: true}); strings.Contains(alone, "give --") {
+			alone += "\nWith --rate and --duration:\n" + beside
+		}
+		return alone
+	})
 }
 
 // A translated workload reads back as it is printed, or no worker would take it.
 func TestWorkloadsReadBack(t *testing.T) {
-	for file, src := range inputs(t, "workloads/*.yaml") {
+	for file, src := range golden.Inputs(t, "testdata/workloads/*.yaml") {
 		w, _, err := ParseWorkload(filepath.Base(file), src, Given{Rate: true, Duration: true})
 		if err != nil {
 			continue
@@ -67,8 +46,8 @@ func TestWorkloadsReadBack(t *testing.T) {
 	}
 }
 
-func translated(file string, src []byte, given Given) string {
-	w, notes, err := ParseWorkload(filepath.Base(file), src, given)
+func translated(name string, src []byte, given Given) string {
+	w, notes, err := ParseWorkload(name, src, given)
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -89,7 +68,7 @@ func TestWorkloadsOfPlimsollAreNotTaken(t *testing.T) {
 			t.Errorf("%s is taken for one of OMB's", name)
 		}
 	}
-	for file, src := range inputs(t, "../../../workload/testdata/*.yaml") {
+	for file, src := range golden.Inputs(t, "../../workload/testdata/*.yaml") {
 		if IsWorkload(src) {
 			t.Errorf("%s is taken for one of OMB's", file)
 		}
@@ -107,7 +86,7 @@ func TestProperties(t *testing.T) {
 }
 
 func FuzzWorkload(f *testing.F) {
-	for _, src := range inputs(f, "workloads/*.yaml") {
+	for _, src := range golden.Inputs(f, "testdata/workloads/*.yaml") {
 		f.Add(src, false)
 		f.Add(src, true)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plimsoll-bench/plimsoll/internal/golden"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
@@ -64,9 +65,8 @@ func TestPublishedFigures(t *testing.T) {
 		{"pulsar-latency-default-sync-200k", 200_000, 25, 52, 113},
 	} {
 		t.Run(want.file, func(t *testing.T) {
-			file := filepath.Join("testdata", "results", want.file+".json")
-			s := saved(t, file, inputs(t, "results/"+want.file+".json")[file],
-				Known{MessageBytes: 1024})
+			file := "testdata/results/" + want.file + ".json"
+			s := saved(t, file, golden.Inputs(t, file)[file], Known{MessageBytes: 1024})
 			sum := s.Run.Summary
 			share := 5e-6 // half of what is printed in the study's table
 			if want.rate == 200_000 {
@@ -97,7 +97,7 @@ func TestPublishedFigures(t *testing.T) {
 // TestDistributionsHoldTheFigures: the histogram that is made from quantiles
 // has OMB's percentiles, and is the one that curves are drawn from.
 func TestDistributionsHoldTheFigures(t *testing.T) {
-	for file, src := range inputs(t, "results/*.json") {
+	for file, src := range golden.Inputs(t, "testdata/results/*.json") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			r, err := ParseResult(file, src)
 			if err != nil {
@@ -134,7 +134,7 @@ func TestDistributionsHoldTheFigures(t *testing.T) {
 // TestWhatIsNotRecordedStaysUnknown: only what consumers received is judged in an imported run,
 // and nothing that OMB did not write has a figure.
 func TestWhatIsNotRecordedStaysUnknown(t *testing.T) {
-	for file, src := range inputs(t, "results/*.json") {
+	for file, src := range golden.Inputs(t, "testdata/results/*.json") {
 		s := saved(t, file, src, Known{})
 		r := &s.Run
 		if len(r.Verdicts) < 7 {

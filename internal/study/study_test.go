@@ -2,8 +2,6 @@ package study
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -265,22 +263,12 @@ func TestReferences(t *testing.T) {
 }
 
 func TestWhatIsWrongIsSaidAtOnce(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	golden.Each(t, "testdata/*.yaml", func(name string, src []byte) string {
+		if _, err := Parse(name, src); err != nil {
+			return err.Error() + "\n"
 		}
-		_, err = Parse(filepath.Base(file), src)
-		got := "right\n"
-		if err != nil {
-			got = err.Error() + "\n"
-		}
-		golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", got)
-	}
+		return "right\n"
+	})
 }
 
 func FuzzParse(f *testing.F) {
@@ -289,11 +277,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(ufcg)
-	files, _ := filepath.Glob("testdata/*.yaml")
-	for _, file := range files {
-		src, _ := os.ReadFile(file)
-		f.Add(src)
-	}
+	golden.Seeds(f, "testdata/*.yaml")
 	f.Fuzz(func(t *testing.T, src []byte) {
 		s, err := Parse("fuzzed", src)
 		if err != nil {

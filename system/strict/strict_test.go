@@ -108,20 +108,10 @@ func TestAbsentKeysKeepTheirDefaults(t *testing.T) {
 
 // TestGolden compares the text of every error, as a terminal shows it.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no golden inputs", err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			src, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, doc := decodeSample(filepath.Base(file), src)
-			golden.Compare(t, strings.TrimSuffix(file, ".yaml")+".golden", textOf(doc.Err()))
-		})
-	}
+	golden.Each(t, "testdata/*.yaml", func(name string, src []byte) string {
+		_, doc := decodeSample(name, src)
+		return textOf(doc.Err())
+	})
 }
 
 func textOf(err error) string {
@@ -322,14 +312,7 @@ func TestReadFile(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.yaml")
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(src)
-	}
+	golden.Seeds(f, "testdata/*.yaml")
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, doc := decodeSample("fuzz", src)
 		doc.Reject("name", "is rejected")
