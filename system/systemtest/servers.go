@@ -148,7 +148,7 @@ func provision[P system.Provisioned](t testing.TB, s system.System, level worklo
 
 func start[P system.Provisioned](s system.System, dir string, level workload.Level, given []string,
 	count int, mounted ...string) (none P, err error) {
-	settings, err := resolve(s, given)
+	settings, err := resolve(s, given, target.Place{})
 	if err != nil {
 		return none, err
 	}
@@ -171,13 +171,13 @@ func start[P system.Provisioned](s system.System, dir string, level workload.Lev
 	return p.(P), nil
 }
 
-func resolve(s system.System, given []string) (system.Settings, error) {
+func resolve(s system.System, given []string, at target.Place) (system.Settings, error) {
 	if len(given)%2 != 0 {
 		return system.Settings{}, fmt.Errorf("settings are name and value in turn: %q", given)
 	}
 	var all []target.Setting
 	for i := 0; i < len(given); i += 2 {
-		all = append(all, target.Setting{Name: given[i], Value: given[i+1]})
+		all = append(all, target.Setting{Name: given[i], Value: given[i+1], At: at})
 	}
 	return system.Resolve(s.Describe().Settings, all)
 }
@@ -185,7 +185,7 @@ func resolve(s system.System, given []string) (system.Settings, error) {
 // Settings returns a system's defaults with the given settings, name and value in turn.
 func Settings(t testing.TB, s system.System, given ...string) system.Settings {
 	t.Helper()
-	settings, err := resolve(s, given)
+	settings, err := resolve(s, given, target.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

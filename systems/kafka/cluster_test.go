@@ -195,33 +195,3 @@ func TestProvisionEndsWhenItIsToldTo(t *testing.T) {
 	systemtest.NeedJava(t)
 	systemtest.StartEndsWhenToldTo(t, kafkaSystem{})
 }
-
-func TestCheckNodes(t *testing.T) {
-	for _, c := range []struct {
-		nodes    int
-		settings []string
-		want     string
-	}{
-		{nodes: 3},
-		{nodes: 9, settings: []string{setReplication, "5", setSecurity, saslSSL}},
-		{nodes: 1, want: "the testbed has 1 node, and durability level 2 needs 3 copies"},
-		{nodes: 3, settings: []string{setReplication, "4"}, want: "needs 4 copies"},
-		{nodes: 3, settings: []string{setHeap, "64MB"}, want: "with less a server does not start"},
-		{nodes: 3, settings: []string{setMessageMax, "1GB"}, want: "a quarter of heap"},
-		{nodes: 3, settings: []string{setSegmentBytes, "4GB"}, want: "must be from"},
-		{nodes: 3, settings: []string{setIOThreads, "0"}, want: "from 1 to 1000"},
-		{nodes: 3, settings: []string{setBrokerSession, "1ms"}, want: "from 1s to 1h"},
-		{nodes: 3, settings: []string{system.SettingVersion, "3.6.2"}, want: "from 3.7.0 on"},
-		{nodes: 3, settings: []string{system.SettingVersion, "4.3.1<"}, want: "from 3.7.0 on"},
-		{nodes: 3, settings: []string{system.SettingVersion, "3.10.0"}},
-		{nodes: 0},
-		{nodes: 0, settings: []string{setHeap, "256MB"}, want: "these run already"},
-	} {
-		s := systemtest.Settings(t, kafkaSystem{}, c.settings...)
-		bad := checkNodes(s, workload.SyncAsync, c.nodes)
-		if c.want == "" && len(bad) > 0 || c.want != "" &&
-			(len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
-			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
-		}
-	}
-}

@@ -16,51 +16,36 @@ import (
 // anything starts.
 func TestCheck(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	withoutMongod := func(err error) bool {
-		var wrong strict.Violations
-		return err != nil && !errors.As(err, &wrong)
-	}
-	for _, c := range []struct {
-		level    workload.Level
-		nodes    int
-		settings []string
-		want     []string
-	}{
-		{level: workload.SyncSync}, // endpoints
-		{level: workload.AsyncAsync, nodes: 3},
-		{level: workload.AsyncAsync, nodes: 1, settings: []string{setServer, serverJava}},
-		{level: 5, nodes: 3, want: []string{"the levels are 1 to 4"}},
-		{level: workload.SyncAsync, nodes: 3, want: []string{
+	lacking := []systemtest.Checked{
+		{Level: workload.SyncAsync, Nodes: 3, Says: []string{
 			"level 2 is not available: this machine lacks mongod", "gives level 4 only"}},
-		{level: workload.SyncSync, nodes: 3, settings: []string{setServer, serverJava},
-			want: []string{"level 1 is not available: the target asks for server: java-server"}},
-		{level: workload.AsyncAsync, nodes: 3, settings: []string{setServer, kindMongod},
-			want: []string{"install the package mongodb-org-server"}},
-		{level: workload.SyncSync, nodes: 5, settings: []string{setServer, kindMongod},
-			want: []string{"asks for 3 members, and the testbed has 5 nodes"}},
-		{level: workload.AsyncAsync, settings: []string{setHeap, "2GB"},
-			want: []string{"these run already"}},
-		{level: workload.AsyncAsync, nodes: 3, settings: []string{setLinger, "2m", setBatch, "0",
-			setPoll, "0s", setReplication, "2", setHeap, "1MB"}, want: []string{
-			"from 0s to 1m", "from 1 to 100k", "from 1ms to 1m", "from 3 to 7", "at least 64MB"}},
-	} {
-		err := mongoSystem{}.Check(system.Check{
-			Settings:   systemtest.Settings(t, mongoSystem{}, c.settings...),
-			Durability: c.level, Nodes: c.nodes,
-		})
-		if len(c.want) == 0 && err != nil {
-			t.Errorf("%+v: %v", c, err)
-		}
-		if len(c.want) > 0 && strings.Contains(c.want[0], "mongod") &&
-			!withoutMongod(err) {
+		{Level: workload.AsyncAsync, Nodes: 3, Given: []string{setServer, kindMongod},
+			Says: []string{"install the package mongodb-org-server"}},
+	}
+	systemtest.Checks(t, mongoSystem{}, lacking)
+	for _, c := range lacking {
+		err := mongoSystem{}.Check(system.Check{Durability: c.Level, Nodes: c.Nodes,
+			Settings: systemtest.Settings(t, mongoSystem{}, c.Given...)})
+		var wrong strict.Violations
+		if err == nil || errors.As(err, &wrong) {
 			t.Errorf("%+v: a study would take it for a mistake: %v", c, err)
 		}
-		for _, part := range c.want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("%+v: %v does not say %q", c, err, part)
-			}
-		}
 	}
+	systemtest.Checks(t, mongoSystem{}, []systemtest.Checked{
+		{Level: workload.SyncSync}, // endpoints
+		{Level: workload.AsyncAsync, Nodes: 3},
+		{Level: workload.AsyncAsync, Nodes: 1, Given: []string{setServer, serverJava}},
+		{Level: 5, Nodes: 3, Says: []string{"the levels are 1 to 4"}},
+		{Level: workload.SyncSync, Nodes: 3, Given: []string{setServer, serverJava},
+			Says: []string{"level 1 is not available: the target asks for server: java-server"}},
+		{Level: workload.SyncSync, Nodes: 5, Given: []string{setServer, kindMongod},
+			Says: []string{"asks for 3 members, and the testbed has 5 nodes"}},
+		{Level: workload.AsyncAsync, Given: []string{setHeap, "2GB"},
+			Says: []string{"these run already"}},
+		{Level: workload.AsyncAsync, Nodes: 3, Given: []string{setLinger, "2m", setBatch, "0",
+			setPoll, "0s", setReplication, "2", setHeap, "1MB"}, Says: []string{
+			"from 0s to 1m", "from 1 to 100k", "from 1ms to 1m", "from 3 to 7", "at least 64MB"}},
+	})
 }
 
 // On a machine without the server, the error comes before anything starts.

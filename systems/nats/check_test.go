@@ -11,52 +11,31 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
 // Check finds all errors of a request at once, before anything starts.
 func TestCheck(t *testing.T) {
-	place := target.Place{File: "t.yaml", Line: 3, Column: 5}
-	give := func(name, value string) target.Setting {
-		return target.Setting{Name: name, Value: value, At: place}
-	}
-	for _, c := range []struct {
-		name  string
-		nodes int
-		level workload.Level
-		given []target.Setting
-		want  string
-	}{
-		{"defaults", 3, workload.SyncSync, nil, ""},
-		{"defaults on a cluster that runs", 0, workload.SyncSync, nil, ""},
-		{"server settings on a testbed", 3, workload.SyncSync,
-			[]target.Setting{give(setMaxPayload, "1MB")}, ""},
-		{"server settings on a cluster that runs", 0, workload.SyncSync,
-			[]target.Setting{give(setMaxPayload, "1MB")},
-			`t.yaml:3:5: setting "max_payload": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
-		{"all at once", 1, workload.SyncSync,
-			[]target.Setting{give(setPullExpires, "100ms"), give(setAckWait, "0s"),
-				give(setStorage, valueMemory)},
-			`setting "num_replicas": the testbed has 1 node, and durability level 1 needs 3 copies of each message (num_replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices` + "\n" +
+	systemtest.Checks(t, natsSystem{}, []systemtest.Checked{
+		{Level: workload.SyncSync, Nodes: 3},
+		{Level: workload.SyncSync},
+		{Level: workload.SyncSync, Nodes: 3, Given: []string{setMaxPayload, "1MB"}},
+		{Level: workload.SyncSync, Given: []string{setMaxPayload, "1MB"},
+			Exactly: `t.yaml:3:5: setting "max_payload": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
+		{Level: workload.SyncSync, Nodes: 1,
+			Given: []string{setPullExpires, "100ms", setAckWait, "0s", setStorage, valueMemory},
+			Exactly: `setting "num_replicas": the testbed has 1 node, and durability level 1 needs 3 copies of each message (num_replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices` + "\n" +
 				`t.yaml:3:5: setting "pull_expires": must be at least twice pull_heartbeat, which is 500ms` + "\n" +
 				`t.yaml:3:5: setting "ack_wait": must be above 0` + "\n" +
 				`t.yaml:3:5: setting "storage": durability level 1 syncs to disk, which memory does not: use file, or level 2`},
-		{"copies", 3, workload.AsyncAsync,
-			[]target.Setting{give(setReplicas, "6"), give(setRetention, valueInterest)},
-			`t.yaml:3:5: setting "num_replicas": must be from 1 to 5` + "\n" +
+		{Level: workload.AsyncAsync, Nodes: 3,
+			Given: []string{setReplicas, "6", setRetention, valueInterest},
+			Exactly: `t.yaml:3:5: setting "num_replicas": must be from 1 to 5` + "\n" +
 				`t.yaml:3:5: setting "retention": durability level 4 copies through mirrors, which do not follow the deletions of interest: use limits` + "\n" +
 				`t.yaml:3:5: setting "num_replicas": the testbed has 3 nodes, and num_replicas asks for 6 copies of each message: add servers, or write num_replicas: 3`},
-	} {
-		got := ""
-		if err := (natsSystem{}).Check(system.Check{Settings: settings(t, c.given...),
-			Durability: c.level, Nodes: c.nodes}); err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
-		}
-	}
+	})
 }
 
 func TestSettingsThatApply(t *testing.T) {

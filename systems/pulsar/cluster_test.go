@@ -284,37 +284,3 @@ func TestShippedConfiguration(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
-
-func TestCheckNodes(t *testing.T) {
-	for _, c := range []struct {
-		nodes    int
-		level    workload.Level
-		settings []string
-		want     string
-	}{
-		{nodes: 3, level: 1},
-		{nodes: 5, level: 2,
-			settings: []string{setEnsemble, "5", setWriteQuorum, "4", setSecurity, tokenTLS}},
-		{nodes: 1, level: 2, want: "the testbed has 1 bookie, and durability level 2 needs 3 copies"},
-		{nodes: 1, level: 2, settings: []string{setBookies, "4"}},
-		{nodes: 1, level: 4, settings: []string{setTopology, standalone}},
-		{nodes: 3, level: 2, settings: []string{setEnsemble, "4"}, want: "needs 4 copies"},
-		{nodes: 3, level: 2, settings: []string{setBookies, "100"}, want: "from 0 to 20"},
-		{nodes: 3, level: 2, settings: []string{setBookieHeap, "1MB"},
-			want: "with less a server does not start"},
-		{nodes: 3, level: 2, settings: []string{setChannels, "0"}, want: "from 1 to 1000"},
-		{nodes: 3, level: 2, settings: []string{setMaxGroupWait, "1h"}, want: "from 0s to 1m"},
-		{nodes: 3, level: 1, settings: []string{setJournalWriteData, "false"},
-			want: "cannot be false at durability level 1"},
-		{nodes: 3, level: 2, settings: []string{setJournalWriteData, "false"}},
-		{nodes: 0, level: 2},
-		{nodes: 0, level: 2, settings: []string{setTopology, tiered}, want: "these run already"},
-	} {
-		s := systemtest.Settings(t, pulsarSystem{}, c.settings...)
-		bad := checkNodes(s, c.level, c.nodes)
-		if c.want == "" && len(bad) > 0 || c.want != "" &&
-			(len(bad) != 1 || !strings.Contains(bad.Error(), c.want)) {
-			t.Errorf("%d nodes, %v: %v", c.nodes, c.settings, bad)
-		}
-	}
-}

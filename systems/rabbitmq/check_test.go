@@ -8,105 +8,58 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
-	"github.com/plimsoll-bench/plimsoll/target"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
-var aPlace = target.Place{File: "t.yaml", Line: 3, Column: 5}
-
-// at returns the beginning of a sentence about a given setting.
+// at is the beginning of a sentence about a given setting.
 const at = `t.yaml:3:5: setting `
 
-func give(name, value string) target.Setting {
-	return target.Setting{Name: name, Value: value, At: aPlace}
-}
-
-var checks = []struct {
-	name  string
-	check system.Check
-	given []target.Setting
-	want  string
-}{
-	{"defaults", system.Check{Durability: workload.SyncSync, Delivery: workload.AtLeastOnce,
-		Nodes: 3}, nil, ""},
-	{"classic at 3", system.Check{Durability: workload.AsyncSync},
-		[]target.Setting{give(setQueueType, classic)}, ""},
-	{"classic at 1", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setQueueType, classic)},
-		at + `"queue_type": a classic queue has one copy, and durability level 1 asks for a majority: take quorum or mirrored, or level 3`},
-	{"mirrored at 1", system.Check{Durability: workload.SyncSync, Nodes: 3},
-		[]target.Setting{give(setQueueType, mirrored)}, ""},
-	{"mirrored at 3", system.Check{Durability: workload.AsyncSync},
-		[]target.Setting{give(setQueueType, mirrored)},
-		at + `"queue_type": a mirrored queue confirms when its copies have the message, which durability level 3 does not wait for: take classic, or level 1`},
-	{"mirrored and persistent at 2", system.Check{Durability: workload.SyncAsync},
-		[]target.Setting{give(setQueueType, mirrored), give(setDeliveryMode, persistent)},
-		at + `"delivery_mode": persistent messages are synced before they are confirmed, which is durability level 1: remove it, or take that level`},
-	{"mirrored of version 2 at 2", system.Check{Durability: workload.SyncAsync},
-		[]target.Setting{give(setQueueType, mirrored), give(setDeliveryMode, persistent),
-			give(setQueueVersion, "2")}, ""},
-	{"classic of version 2 at 3", system.Check{Durability: workload.AsyncSync},
-		[]target.Setting{give(setQueueVersion, "2")},
-		at + `"queue_version": version 2 confirms before it syncs, and durability level 3 asks for the sync: take version 1, or level 4`},
-	{"transient at 3", system.Check{Durability: workload.AsyncSync},
-		[]target.Setting{give(setDeliveryMode, transient)},
-		at + `"delivery_mode": transient messages are not synced, and durability level 3 asks for it: remove it, or take level 4`},
-	{"transient quorum", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setDeliveryMode, transient)},
-		at + `"delivery_mode": a quorum queue writes every message: remove it, or take classic or mirrored`},
-	{"quorum with classic queues' settings", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setQueueMode, lazy), give(setMaxPriority, "5")},
-		at + `"queue_mode": is for classic and mirrored queues, and these are of type quorum: remove it, or choose another queue_type` + "\n" +
+var checks = []systemtest.Checked{
+	{Level: workload.SyncSync, Delivery: workload.AtLeastOnce, Nodes: 3},
+	{Level: workload.AsyncSync, Given: []string{setQueueType, classic}},
+	{Level: workload.SyncSync, Given: []string{setQueueType, classic},
+		Exactly: at + `"queue_type": a classic queue has one copy, and durability level 1 asks for a majority: take quorum or mirrored, or level 3`},
+	{Level: workload.SyncSync, Nodes: 3, Given: []string{setQueueType, mirrored}},
+	{Level: workload.AsyncSync, Given: []string{setQueueType, mirrored},
+		Exactly: at + `"queue_type": a mirrored queue confirms when its copies have the message, which durability level 3 does not wait for: take classic, or level 1`},
+	{Level: workload.SyncAsync,
+		Given:   []string{setQueueType, mirrored, setDeliveryMode, persistent},
+		Exactly: at + `"delivery_mode": persistent messages are synced before they are confirmed, which is durability level 1: remove it, or take that level`},
+	{Level: workload.SyncAsync, Given: []string{setQueueType, mirrored,
+		setDeliveryMode, persistent, setQueueVersion, "2"}},
+	{Level: workload.AsyncSync, Given: []string{setQueueVersion, "2"},
+		Exactly: at + `"queue_version": version 2 confirms before it syncs, and durability level 3 asks for the sync: take version 1, or level 4`},
+	{Level: workload.AsyncSync, Given: []string{setDeliveryMode, transient},
+		Exactly: at + `"delivery_mode": transient messages are not synced, and durability level 3 asks for it: remove it, or take level 4`},
+	{Level: workload.SyncSync, Given: []string{setDeliveryMode, transient},
+		Exactly: at + `"delivery_mode": a quorum queue writes every message: remove it, or take classic or mirrored`},
+	{Level: workload.SyncSync, Given: []string{setQueueMode, lazy, setMaxPriority, "5"},
+		Exactly: at + `"queue_mode": is for classic and mirrored queues, and these are of type quorum: remove it, or choose another queue_type` + "\n" +
 			at + `"max_priority": is for classic and mirrored queues, and these are of type quorum: remove it, or choose another queue_type`},
-	{"stream at 1", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setQueueType, streamed)},
-		at + `"queue_type": a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type`},
-	{"stream at 2", system.Check{Durability: workload.SyncAsync},
-		[]target.Setting{give(setQueueType, streamed)}, ""},
-	{"one node", system.Check{Durability: workload.SyncAsync, Nodes: 1}, nil,
-		`setting "replicas": the testbed has 1 node, and durability level 2 needs 3 copies of each message (replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
-	{"one node with one copy", system.Check{Durability: workload.AsyncSync, Nodes: 1}, nil, ""},
-	{"server settings on a cluster that runs", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setMemory, "1GB")},
-		at + `"vm_memory_high_watermark": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
-	{"an address of a cluster that does not run",
-		system.Check{Durability: workload.SyncSync,
-			Nodes: 3}, []target.Setting{give(setManagement, "http://rabbit:15672")},
-		at + `"management": is for a cluster that runs already, and plimsoll starts this one: remove it, or give endpoints`},
-	{"all at once", system.Check{Durability: workload.SyncSync, Nodes: 3},
-		[]target.Setting{give(setReplicas, "1"), give(setAckBatch, "1000"),
-			give(setHeartbeat, "1ms"), give(setMemory, "1MB")},
-		at + `"replicas": must be from 3 to 9` + "\n" +
+	{Level: workload.SyncSync, Given: []string{setQueueType, streamed},
+		Exactly: at + `"queue_type": a stream waits for a majority and never syncs, which is durability level 2: take that level, or another queue type`},
+	{Level: workload.SyncAsync, Given: []string{setQueueType, streamed}},
+	{Level: workload.SyncAsync, Nodes: 1,
+		Exactly: `setting "replicas": the testbed has 1 node, and durability level 2 needs 3 copies of each message (replicas): add servers, or ask for --durability 3 or 4, for which a single copy suffices`},
+	{Level: workload.AsyncSync, Nodes: 1},
+	{Level: workload.SyncSync, Given: []string{setMemory, "1GB"},
+		Exactly: at + `"vm_memory_high_watermark": shapes servers that plimsoll starts, and these run already: remove it, or remove the endpoints`},
+	{Level: workload.SyncSync, Nodes: 3, Given: []string{setManagement, "http://rabbit:15672"},
+		Exactly: at + `"management": is for a cluster that runs already, and plimsoll starts this one: remove it, or give endpoints`},
+	{Level: workload.SyncSync, Nodes: 3, Given: []string{setReplicas, "1", setAckBatch, "1000",
+		setHeartbeat, "1ms", setMemory, "1MB"},
+		Exactly: at + `"replicas": must be from 3 to 9` + "\n" +
 			at + `"heartbeat": must be from 1s to 1h` + "\n" +
 			at + `"ack_batch": must be at most prefetch, which is 500` + "\n" +
 			at + `"vm_memory_high_watermark": must be at least 128MB: with less a server blocks producers while it is idle`},
-	{"not a URL", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setManagement, "rabbit:15672")},
-		at + `"management": "rabbit:15672" is not a URL: write it like http://rabbit-1:15672`},
-	{"a URL with a password", system.Check{Durability: workload.SyncSync},
-		[]target.Setting{give(setManagement, "http://u:p@rabbit:15672")},
-		at + `"management": holds a user or password: give them as credentials, so that they stay out of results`},
+	{Level: workload.SyncSync, Given: []string{setManagement, "rabbit:15672"},
+		Exactly: at + `"management": "rabbit:15672" is not a URL: write it like http://rabbit-1:15672`},
+	{Level: workload.SyncSync, Given: []string{setManagement, "http://u:p@rabbit:15672"},
+		Exactly: at + `"management": holds a user or password: give them as credentials, so that they stay out of results`},
 }
 
 // Check finds all errors of a request at once, before anything starts.
-func TestCheck(t *testing.T) {
-	for _, c := range checks {
-		t.Run(c.name, func(t *testing.T) {
-			s, err := system.Resolve(declared, c.given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.check.Settings = s
-			got := ""
-			if err := New().Check(c.check); err != nil {
-				got = strings.TrimSpace(err.Error())
-			}
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-		})
-	}
-}
+func TestCheck(t *testing.T) { systemtest.Checks(t, rabbitSystem{}, checks) }
 
 func TestMissingServer(t *testing.T) {
 	elsewhere := scripts
