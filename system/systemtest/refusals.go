@@ -3,6 +3,8 @@ package systemtest
 import (
 	"context"
 	"crypto/x509"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +81,33 @@ func UsualRefusals(t *testing.T,
 			o.TLS.RootCAs = x509.NewCertPool()
 		}, []string{"without a trusted signature", "tls.ca_file"}},
 	}
+}
+
+// Stranger returns the address of a server of another protocol. It writes a text to each
+// connection, after it has read something if it waits to be asked, and closes it.
+func Stranger(t testing.TB, asked bool, says string) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-ended })
+	go func() {
+		defer close(ended)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if asked {
+				_, _ = conn.Read(make([]byte, 1024))
+			}
+			_, _ = io.WriteString(conn, says)
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
 }
 
 // TryConnect connects, and closes the connection if it succeeds.

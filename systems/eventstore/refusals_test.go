@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"crypto/x509"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -37,7 +36,8 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web, greets, alone := webServer(t), greeter(t), leaderless(t).endpoints()
+	web, alone := webServer(t), leaderless(t).endpoints()
+	greets := systemtest.Stranger(t, false, "220 mail.example.org ready\r\n")
 	for name, c := range map[string]struct {
 		level  workload.Level // the servers are encrypted at level 3
 		change func(o *system.Options)
@@ -70,9 +70,8 @@ func TestRefusals(t *testing.T) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.ServerName = "elsewhere"
 		}, []string{"remove tls.server_name"}},
-		"a web server": {workload.SyncAsync, func(o *system.Options) {
-			o.Endpoints = []string{web}
-		}, []string{"is not EventStoreDB's", "correct the port"}},
+		"web server": {workload.SyncAsync, func(o *system.Options) { o.Endpoints = []string{web} },
+			[]string{"is not EventStoreDB's", "correct the port"}},
 		"a server that speaks first": {workload.SyncAsync, func(o *system.Options) {
 			o.Endpoints = []string{greets}
 		}, []string{"is not EventStoreDB's", "correct the port"}},
@@ -98,29 +97,6 @@ func serversOf(t testing.TB, level workload.Level) *servers {
 		return single.get(t)
 	}
 	return shared3.get(t)
-}
-
-// greeter returns the address of a server of another protocol, in which the server speaks first.
-func greeter(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write([]byte("220 mail.example.org ready\r\n"))
-			_ = conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	return l.Addr().String()
 }
 
 // A follower among the endpoints is enough to find the leader, and an unreachable endpoint does no

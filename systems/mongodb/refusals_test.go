@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -26,6 +25,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ssh := systemtest.Stranger(t, false, "SSH-2.0-OpenSSH_9.2p1 Debian\r\n")
 	for name, c := range map[string]struct {
 		encrypted bool
 		change    func(o *system.Options)
@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 			o.TLS = o.TLS.Clone()
 			o.TLS.RootCAs = x509.NewCertPool()
 		}, []string{"without a trusted signature", "tls.ca_file"}},
-		"another protocol": {false, func(o *system.Options) { o.Endpoints = []string{greeter(t)} },
+		"another protocol": {false, func(o *system.Options) { o.Endpoints = []string{ssh} },
 			[]string{"is not MongoDB's", "correct the port"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,30 +66,6 @@ func TestRefusals(t *testing.T) {
 			systemtest.Refused(t, began, err, c.says...)
 		})
 	}
-}
-
-// greeter returns the address of a server of another protocol, in which the server speaks first,
-// like SSH and SMTP.
-func greeter(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	t.Cleanup(func() { l.Close(); <-ended })
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write([]byte("SSH-2.0-OpenSSH_9.2p1 Debian\r\n"))
-			conn.Close()
-		}
-	}()
-	return l.Addr().String()
 }
 
 // The test uses the library's known error, because no replica set can run here.

@@ -3,7 +3,6 @@ package mqtt
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/plimsoll-bench/plimsoll/system"
 	"github.com/plimsoll-bench/plimsoll/system/driver"
+	"github.com/plimsoll-bench/plimsoll/system/process"
 	"github.com/plimsoll-bench/plimsoll/system/systemtest"
 )
 
@@ -33,30 +33,6 @@ func TestRefusals(t *testing.T) {
 	systemtest.Refusals(t, mqttSystem{}, all)
 }
 
-// refusing answers every connection with a reason code, and returns its address.
-func refusing(t *testing.T, code byte) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	t.Cleanup(func() { _ = l.Close(); <-ended })
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Write([]byte{packets.CONNACK << 4, 3, 0, code, 0})
-			_, _ = conn.Read(make([]byte, 1024))
-			_ = conn.Close()
-		}
-	}()
-	return l.Addr().String()
-}
-
 // A server that refuses the user, or the version of the protocol, is said to do so.
 func TestRefusedConnection(t *testing.T) {
 	for code, says := range map[byte][]string{
@@ -66,7 +42,8 @@ func TestRefusedConnection(t *testing.T) {
 		packets.ConnackUnsupportedProtocolVersion: {"does not speak MQTT 5"},
 		packets.ConnackServerBusy:                 {"Server busy", "code 0x89"},
 	} {
-		o := system.Options{Endpoints: []string{refusing(t, code)}, Durability: 4,
+		answer := string([]byte{packets.CONNACK << 4, 3, 0, code, 0})
+		o := system.Options{Endpoints: []string{systemtest.Stranger(t, true, answer)}, Durability: 4,
 			Settings:    systemtest.Settings(t, mqttSystem{}),
 			Credentials: system.Credentials{User: "bob", Password: "hunter2"}}
 		began, err := systemtest.TryConnect(t, mqttSystem{}, o)
@@ -80,10 +57,13 @@ func TestMosquittoIsRefused(t *testing.T) {
 		_, err := exec.LookPath("mosquitto")
 		return err
 	})
-	port, config := freePort(t), filepath.Join(t.TempDir(), "mosquitto.conf")
-	err := os.WriteFile(config, fmt.Appendf(nil, "listener %d 127.0.0.1\nallow_anonymous true\n",
-		port), 0o600)
+	ports, err := process.FreePorts("127.0.0.1", 1)
 	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "mosquitto.conf")
+	if err := os.WriteFile(config, fmt.Appendf(nil,
+		"listener %d 127.0.0.1\nallow_anonymous true\n", ports[0]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := exec.Command("mosquitto", "-c", config)
@@ -91,7 +71,7 @@ func TestMosquittoIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = server.Process.Kill(), server.Wait() })
-	o := system.Options{Endpoints: []string{driver.At("127.0.0.1", port)}, Durability: 4,
+	o := system.Options{Endpoints: []string{driver.At("127.0.0.1", ports[0])}, Durability: 4,
 		Settings: systemtest.Settings(t, mqttSystem{})}
 	err = driver.Retry(t.Context(), 100*time.Millisecond, func() error {
 		_, err := driver.DialAny(t.Context(), o.Endpoints, nil)
@@ -102,16 +82,6 @@ func TestMosquittoIsRefused(t *testing.T) {
 	}
 	began, err := systemtest.TryConnect(t, mqttSystem{}, o)
 	systemtest.Refused(t, began, err, "of 4 messages", "that was away", "such as HiveMQ")
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // A question after a topic begins a session of its name, which must have ended before the next one.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"maps"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	web := otherProtocol(t)
+	web := systemtest.Stranger(t, true, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
 	plain := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncAsync) }
 	secured := func(t testing.TB) system.Options { return optionsOf(t, workload.SyncSync) }
 	all := systemtest.UsualRefusals(t, plain, secured)
@@ -31,31 +30,6 @@ func TestRefusals(t *testing.T) {
 		}, Says: []string{web, "is not PostgreSQL's", "correct the port"}},
 	})
 	systemtest.Refusals(t, postgresSystem{}, all)
-}
-
-// otherProtocol returns the address of a server that answers like a web server to an invalid
-// request.
-func otherProtocol(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 1000))
-			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
-			_ = conn.Close()
-		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); <-ended })
-	return l.Addr().String()
 }
 
 // A topic that exists with other settings, and a table that is not a topic, are refused by

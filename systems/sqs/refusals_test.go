@@ -41,30 +41,6 @@ func refusing(t *testing.T, code string) (address string) {
 		fmt.Sprintf(`{"__type":"com.amazon.coral.service#%s","message":"no"}`, code))
 }
 
-// talking returns a server of another protocol: it writes a text to each connection and closes it.
-func talking(t *testing.T, says string) (address string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = conn.Read(make([]byte, 1024))
-			fmt.Fprint(conn, says)
-			conn.Close()
-		}
-	}()
-	t.Cleanup(func() { l.Close(); <-ended })
-	return l.Addr().String()
-}
-
 // A request with a truncated answer is sent once more, and then explained.
 func TestBrokenAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -109,8 +85,9 @@ func TestRefusals(t *testing.T) {
 		"no right":      {refusing(t, "AccessDeniedException"), []string{"allow sqs:*"}},
 		"a web server":  {answering(t, http.StatusOK, "<html>"), []string{"not like SQS"}},
 		"no such page":  {answering(t, http.StatusNotFound, "<html>"), []string{"not like SQS"}},
-		"Redis":         {talking(t, "-ERR unknown command\r\n"), []string{"is not SQS's"}},
-		"Kafka":         {talking(t, ""), []string{"closes the connection at once"}},
+		"Redis": {systemtest.Stranger(t, true, "-ERR unknown command\r\n"),
+			[]string{"is not SQS's"}},
+		"Kafka": {systemtest.Stranger(t, true, ""), []string{"closes the connection at once"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := system.Options{Endpoints: []string{c.address}, Durability: workload.AsyncAsync,
