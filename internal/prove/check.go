@@ -168,7 +168,8 @@ func bounded(p result.Percentile) string {
 // have no latency.
 func censored(series result.Series, p float64, bounds ...result.Bound) Check {
 	return func(e *evidence) []Row {
-		row := Row{Figure: fmt.Sprintf("%s %s", series, result.PercentileName(p)), Planted: "no latency"}
+		row := Row{Figure: fmt.Sprintf("%s %s", series, result.PercentileName(p)),
+			Planted: "no latency"}
 		point, printed := e.run.Summary.Series(series).Point(p)
 		switch {
 		case !printed:

@@ -100,7 +100,7 @@ func Assess(s *Study, p *Plan, measured []Measured) (Outcome, error) {
 			o.LeftOut = append(o.LeftOut, c)
 		}
 	}
-	o.Scaled = s.scaled(p)
+	o.Scaled = s.scaled(p, measured)
 	return o, o.qualities(s)
 }
 

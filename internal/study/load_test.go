@@ -308,3 +308,24 @@ func TestAClaimWithoutAMeasurement(t *testing.T) {
 		}
 	}
 }
+
+// A page says how long its searches were, and not how long they would be today.
+func TestTheTimeOfSearchesIsTheirOwn(t *testing.T) {
+	scale, err := (&Study{}).Scale(Brief)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(seconds float64) Measured {
+		m := free(1000)
+		m.Search.MaxSeconds = seconds
+		return m
+	}
+	for want, measured := range map[string][]Measured{
+		scale.Search.String(): {ran(1000, 1)}, "45s": {of(45), ran(1000, 1)},
+		"45s to 1m30s": {of(90), of(45)},
+	} {
+		if got := searchTime(scale, measured); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

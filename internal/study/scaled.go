@@ -2,14 +2,16 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
 )
 
 // scaled returns a sentence for each value of a plan that differs from the published one.
-func (s *Study) scaled(p *Plan) []string {
+func (s *Study) scaled(p *Plan, measured []Measured) []string {
 	scale, err := s.Scale(p.Scale)
 	if err != nil || scale.Published {
 		return nil
@@ -17,7 +19,7 @@ func (s *Study) scaled(p *Plan) []string {
 	out := []string{fmt.Sprintf(
 		"a run measures for %s after %s of warm-up; a search takes at most %s, its windows are "+
 			"%s and its bracket may be %s wide",
-		scale.Window, scale.Warmup, scale.Search, scale.Trial,
+		scale.Window, scale.Warmup, searchTime(scale, measured), scale.Trial,
 		quantity.ExactShare(scale.Tolerance))}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
@@ -52,6 +54,27 @@ func (s *Study) scaled(p *Plan) []string {
 		}
 	}
 	return out
+}
+
+// searchTime prints the greatest time of a search: those of the searches that were made, which an
+// earlier plimsoll may have bounded otherwise, or that of the scale.
+func searchTime(scale Scale, measured []Measured) string {
+	least, most := math.Inf(1), 0.0
+	for _, m := range measured {
+		if m.Search != nil && m.Search.MaxSeconds > 0 {
+			least, most = min(least, m.Search.MaxSeconds), max(most, m.Search.MaxSeconds)
+		}
+	}
+	span := func(seconds float64) string {
+		return quantity.ExactDuration(time.Duration(seconds * float64(time.Second)))
+	}
+	switch {
+	case most == 0:
+		return scale.Search.String()
+	case least < most:
+		return span(least) + " to " + span(most)
+	}
+	return span(most)
 }
 
 func sayLayer(say func(string), where string, l Layer, scale Scale) {

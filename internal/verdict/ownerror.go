@@ -178,8 +178,8 @@ func simulatedAt(r *result.Run, at func(p float64) bool) (v result.Verdict, is b
 	late, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the simulated system answered %s later than its own "+
-			"schedule (%s), beyond the bound of %s%s", late, result.PercentileName(e.percentile), bound,
-		others), is
+			"schedule (%s), beyond the bound of %s%s", late, result.PercentileName(e.percentile),
+		bound, others), is
 }
 
 // twinLimits judges whether the twin's latency exceeds its bound.
@@ -188,8 +188,8 @@ func twinLimits(r *result.Run) (v result.Verdict, is bool) {
 	latency, bound := besides(e.ns, e.boundNs)
 	return say(Generator, result.Broken,
 		"plimsoll itself was the limit: the twin, a system that takes no time, had a latency of "+
-			"%s at %s, beyond the bound of %s%s", latency, result.PercentileName(e.percentile), bound,
-		others), is
+			"%s at %s, beyond the bound of %s%s", latency, result.PercentileName(e.percentile),
+		bound, others), is
 }
 
 // notTheSystems names the percentiles that plimsoll's own error determines, of those too high to

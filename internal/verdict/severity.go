@@ -42,7 +42,8 @@ var bySeverity = []string{
 	Duplicates, Aborted, Transactions, Redelivery, Durability, CatchUp, Servers,
 	Order, Counts,
 	Rolling, Resized, Discovered, codeLeftOut, codeInterrupted, Incomparable, codeImported,
-	codeClosedLoop, codeStandIn, codeLogging, Rate, Receiving, Generator, Steady, Trends, codeCopies,
+	codeClosedLoop, codeStandIn, codeLogging, Rate, Receiving, Generator, Steady, Trends,
+	codeCopies,
 }
 
 // benign has the codes that hold for most runs on one machine, the gravest first.

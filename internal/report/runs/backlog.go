@@ -131,7 +131,8 @@ func stretchTable(b *result.Backlog) document.Table {
 	add("acknowledged", func(s result.Stretch) string { return phrase.Rate(s.AckedRate) })
 	for _, series := range []result.Series{result.Publish, result.EndToEnd} {
 		for _, p := range []float64{50, 99, 99.9} {
-			add(phrase.SeriesTitle(series)+" "+result.PercentileName(p), func(s result.Stretch) string {
+			name := phrase.SeriesTitle(series) + " " + result.PercentileName(p)
+			add(name, func(s result.Stretch) string {
 				if series == result.EndToEnd && !fact.Replays(b) && s.Name != result.After {
 					return document.None
 				}
