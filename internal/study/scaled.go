@@ -16,11 +16,13 @@ func (s *Study) scaled(p *Plan, measured []Measured) []string {
 	if err != nil || scale.Published {
 		return nil
 	}
-	out := []string{fmt.Sprintf(
-		"a run measures for %s after %s of warm-up; a search takes at most %s, its windows are "+
-			"%s and its bracket may be %s wide",
-		scale.Window, scale.Warmup, searchTime(scale, measured), scale.Trial,
-		quantity.ExactShare(scale.Tolerance))}
+	out := []string{fmt.Sprintf("a run measures for %s after %s of warm-up", scale.Window,
+		scale.Warmup)}
+	if slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Measure == MeasurePeak }) {
+		out[0] += fmt.Sprintf("; a search takes at most %s, its windows are %s and its bracket "+
+			"may be %s wide", searchTime(scale, measured), scale.Trial,
+			quantity.ExactShare(scale.Tolerance))
+	}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
 			out = append(out, sentence)
