@@ -61,7 +61,7 @@ func searchCeiling(b *testing.B, target, size string, cores int) {
 	if err != nil {
 		b.Fatalf("plimsoll peak: %v\n%s", err, out)
 	}
-	saved, err := peak.Read(filepath.Join(dir, "runs", result.LatestLink))
+	saved, err := peak.Folders.Read(filepath.Join(dir, "runs", result.LatestLink))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -206,7 +206,7 @@ func earlierSearch(o peak.Options) (*peak.Saved, error) {
 	if err != nil || dir == "" {
 		return nil, err
 	}
-	return peak.Read(dir)
+	return peak.Folders.Read(dir)
 }
 
 // peakOf returns the highest stable rate of a search, or why the search does not show it.

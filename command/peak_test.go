@@ -41,16 +41,16 @@ func TestPeakInterrupted(t *testing.T) {
 	cmd.Stderr = &said
 	start(t, cmd)
 	latest := filepath.Join(dir, "runs", result.LatestLink)
-	within(t, 30*time.Second, "a search", func() bool { return peak.Is(latest) })
+	within(t, 30*time.Second, "a search", func() bool { return peak.Folders.Is(latest) })
 	// In the middle of the second trial.
 	time.Sleep(300 * time.Millisecond)
-	if running, err := peak.Read(latest); err != nil || running.State != result.Running ||
+	if running, err := peak.Folders.Read(latest); err != nil || running.State != result.Running ||
 		len(running.Trials) == 0 {
 		t.Errorf("%v: %+v", err, running)
 	}
 	interruptedSays(t, cmd, &said,
 		"to continue: plimsoll peak -t sim -w w.yaml --trial 1s --resume\n")
-	s, err := peak.Read(latest)
+	s, err := peak.Folders.Read(latest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -107,7 +107,7 @@ func newestSet(requests int, find func(i int, set string) (dir string, err error
 		if dir == "" {
 			continue
 		}
-		head, err := experiment.ReadHead(dir, "peak", "verify")
+		head, err := experiment.ReadHead(dir)
 		if err != nil {
 			return "", err
 		}

@@ -226,7 +226,7 @@ func (c *runStudy) resumed(wanted *study.Plan) (folder *study.Folder, err error)
 			return nil, err
 		}
 	}
-	if folder, err = study.Open(dir); err == nil {
+	if folder, err = study.Folders.Open(dir); err == nil {
 		err = study.GoOn(folder, wanted)
 	}
 	return folder, err

@@ -151,7 +151,7 @@ func (c *sweepCommand) resumed(wanted *sweep.Plan) (*sweep.Folder, error) {
 			return nil, err
 		}
 	}
-	folder, err := sweep.Open(dir)
+	folder, err := sweep.Folders.Open(dir)
 	switch {
 	case err != nil:
 	case len(wanted.Cells) > 0:

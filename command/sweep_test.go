@@ -30,7 +30,7 @@ func planBelow(t *testing.T, dir string) (string, *sweep.Plan) {
 	if err != nil || len(folders) != 1 {
 		t.Fatalf("folders %v, %v", folders, err)
 	}
-	plan, err := sweep.Read(folders[0])
+	plan, err := sweep.Folders.Read(folders[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func killAmid(t *testing.T, dir string, args []string, done int) {
 		if len(folders) != 1 {
 			return false
 		}
-		plan, err := sweep.Read(folders[0])
+		plan, err := sweep.Folders.Read(folders[0])
 		if err != nil {
 			t.Fatalf("the plan is half-written: %v", err)
 		}

@@ -172,24 +172,17 @@ func (k *Kind[S]) Read(dir string) (*S, error) {
 	return saved, nil
 }
 
-// ReadHead reads what the files of all kinds begin with. kinds are the names of the kinds that
-// version 1 named its files after.
-func ReadHead(dir string, kinds ...string) (*Record, error) {
-	path := filepath.Join(dir, File)
-	if _, err := os.Stat(path); err != nil {
-		path = ""
-		for _, kind := range kinds {
-			path = cmp.Or(path, fileOf(dir, kind))
-		}
-	}
-	if path == "" {
+// ReadHead reads what the files of all kinds begin with.
+func ReadHead(dir string) (*Record, error) {
+	file := HeadFile(dir)
+	if file == nil {
 		return nil, fmt.Errorf("%s is not an experiment's folder: it has no %s", dir, File)
 	}
 	r := new(Record)
-	if err := decode(path, r, r); err != nil {
+	if err := decode(filepath.Join(dir, file.Name()), r, r); err != nil {
 		return nil, err
 	}
-	kind := cmp.Or(r.Kind, strings.TrimSuffix(filepath.Base(path), ".json"))
+	kind := cmp.Or(r.Kind, strings.TrimSuffix(file.Name(), ".json"))
 	r.read(dir, kind, kind)
 	return r, nil
 }

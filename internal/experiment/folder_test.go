@@ -107,6 +107,8 @@ func TestVersion1IsReadAndResumed(t *testing.T) {
 func TestDamagedFilesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 "it ends too early",
+		"{":                                "it ends too early",
+		"[]":                               "is a JSON array and not an object",
 		`{"kind": "other"}`:                "is not a test's folder",
 		`{"kind": "tested"}`:               "schema version 0",
 		`{"kind": "tested", "pid": "one"}`: "pid must not be a JSON string",
@@ -120,6 +122,15 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		}
 		if s, err := kind.Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+	dir := t.TempDir()
+	for range 2 { // without a file, and with a folder of its name
+		if s, err := kind.Read(dir); err == nil || kind.Is(dir) {
+			t.Errorf("%+v", s)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, File), 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"..", "../other", "a/b", "."} {

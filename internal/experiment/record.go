@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,17 @@ const File = "experiment.json"
 // SchemaVersion is the version of the format that this plimsoll writes. In version 1 the file
 // was named after the kind, such as sweep.json.
 const SchemaVersion = 2
+
+// The names of the kinds, in their files.
+const (
+	Peak   = "peak"
+	Sweep  = "sweep"
+	Study  = "study"
+	Verify = "verify"
+)
+
+// Names are the names of all kinds.
+var Names = []string{Peak, Sweep, Study, Verify}
 
 // Record is the common part of the files of all experiments. The type of a kind's file embeds it.
 type Record struct {
@@ -110,6 +122,20 @@ const mostRuns = 5_000
 func CheckCount(n int) error {
 	if n > mostRuns {
 		return fmt.Errorf("it has %d runs, and an experiment makes at most %d", n, mostRuns)
+	}
+	return nil
+}
+
+// HeadFile returns the file that makes a folder an experiment's, or nil if there is none.
+func HeadFile(dir string) fs.FileInfo {
+	files := []string{File}
+	for _, kind := range Names {
+		files = append(files, kind+".json") // of version 1
+	}
+	for _, file := range files {
+		if info, err := os.Lstat(filepath.Join(dir, file)); err == nil && !info.IsDir() {
+			return info
+		}
 	}
 	return nil
 }

@@ -119,13 +119,13 @@ func (r *reader) visit(path string, d fs.DirEntry, err error) error {
 	switch {
 	case damage != nil:
 		r.LeftOut = append(r.LeftOut, "left out: "+damage.Error())
-	case (result.IsRun(path) || peak.Is(path)) && !r.tagged(path):
+	case (result.IsRun(path) || peak.Folders.Is(path)) && !r.tagged(path):
 		r.left["without the tag "+r.tag]++
 	case result.IsRun(path):
 		r.run(path)
-	case peak.Is(path):
+	case peak.Folders.Is(path):
 		r.search(path)
-	case verify.Is(path):
+	case verify.Folders.Is(path):
 	default:
 		return nil
 	}
@@ -195,7 +195,7 @@ func (r *reader) search(dir string) {
 	if !r.Figures[0].OfSearch() {
 		return
 	}
-	found, err := peak.Read(dir)
+	found, err := peak.Folders.Read(dir)
 	switch {
 	case err != nil:
 		r.LeftOut = append(r.LeftOut, "left out: "+err.Error())

@@ -12,7 +12,7 @@ import (
 // Find returns the newest folder below the job's Runs with the same search, of a command's set or,
 // if that is empty, of any; "": none.
 func Find(o Options, set string) (dir string, err error) {
-	return kind.Newest(o.Job.Runs, set, o.same)
+	return Folders.Newest(o.Job.Runs, set, o.same)
 }
 
 // same reports whether a search is the one of the options.

@@ -75,10 +75,10 @@ type finder struct {
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	f := &finder{Options: o, search: NewSearch(o.Plan), runs: map[int]*result.Saved{}}
 	if o.Resume == "" {
-		f.folder, err = kind.Create(o.Job.Runs, o.begun(), "peak", o.Job.Target.Name,
+		f.folder, err = Folders.Create(o.Job.Runs, o.begun(), "peak", o.Job.Target.Name,
 			o.Job.Workload.Name)
 	} else {
-		f.folder, err = kind.Open(o.Resume)
+		f.folder, err = Folders.Open(o.Resume)
 	}
 	if err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// kind describes the folder of a search.
-var kind = experiment.Kind[Saved]{Name: "peak", Work: "search",
+// Folders are the folders of searches.
+var Folders = experiment.Kind[Saved]{Name: experiment.Peak, Work: "search",
 	Head:  func(s *Saved) *experiment.Record { return &s.Record },
 	Check: func(s *Saved) error { return experiment.CheckCount(len(s.Trials)) }}
 
@@ -87,13 +87,3 @@ type Trial struct {
 func (p *Trial) Series(name result.Series) result.Latency {
 	return result.Summary{Latency: p.Latency}.Series(name)
 }
-
-// Is reports whether a directory is the folder of a search.
-func Is(dir string) bool { return kind.Is(dir) }
-
-// Read reads the folder of a search. A running search whose process has ended is
-// incomplete.
-func Read(dir string) (*Saved, error) { return kind.Read(dir) }
-
-// Complete returns the names of the complete searches in a folder.
-func Complete(dir string) (map[experiment.Identity]string, error) { return kind.Complete(dir) }

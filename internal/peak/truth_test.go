@@ -107,7 +107,7 @@ func (tr trial) run(t *testing.T) *peak.Saved {
 			t.Fatal(err)
 		}
 	})
-	read, err := peak.Read(saved.Dir)
+	read, err := peak.Folders.Read(saved.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,10 +83,11 @@ func ReadRuns(dirs []string) (saved []*result.Saved, left []string, _ error) {
 
 // kinds read the folders of the experiments of a kind, where all directories are such folders.
 var kinds = []func([]string) (form.Report, bool, error){
-	folders("sweeps", sweep.Is, sweeps.Read, func(all []form.Report) form.Report { return all[0] }),
-	folders("studies", study.Is, studies.Read, studies.Report),
-	folders("verifications", verify.Is, verify.Read, verifications.Report),
-	folders("searches for a peak", peak.Is, peak.Read, searches.Report),
+	folders("sweeps", sweep.Folders.Is, sweeps.Read,
+		func(all []form.Report) form.Report { return all[0] }),
+	folders("studies", study.Folders.Is, studies.Read, studies.Report),
+	folders("verifications", verify.Folders.Is, verify.Folders.Read, verifications.Report),
+	folders("searches for a peak", peak.Folders.Is, peak.Folders.Read, searches.Report),
 }
 
 // folders reads the experiments of a kind; none or all of the directories must be its folders.

@@ -26,8 +26,8 @@ const (
 	maxNesting = 4    // folders below one another
 )
 
-// kinds are the kinds of experiments; each but a run has a file of its own (internal/experiment).
-var kinds = []string{"run", "peak", "sweep", "study", "verify"}
+// kinds are the kinds of entries.
+var kinds = append([]string{"run"}, experiment.Names...)
 
 // entry is one experiment in the list: a run, or a folder of runs that answer one question.
 type entry struct {
@@ -59,16 +59,10 @@ type remembered struct {
 
 // headFile returns the file that makes a directory an experiment, or nil if it is not one.
 func headFile(dir string) fs.FileInfo {
-	names := []string{result.RunFile, experiment.File}
-	for _, kind := range kinds[1:] {
-		names = append(names, kind+".json")
+	if info, err := os.Lstat(filepath.Join(dir, result.RunFile)); err == nil && !info.IsDir() {
+		return info
 	}
-	for _, name := range names {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
-			return info
-		}
-	}
-	return nil
+	return experiment.HeadFile(dir)
 }
 
 // below returns the experiments below a folder, and whether there are more than maxEntries. The
@@ -128,16 +122,16 @@ func read(dir, place string) (e entry) {
 		e.ofRun(r)
 		return e
 	}
-	r, err := experiment.ReadHead(dir, kinds[1:]...)
+	r, err := experiment.ReadHead(dir)
 	if err != nil {
 		return e.broken(dir, err)
 	}
 	e.Kind, e.Name, e.State, e.Started = r.Kind, cmp.Or(r.Name, e.Name), r.State, r.StartedAt
 	e.Remark = r.StateReason
-	if s, err := peak.Read(dir); err == nil {
+	if s, err := peak.Folders.Read(dir); err == nil {
 		e.Level, e.Rate = s.Durability.Level, s.Bracket.StableRate
 	}
-	if s, err := verify.Read(dir); err == nil && slices.ContainsFunc(s.Guarantees,
+	if s, err := verify.Folders.Read(dir); err == nil && slices.ContainsFunc(s.Guarantees,
 		func(g verify.Guarantee) bool { return g.Promised && g.Outcome == result.Broken }) {
 		e.Remark, e.Bad = "broke a promise", true
 	}

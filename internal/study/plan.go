@@ -150,8 +150,8 @@ func (s *Study) pick(only []string) (func(*Cell) bool, error) {
 // targetAt returns the name of a cell's target.
 func (s *Study) targetAt(c *Cell) string { return s.Table(c.Table).place(c.At).target() }
 
-// kind describes the folder of a study.
-var kind = experiment.Kind[Plan]{Name: "study", Work: "study",
+// Folders are the folders of studies.
+var Folders = experiment.Kind[Plan]{Name: experiment.Study, Work: "study",
 	Head: func(p *Plan) *experiment.Record { return &p.Record }, Check: (*Plan).check}
 
 // Folder is a study's folder whose lock this process holds.
@@ -159,18 +159,12 @@ type Folder = experiment.Folder[Plan]
 
 // Create makes a study's folder below runs. The folder appears whole or not at all.
 func Create(runs string, plan *Plan) (*Folder, error) {
-	return kind.Create(runs, plan, "study", plan.Name, plan.Scale)
+	return Folders.Create(runs, plan, "study", plan.Name, plan.Scale)
 }
-
-// Open takes the lock of a study's folder, to resume the study.
-func Open(dir string) (*Folder, error) { return kind.Open(dir) }
-
-// Is reports whether a directory is a study's folder.
-func Is(dir string) bool { return kind.Is(dir) }
 
 // Read reads the plan in a study's folder, and the study of the plan.
 func Read(dir string) (*Plan, *Study, error) {
-	p, err := kind.Read(dir)
+	p, err := Folders.Read(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -189,10 +183,10 @@ func (p *Plan) same(other *Plan) bool {
 // FindFolder returns the newest folder below runs with the same study, scale and targets. If there
 // is none, it returns the newest with other targets, which GoOn refuses.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, "",
+	dir, err = Folders.Newest(runs, "",
 		func(p *Plan) bool { return p.same(like) && p.sameTargets(like) })
 	if err == nil && dir == "" {
-		dir, err = kind.Newest(runs, "", like.same)
+		dir, err = Folders.Newest(runs, "", like.same)
 	}
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",
@@ -247,7 +241,7 @@ func Measurements(dir string, p *Plan) []Measured {
 		switch {
 		case c.Run == "":
 		case c.Measure == MeasurePeak:
-			if s, err := peak.Read(at); err == nil {
+			if s, err := peak.Folders.Read(at); err == nil {
 				out[i] = Measured{Search: s, Trials: trialsOf(s)}
 				if s.Warming == nil && len(out[i].Trials) > 0 { // of a search of an earlier version
 					s.Warming = out[i].Trials[0].Warming

@@ -38,7 +38,7 @@ type Watch interface {
 func (c *Cell) identity() experiment.Identity {
 	id := experiment.Identity{Workload: c.Workload, Target: c.Target}
 	if c.Measure == MeasurePeak {
-		id.Kind = string(MeasurePeak)
+		id.Kind = experiment.Peak
 	}
 	return id
 }
@@ -88,7 +88,7 @@ func completeIn(dir string) (map[experiment.Identity]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	searches, err := peak.Complete(dir)
+	searches, err := peak.Folders.Complete(dir)
 	maps.Copy(runs, searches)
 	return runs, err
 }
@@ -231,7 +231,7 @@ func (r *runner) searchesAt(table, at string, equal int, in func(round int) bool
 		if c.Table != table || c.At != at || c.Equal != equal || c.Run == "" || !in(c.Round) {
 			continue
 		}
-		if s, err := peak.Read(filepath.Join(r.Folder.Dir(), c.Run)); err == nil {
+		if s, err := peak.Folders.Read(filepath.Join(r.Folder.Dir(), c.Run)); err == nil {
 			out = append(out, s)
 		}
 	}

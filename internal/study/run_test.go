@@ -226,7 +226,7 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	if err != nil || dir != f.Dir() {
 		t.Fatal(dir, err)
 	}
-	again, err := Open(dir)
+	again, err := Folders.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

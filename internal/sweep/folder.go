@@ -71,8 +71,8 @@ func (p *Plan) check() error {
 	return experiment.CheckCount(len(p.Cells) + len(p.Further))
 }
 
-// kind describes the folder of a sweep.
-var kind = experiment.Kind[Plan]{Name: "sweep", Work: "sweep",
+// Folders are the folders of sweeps.
+var Folders = experiment.Kind[Plan]{Name: experiment.Sweep, Work: "sweep",
 	Head: func(p *Plan) *experiment.Record { return &p.Record }, Check: (*Plan).check}
 
 // Folder is a sweep's folder whose lock this process holds.
@@ -80,21 +80,12 @@ type Folder = experiment.Folder[Plan]
 
 // Create makes a sweep's folder below runs. The folder appears whole or not at all.
 func Create(runs string, plan *Plan) (*Folder, error) {
-	return kind.Create(runs, plan, "sweep", plan.Name)
+	return Folders.Create(runs, plan, "sweep", plan.Name)
 }
-
-// Open takes the lock of a sweep's folder, to resume the sweep.
-func Open(dir string) (*Folder, error) { return kind.Open(dir) }
-
-// Is reports whether a directory is a sweep's folder.
-func Is(dir string) bool { return kind.Is(dir) }
-
-// Read reads the plan in a sweep's folder. The states of its cells are as last saved.
-func Read(dir string) (*Plan, error) { return kind.Read(dir) }
 
 // Find returns the folder of the newest sweep below runs with the same cells.
 func Find(runs string, like *Plan) (dir string, err error) {
-	dir, err = kind.Newest(runs, "", like.same)
+	dir, err = Folders.Newest(runs, "", like.same)
 	if err == nil && dir == "" {
 		err = fmt.Errorf("there is no sweep of these cells in %s: start it without --resume", runs)
 	}

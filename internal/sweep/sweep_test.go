@@ -235,7 +235,7 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 		t.Error(f.Dir())
 	}
 	err := measureBy(t.Context(), f, func(i int) (*result.Saved, error) {
-		if on, err := Read(f.Dir()); err != nil || on.Cells[i].State != experiment.Running {
+		if on, err := Folders.Read(f.Dir()); err != nil || on.Cells[i].State != experiment.Running {
 			t.Errorf("while cell %d is measured the plan says %s, %v", i, states(on), err)
 		}
 		switch i {
@@ -249,7 +249,7 @@ func TestAFailedCellDoesNotLoseTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	on, err := Read(f.Dir())
+	on, err := Folders.Read(f.Dir())
 	if err != nil || states(on) != "failed failed done" || on.Cells[0].Reason != "no such server" ||
 		on.Cells[1].Reason != "because" || on.State != result.Complete {
 		t.Errorf("%v: %+v", err, on)
@@ -303,7 +303,7 @@ func TestFurtherRoundsOfCells(t *testing.T) {
 	if want := [][2]int{{0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}, {0, 3}}; !slices.Equal(made, want) {
 		t.Errorf("measured %v, want %v", made, want)
 	}
-	on, err := Read(f.Dir())
+	on, err := Folders.Read(f.Dir())
 	if err != nil || len(on.Further) != 3 || on.Left() != 0 || on.Further[2].Run == "" {
 		t.Fatalf("%v: %+v", err, on)
 	}
@@ -336,7 +336,7 @@ func TestAnInterruptedSweepGoesOn(t *testing.T) {
 	if err != nil || found != f.Dir() {
 		t.Fatal(found, err)
 	}
-	again, err := Open(found)
+	again, err := Folders.Open(found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestTheRunsTellWhatIsDone(t *testing.T) {
 
 func TestAFolderBelongsToOneProcess(t *testing.T) {
 	f := planned(t)
-	if _, err := Open(f.Dir()); err == nil ||
+	if _, err := Folders.Open(f.Dir()); err == nil ||
 		!strings.Contains(err.Error(), "under way in another process") {
 		t.Errorf("a held folder: %v", err)
 	}
@@ -412,11 +412,11 @@ func TestDamagedPlansAreRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "sweep.json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Folders.Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := Open(t.TempDir()); err == nil ||
+	if _, err := Folders.Open(t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "is not a sweep's folder") {
 		t.Error(err)
 	}

@@ -67,7 +67,7 @@ type verifier struct {
 func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	v := &verifier{Options: o}
 	if o.Resume == "" {
-		v.folder, err = kind.Create(o.Job.Runs, v.begun(), v.words()...)
+		v.folder, err = Folders.Create(o.Job.Runs, v.begun(), v.words()...)
 	} else {
 		v.folder, err = v.resumed()
 	}
@@ -116,13 +116,13 @@ func (o *Options) same(s *Saved) bool {
 // Find returns the newest folder below the job's Runs with the same verification, of a command's
 // set or, if that is empty, of any; "": none.
 func Find(o Options, set string) (dir string, err error) {
-	return kind.Newest(o.Job.Runs, set, o.same)
+	return Folders.Newest(o.Job.Runs, set, o.same)
 }
 
 // resumed opens the folder of a verification to continue. A round that was interrupted is made
 // again.
 func (o *Options) resumed() (*experiment.Folder[Saved], error) {
-	f, err := kind.Open(o.Resume)
+	f, err := Folders.Open(o.Resume)
 	if err != nil {
 		return nil, err
 	}

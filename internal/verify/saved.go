@@ -7,8 +7,8 @@ import (
 	"github.com/plimsoll-bench/plimsoll/result"
 )
 
-// kind describes the folder of a verification.
-var kind = experiment.Kind[Saved]{Name: "verify", Work: "verification",
+// Folders are the folders of verifications.
+var Folders = experiment.Kind[Saved]{Name: experiment.Verify, Work: "verification",
 	Head:  func(s *Saved) *experiment.Record { return &s.Record },
 	Check: func(s *Saved) error { return experiment.CheckCount(len(s.Rounds)) }}
 
@@ -68,10 +68,3 @@ func (s *Saved) Guarantee(name string) Guarantee {
 	}
 	return Guarantee{Name: name, Outcome: result.Unknown}
 }
-
-// Is reports whether a directory is the folder of a verification.
-func Is(dir string) bool { return kind.Is(dir) }
-
-// Read reads the folder of a verification. A running verification whose process has ended is
-// incomplete.
-func Read(dir string) (*Saved, error) { return kind.Read(dir) }

@@ -81,7 +81,7 @@ func verified(
 			t.Fatal(err)
 		}
 	})
-	read, err := verify.Read(saved.Dir)
+	read, err := verify.Folders.Read(saved.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -232,7 +232,7 @@ func countedWarnings(measured []*result.Saved, several bool) (out []string) {
 
 // Read reads a sweep's folder and reports on it.
 func Read(dir string) (form.Report, error) {
-	plan, err := sweep.Read(dir)
+	plan, err := sweep.Folders.Read(dir)
 	if err != nil {
 		return form.Report{}, err
 	}
