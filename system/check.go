@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -56,8 +56,5 @@ func (d Description) able() string {
 			all = append(all, strconv.Itoa(int(l)))
 		}
 	}
-	if n := len(all) - 1; n > 0 {
-		return strings.Join(all[:n], ", ") + " and " + all[n]
-	}
-	return strings.Join(all, "")
+	return strict.List("and", all...)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -162,17 +161,13 @@ func oneOf[T ~string](doc *strict.Document, path string, word T, allowed []T) bo
 		}
 		names[i] = string(a)
 	}
-	message := fmt.Sprintf("must be %s, not %q", orList(names), strict.Shorten(string(word)))
+	message := fmt.Sprintf("must be %s, not %q", strict.List("or", names...),
+		strict.Shorten(string(word)))
 	if near := strict.Nearest(string(word), names); near != "" {
 		message += fmt.Sprintf(": did you mean %q?", near)
 	}
 	doc.Reject(path, message)
 	return false
-}
-
-func orList(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 func (w *Workload) checkLoad(doc *strict.Document) {
@@ -305,7 +300,8 @@ func (w *Workload) checkGuarantees(doc *strict.Document) {
 		for l := SyncSync; l <= AsyncAsync; l++ {
 			levels = append(levels, fmt.Sprintf("%d (%s)", l, l.Meaning()))
 		}
-		doc.Reject("durability", fmt.Sprintf("must be %s, not %d", orList(levels), w.Durability))
+		doc.Reject("durability", fmt.Sprintf("must be %s, not %d", strict.List("or", levels...),
+			w.Durability))
 	}
 }
 

@@ -1,9 +1,8 @@
 package omb
 
 import (
-	"strings"
-
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Translator is a System for which OMB has drivers.
@@ -53,10 +52,7 @@ func (all Dialects) titles() string {
 	for _, d := range all {
 		titles = append(titles, d.Title)
 	}
-	if n := len(titles) - 1; n > 0 {
-		return strings.Join(titles[:n], ", ") + " and " + titles[n]
-	}
-	return strings.Join(titles, "")
+	return strict.List("and", titles...)
 }
 
 // translator returns the dialect of a driver class; false: no dialect has it.

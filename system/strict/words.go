@@ -28,6 +28,15 @@ func CheckName(name string, most int) string {
 	return ""
 }
 
+// List joins names as a sentence does: with commas, and a word such as "and" before the last one.
+func List(last string, names ...string) string {
+	n := len(names) - 1
+	if n < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
+}
+
 // IsText reports whether s is UTF-8 of printable characters and line ends.
 func IsText(s string) bool {
 	if !utf8.ValidString(s) {

@@ -62,6 +62,15 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
+func TestList(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	for n, want := range []string{"", "a", "a or b", "a, b or c"} {
+		if got := List("or", names[:n]...); got != want {
+			t.Errorf("%d names are %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestQuotedTextIsReadBack: Decode reads the output of Quote as the same text, whatever it looks
 // like.
 func TestQuotedTextIsReadBack(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -55,10 +54,8 @@ func (r Report) Write(w io.Writer, format string, l document.Layout) error {
 		return document.Write(w, format, r.Document(), l)
 	}
 	if slices.Contains(r.OfParts, format) {
-		names := r.Formats()
-		last := len(names) - 1
-		return fmt.Errorf("%s is written as %s or %s, not as %s: %s is a run directory that can be",
-			r.Kind, strings.Join(names[:last], ", "), names[last], format, r.Parts)
+		return fmt.Errorf("%s is written as %s, not as %s: %s is a run directory that can be",
+			r.Kind, strict.List("or", r.Formats()...), format, r.Parts)
 	}
 	return errors.New(strict.Unknown("report format", format, r.Formats()))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
 // Grouped are values by their key, with the keys in the order in which they came.
@@ -34,16 +36,10 @@ func (g *Grouped[K, V]) Where(key K) string {
 
 // List joins names as a sentence does: the first three of many.
 func List(names []string) string {
-	switch n := len(names); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return names[0]
-	case n <= 3:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	default:
-		return strings.Join(names[:3], ", ") + fmt.Sprintf(" and %d others", n-3)
+	if n := len(names); n > 3 {
+		names = append(names[:3:3], fmt.Sprintf("%d others", n-3))
 	}
+	return strict.List("and", names...)
 }
 
 // Repeated merges equal neighbours into one text with their number.
