@@ -280,7 +280,7 @@ func (u Unit) words(v float64) string {
 		}
 		return strings.ReplaceAll(quantity.Duration(int64(math.Round(v*1e9))), "us", "µs")
 	case Share:
-		return strconv.FormatFloat(roundTo3(v*100), 'f', -1, 64) + "%"
+		return strconv.FormatFloat(fourDigits(v*100), 'f', -1, 64) + "%"
 	case Percentile:
 		return percentWords(v)
 	}
@@ -292,11 +292,11 @@ func short(v float64) string {
 	if math.Abs(v) >= 1e12 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	return strings.TrimSuffix(quantity.Rate(roundTo3(v)), "/s")
+	return strings.TrimSuffix(quantity.Rate(fourDigits(v)), "/s")
 }
 
-// roundTo3 drops invisible digits, so that a step of 0.1 prints as 0.1.
-func roundTo3(v float64) float64 {
+// fourDigits drops the other digits, which are noise, so that a step of 0.1 prints as 0.1.
+func fourDigits(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
 	if err != nil || math.Abs(rounded) < 1e-12 {
 		return 0
@@ -307,7 +307,7 @@ func roundTo3(v float64) float64 {
 // percentWords print a percentile with as many digits as it has nines.
 func percentWords(p float64) string {
 	if p < 99 || p >= 100 {
-		return strconv.FormatFloat(roundTo3(p), 'f', -1, 64) + "%"
+		return strconv.FormatFloat(fourDigits(p), 'f', -1, 64) + "%"
 	}
 	digits := max(0, int(math.Ceil(-math.Log10(1-p/100)-1e-6))-2)
 	return strconv.FormatFloat(p, 'f', min(digits, 10), 64) + "%"

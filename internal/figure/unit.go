@@ -41,7 +41,7 @@ func (u Unit) Print(v float64) string {
 	case Messages:
 		return quantity.Count(int64(v))
 	case PerMessage, Number:
-		return rounded(v)
+		return quantity.Decimal(v)
 	}
 	return quantity.Rate(v)
 }
@@ -52,18 +52,6 @@ func (u Unit) Known(v float64, known bool) string {
 		return none
 	}
 	return u.Print(v)
-}
-
-// rounded writes a number with three significant digits.
-func rounded(v float64) string {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
-	switch {
-	case err != nil:
-		return none
-	case math.Abs(short) >= 1000:
-		return quantity.Count(int64(math.Round(short)))
-	}
-	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
 // Unprintable reports whether a value is too large for any unit, or no number.

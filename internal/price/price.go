@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system/quantity"
@@ -111,7 +110,7 @@ func memory(l *List, u use) (part result.PricePart, why string) {
 		bytes += float64(p.RSSBytes)
 	}
 	part.PerMillion = bytes / gigabyte * u.seconds / hour * *l.MemoryGBHour
-	part.Used = Number(bytes/gigabyte) + " × 10^9 bytes of the servers at their peak"
+	part.Used = number(bytes/gigabyte) + " × 10^9 bytes of the servers at their peak"
 	return part, ""
 }
 
@@ -149,24 +148,23 @@ func network(l *List, u use) (part result.PricePart, why string) {
 	}
 	part.PerMillion = crossing / gigabyte * *l.NetworkGB
 	part.Used = fmt.Sprintf("%s between servers per byte published, and %s to and from "+
-		"clients, over %s zones", amount(copies/u.payload, "byte"), Number(clients/u.payload),
+		"clients, over %s zones", amount(copies/u.payload, "byte"), number(clients/u.payload),
 		quantity.Count(int64(zones)))
 	return part, ""
 }
 
 // amount prints a figure with its noun.
 func amount(v float64, one string) string {
-	if n := Number(v); n != "1" {
+	if n := number(v); n != "1" {
 		return n + " " + one + "s"
 	}
 	return "1 " + one
 }
 
-// Number prints a figure with three significant digits and no exponent.
-func Number(v float64) string {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+// number prints a figure. The prices of a file may make it infinite.
+func number(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
 	}
-	return strconv.FormatFloat(short, 'f', -1, 64)
+	return quantity.Decimal(v)
 }

@@ -22,11 +22,11 @@ func Sentence(p *result.Price) string {
 	}
 	var parts []string
 	for _, part := range p.Parts {
-		parts = append(parts, fmt.Sprintf("%s %s (%s)", part.Resource, Number(part.PerMillion),
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", part.Resource, number(part.PerMillion),
 			part.Used))
 	}
 	out := fmt.Sprintf("%s%s %s per million messages, %s per 10^9 bytes published, at prices of "+
-		"%s: %s", least, Number(p.PerMillion), p.Currency, Number(p.PerGB), p.Date,
+		"%s: %s", least, number(p.PerMillion), p.Currency, number(p.PerGB), p.Date,
 		strings.Join(parts, ", "))
 	if left != "" {
 		out += "; not in it: " + left

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/figure"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -224,5 +225,5 @@ func times(ratio float64) string {
 	if ratio > 0 && ratio < 1 {
 		ratio = 1 / ratio
 	}
-	return strconv.FormatFloat(ratio, 'g', 3, 64)
+	return quantity.Decimal(ratio)
 }

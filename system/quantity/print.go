@@ -100,17 +100,25 @@ func ExactShare(share float64) string {
 	return strconv.FormatFloat(share, 'f', -1, 64)
 }
 
-// Count prints a count with separated thousands: 1,000,000.
-func Count(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, text = "-", text[1:]
+// Decimal prints a number for people, with three significant digits: 0.025, 12.5, 1,230.
+func Decimal(v float64) string {
+	text := significant(v, 3)
+	if strings.Contains(text, ".") {
+		return text // it is below 1,000
 	}
+	return separated(text)
+}
+
+// Count prints a count with separated thousands: 1,000,000.
+func Count(n int64) string { return separated(strconv.FormatInt(n, 10)) }
+
+// separated separates the thousands of a whole number.
+func separated(whole string) string {
+	digits := strings.TrimLeft(whole, "+-") // only infinity has a plus
 	var b strings.Builder
-	b.WriteString(sign)
-	for i, digit := range text {
-		if i > 0 && (len(text)-i)%3 == 0 {
+	b.WriteString(whole[:len(whole)-len(digits)])
+	for i, digit := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
 			b.WriteByte(',')
 		}
 		b.WriteRune(digit)

@@ -143,6 +143,15 @@ func TestPrintForPeople(t *testing.T) {
 			t.Errorf("Rate(%v) = %q, want %q", rate, got, want)
 		}
 	}
+	for v, want := range map[float64]string{
+		0: "0", 0.02499: "0.025", 2.5: "2.5", 99.96: "100", 999.4: "999", 999.6: "1,000",
+		1234: "1,230", -1234: "-1,230", 1.239e6: "1,240,000", -0.5: "-0.5",
+		1e21: "1,000,000,000,000,000,000,000", math.Inf(1): "+Inf", math.NaN(): "NaN",
+	} {
+		if got := Decimal(v); got != want {
+			t.Errorf("Decimal(%v) = %q, want %q", v, got, want)
+		}
+	}
 	for n, want := range map[int64]string{
 		0: "0", 999: "999", 1000: "1,000", 1_000_000: "1,000,000", -1234: "-1,234",
 		-123: "-123", math.MinInt64: "-9,223,372,036,854,775,808",
@@ -274,7 +283,7 @@ func FuzzPrint(f *testing.F) {
 	f.Add(int64(math.MaxInt64), math.NaN())
 	f.Fuzz(func(t *testing.T, n int64, v float64) {
 		for _, text := range []string{
-			Bytes(n), Duration(n), Count(n), Rate(v), ExactBytes(n),
+			Bytes(n), Duration(n), Count(n), Rate(v), Decimal(v), ExactBytes(n),
 			ExactDuration(time.Duration(n)), ExactRate(v), ExactShare(v),
 		} {
 			if text == "" {
