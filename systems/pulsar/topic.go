@@ -181,11 +181,10 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 			return err
 		}
 	}
-	if err := c.ensureNamespace(ctx); err != nil {
-		return err
-	}
-	err := c.admin.do(ctx, http.MethodPut, c.adminPath(t.Name)+"/partitions", t.Partitions, nil)
+	namespace, err := c.addTopic(ctx, t)
 	switch {
+	case namespace != nil:
+		return namespace
 	case driver.HasStatus(err, http.StatusConflict):
 		return errors.New("a topic of that name exists already: delete it, or choose another name")
 	case err != nil:
@@ -195,6 +194,20 @@ func (c *cluster) CreateTopic(ctx context.Context, t system.Topic) error {
 		return &system.Unready{Err: c.explain(err)}
 	}
 	return nil
+}
+
+// addTopic makes a partitioned topic, and the level's namespace before it; each has an error of its
+// own. A broker may refuse topics in a namespace for a moment after another one of that name was
+// deleted.
+func (c *cluster) addTopic(ctx context.Context, t system.Topic) (namespace, topic error) {
+	topic = driver.Until(ctx, settlePoll, func() (again bool, err error) {
+		if namespace = c.ensureNamespace(ctx); namespace != nil {
+			return false, namespace
+		}
+		err = c.admin.do(ctx, http.MethodPut, c.adminPath(t.Name)+"/partitions", t.Partitions, nil)
+		return err != nil && strings.Contains(err.Error(), "Namespace is deleted"), err
+	})
+	return namespace, topic
 }
 
 // touch opens a producer on every partition and closes it again.
