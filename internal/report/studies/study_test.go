@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/document"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fixture"
 	"github.com/plimsoll-bench/plimsoll/internal/report/poster"
 	"github.com/plimsoll-bench/plimsoll/internal/study"
@@ -124,6 +125,12 @@ func TestStudiesHaveTheWarningsOfTheirRuns(t *testing.T) {
 	if got := poster.Gravest(studyLimits(r, nil)); !strings.HasPrefix(got,
 		"1 of 4 runs and searches: 3") {
 		t.Error(got)
+	}
+	for i := range r.Plan.Cells { // interrupted: their runs are made again
+		r.Plan.Cells[i].State = experiment.Pending
+	}
+	if got, of := r.warnings(); len(got) > 0 || of > 0 {
+		t.Errorf("%d runs of cells that wait: %+v", of, got)
 	}
 }
 

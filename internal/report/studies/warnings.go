@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/report/fact"
 	"github.com/plimsoll-bench/plimsoll/internal/report/trial"
 	"github.com/plimsoll-bench/plimsoll/result"
@@ -17,6 +18,7 @@ func (r Result) warnings() (all []fact.Counted, of int) {
 	for i, m := range r.Measured {
 		run := r.Plan.Cells[i].Run
 		switch {
+		case r.Plan.Cells[i].State == experiment.Pending: // interrupted, and made again
 		case seen[run]: // a measurement of several cells
 		case m.Run != nil:
 			each = append(each, fact.Warnings(m.Run))
