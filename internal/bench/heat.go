@@ -432,7 +432,7 @@ func (h *heat) result() *result.Warming {
 		w.CompileFirst, w.CompileLast = &first, &last
 	}
 	if h.up.Auto && !w.Steady && w.Why == "" {
-		w.Why = fmt.Sprintf("the servers had not levelled off after %s",
+		w.Why = fmt.Sprintf("over after %s, before the servers had levelled off",
 			quantity.ExactDuration(h.up.most()))
 	}
 	return w

@@ -55,7 +55,7 @@ func TestTruthWarmUpEndsWhenServersAreWarm(t *testing.T) {
 			30 * time.Second, 3, ""},
 		"never": {map[string]string{"cold_for": "12s", "cold_course": "sawtooth"},
 			5*time.Minute - time.Second, 5*time.Minute + time.Second, 0,
-			"the servers had not levelled off after 5m"},
+			"over after 5m, before the servers had levelled off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, left := coldly(t, load(10, 2*time.Second), bench.WarmUp{Auto: true}, c.settings)
