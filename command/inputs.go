@@ -8,11 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/omb"
 	"github.com/plimsoll-bench/plimsoll/result"
 	"github.com/plimsoll-bench/plimsoll/system"
@@ -63,7 +63,7 @@ func (in *inputs) jobs(runs string, weaker bool) ([]*bench.Job, error) {
 		return nil, err
 	}
 	var jobs []*bench.Job
-	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
+	set := experiment.NewSet()
 	in.named = map[string]string{}
 	for _, name := range targetNames(in.Target) {
 		t, targetSource, err := in.find(name)

@@ -98,7 +98,7 @@ func newParser(out, errOut io.Writer, exit func(code int)) (*kong.Kong, error) {
 			"default_image": defaultImage(), "default_primary": compare.Primary,
 			"any_port":       anyPort,
 			"report_formats": strings.Join(export.Formats(), ", "),
-			"fault_kinds":    strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]")},
+			"any_fault":      anyFault()},
 		kong.Writers(out, errOut), kong.Exit(exit), kong.ValueFormatter(withDefault),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

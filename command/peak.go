@@ -314,8 +314,8 @@ func firstTrial(job *bench.Job, o *peak.Options) (*bench.Job, error) {
 				"plimsoll verify")
 	}
 	if w.Load.Closed != nil {
-		return nil, errors.New("a search offers rates, and a closed loop has none: give the " +
-			"workload load.rate in place of load.closed")
+		return nil, fmt.Errorf("%w: give the workload load.rate in place of load.closed",
+			peak.ErrClosedLoop)
 	}
 	start := w.Load.Segments[0].From
 	if len(w.Load.Segments) > 1 || w.Load.Segments[0].To != start {

@@ -93,6 +93,38 @@ func TestSearchesGoOnUntilPeaksAreKnown(t *testing.T) {
 	}
 }
 
+// A target that cannot be searched does not prevent the others of one round.
+func TestOneSearchThatFailsLeavesTheOthersAlone(t *testing.T) {
+	s := newSearched(time.Hour, 0, 1000, 2000, 3000)
+	s.share, s.earlier = 0, nil
+	do := s.search
+	s.search = func(o peak.Options) (*peak.Saved, error) {
+		if o.Job.Target.Name == "b" {
+			return nil, errors.New("no servers")
+		}
+		return do(o)
+	}
+	found, _, err := s.run(t.Context())
+	if len(found) != 2 || err == nil || err.Error() != "target b: no servers" {
+		t.Errorf("%d searches, %v", len(found), err)
+	}
+}
+
+// The time between two processes that work on a search is not the search's.
+func TestTheTimeOfASearchIsThatOfItsProcesses(t *testing.T) {
+	s := newSearched(50*time.Minute, 0.01, 1000)
+	for range 3 { // days lie between the beginning and the end of each
+		o := s.inRound(0, len(s.done)+1)
+		out, _ := s.search(o)
+		out.EndedAt, out.TookNs = out.EndedAt.Add(48*time.Hour), int64(10*time.Minute)
+	}
+	made := len(s.seeds)
+	if found, known, err := s.run(t.Context()); err != nil || len(found) <= made ||
+		known.RoundNs != int64(10*time.Minute) {
+		t.Errorf("%d searches, %+v, %v", len(found), known, err)
+	}
+}
+
 func TestSearchesWithoutAPeak(t *testing.T) {
 	for want, s := range map[string]*peak.Saved{
 		"no rate was stable":      {},

@@ -10,6 +10,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/fault"
 	"github.com/plimsoll-bench/plimsoll/internal/testbed"
 	"github.com/plimsoll-bench/plimsoll/system"
+	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
 )
 
@@ -18,17 +19,25 @@ const healLimit = 4 * time.Minute
 
 type testbedBreakCommand struct {
 	Name string        `arg:"" help:"The cluster's name, as testbed status shows it."`
-	Do   string        `default:"kill" placeholder:"FAULT" help:"One of ${fault_kinds}; all but the first three need testbed up --breakable."`
+	Do   string        `default:"kill" placeholder:"FAULT" help:"What to do: ${any_fault}; all but the first three need testbed up --breakable."`
 	Node string        `default:"one" aliases:"whom" placeholder:"NODE" help:"A server's name there, such as n2, or one, or all."`
 	For  time.Duration `placeholder:"10s" help:"Heal the fault after this time; without the flag it lasts until testbed heal."`
 	Runs string        `default:"runs" type:"path" placeholder:"DIR" help:"The folder that the cluster was started with."`
 }
 
+// anyFault names the faults.
+func anyFault() string {
+	var names []string
+	for _, kind := range workload.FaultKinds() {
+		names = append(names, string(kind))
+	}
+	return strict.List("or", names...)
+}
+
 // Run injects the fault. With --for it heals the fault after that time.
 func (c *testbedBreakCommand) Run(con console) error {
 	if !slices.Contains(workload.FaultKinds(), workload.FaultKind(c.Do)) {
-		return inputError{fmt.Errorf("--do: there is no fault %q: the faults are %s", c.Do,
-			strings.Trim(fmt.Sprint(workload.FaultKinds()), "[]"))}
+		return inputError{fmt.Errorf("--do: there is no fault %q: take %s", c.Do, anyFault())}
 	}
 	s, err := findTestbed(con, c.Runs, c.Name)
 	if err != nil {

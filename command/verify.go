@@ -77,22 +77,12 @@ func (c *verifyCommand) Run(con console) error {
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
 		var found []*verify.Saved
-		failed := c.hired(ctx, con, jobs, func(*crew) error {
-			var out failures
-			for _, o := range all {
+		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
+			found, failed = verifyAll(ctx, all, func(o verify.Options) (*verify.Saved, error) {
 				o.Watch = watch
-				saved, err := verify.Run(ctx, o)
-				if saved != nil {
-					found = append(found, saved)
-				}
-				if err != nil {
-					out = append(out, failure{what(o), nil, err})
-				}
-				if ctx.Err() != nil {
-					break
-				}
-			}
-			return out.end(len(all), nil)
+				return verify.Run(ctx, o)
+			})
+			return failed
 		})
 		watch.Close()
 		if len(found) > 0 {
@@ -103,8 +93,27 @@ func (c *verifyCommand) Run(con console) error {
 	})
 }
 
-// what names a verification among several.
-func what(o verify.Options) string {
+// verifyAll makes verifications until ctx is cancelled. One that fails does not prevent the others.
+func verifyAll(ctx context.Context, all []verify.Options,
+	one func(verify.Options) (*verify.Saved, error)) (found []*verify.Saved, err error) {
+	var out failures
+	for _, o := range all {
+		saved, err := one(o)
+		if saved != nil {
+			found = append(found, saved)
+		}
+		if err != nil {
+			out = append(out, failure{nameOf(o), nil, err})
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return found, out.end(len(all), nil)
+}
+
+// nameOf names a verification among several: its target and its faults.
+func nameOf(o verify.Options) string {
 	name := o.Job.Target.Name
 	for _, f := range o.Job.Workload.Faults {
 		name += ", " + f.String()

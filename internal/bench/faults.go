@@ -149,7 +149,7 @@ func (b *faults) strike(ctx context.Context, s workload.Strike, windowNs int64) 
 
 // leaveOut records that a fault was not injected.
 func (b *faults) leaveOut(s workload.Strike, why string) {
-	b.say(result.EventLeftOut, fmt.Sprintf("left out: %s %s at %s: %s", s.Fault.Do,
+	b.say(result.EventLeftOut, fmt.Sprintf("%s %s at %s was left out: %s", s.Fault.Do,
 		s.Fault.Target, s.At, why))
 }
 

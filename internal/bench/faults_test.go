@@ -260,11 +260,18 @@ func TestFaultsDoNotPileUp(t *testing.T) {
 	if err != nil || len(s.Run.Faults) != 2 || len(r.calls) != 4 {
 		t.Fatal(err, r.calls, s.Run.Faults)
 	}
+	mustSay(t, s, "pause one at 4s was left out: the fault before it was healed 2s later")
+	s, _ = recorded(t, &recorder{}, w, 2500*time.Millisecond)
+	mustSay(t, s, "pause one at 4s was left out: the run ended before it")
+}
+
+// mustSay looks for the event of a fault that was left out.
+func mustSay(t *testing.T, s *result.Saved, want string) {
+	t.Helper()
 	if !slices.ContainsFunc(s.Events, func(e result.Event) bool {
-		return e.Kind == result.EventLeftOut && strings.HasPrefix(e.Sentence,
-			"left out: pause one at 4s: the fault before it was healed 2s later")
+		return e.Kind == result.EventLeftOut && strings.HasPrefix(e.Sentence, want)
 	}) {
-		t.Errorf("%+v", s.Events)
+		t.Errorf("%q is not in %+v", want, s.Events)
 	}
 }
 

@@ -68,9 +68,6 @@ type room struct {
 // roomFor returns the room for a job's warm-up; +Inf: no bound is known.
 func (j *Job) roomFor(bed *testbed.Testbed) room {
 	r := room{math.Inf(1), math.Inf(1)}
-	if j.WarmUp.Auto {
-		r.published = mostWarmBytes
-	}
 	if j.OnHosts > 0 {
 		r.published = mostUnseenBytes
 		return r // this machine's disk and memory are not the servers'
@@ -91,6 +88,13 @@ func (j *Job) roomFor(bed *testbed.Testbed) room {
 				within(filepath.Join(bed.DataDir(), n.Name), 1)
 			}
 		}
+	}
+	if j.WarmUp.Auto {
+		most := mostWarmBytes
+		if math.IsInf(r.published, 1) {
+			most = mostUnseenBytes
+		}
+		r.published = min(r.published, most)
 	}
 	if free := memoryOfMachine().available; free > 0 {
 		r.memory = memoryShare * float64(free)

@@ -219,6 +219,10 @@ func TestRoomForAWarmUp(t *testing.T) {
 	if r := job.roomFor(nil); !math.IsInf(r.published, 1) {
 		t.Errorf("%v bytes on a disk that is not known", r.published)
 	}
+	auto := *job
+	if auto.WarmUp = (WarmUp{Auto: true}); auto.roomFor(nil).published != mostUnseenBytes {
+		t.Errorf("%v bytes on a cluster of the user's", auto.roomFor(nil).published)
+	}
 	job.DataDir = t.TempDir()
 	one := job.roomFor(nil)
 	job.Target.Processes = make([]target.Process, 3)

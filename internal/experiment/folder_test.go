@@ -56,8 +56,10 @@ func TestFoldersAreNumberedLockedAndFound(t *testing.T) {
 	if err != nil || dir != second.Dir() {
 		t.Errorf("the newest is %s, %v", dir, err)
 	}
-	if dir, err = kind.Newest(runs, "", func(*saved) bool { return false }); err != nil || dir != "" {
-		t.Errorf("found %s, %v", dir, err)
+	none, err := kind.Newest(runs, "", func(*saved) bool { return false })
+	other, failed := kind.Newest(runs, "another command's", func(*saved) bool { return true })
+	if err := errors.Join(err, failed); err != nil || none != "" || other != "" {
+		t.Errorf("found %q, and of another command %q, %v", none, other, err)
 	}
 	if err := errors.Join(first.Discard(), second.Close()); err != nil {
 		t.Fatal(err)

@@ -89,7 +89,12 @@ func run(ctx context.Context, s Strategy, o Options) (err error) {
 			l.shown = true
 			result.PointLatest(filepath.Dir(o.Dir), filepath.Base(o.Dir))
 		}
-		if err := s.Take(ctx, outcome); err != nil {
+		err = s.Take(ctx, outcome)
+		// Strategies drop the error of a measurement that was interrupted.
+		if left, is := errors.AsType[*bench.Leftover](outcome.Err); is && ctx.Err() != nil {
+			err = errors.Join(err, left)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -181,6 +181,20 @@ func TestRunEndsWithItsContextAndItsStrategy(t *testing.T) {
 	}
 }
 
+// An error of a measurement that was interrupted is not told, unless it left something behind.
+func TestWhatAnInterruptedMeasurementLeftIsTold(t *testing.T) {
+	left := &bench.Leftover{Err: errors.New("delete the run's topics: no answer")}
+	for _, failed := range []error{context.Canceled, errors.Join(context.Canceled, left)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		m := measuring(t, &started{sim: sim.New(clock.Precise(), nil)}, "", Outcome{Err: failed})
+		m.Begin = func(*bench.Job) { cancel() }
+		err := run(ctx, &list{all: []*Measurement{m}}, Options{Dir: t.TempDir(), Watch: silent{}})
+		if told := errors.Is(err, left); told != errors.Is(failed, left) || !told && err != nil {
+			t.Errorf("%v: %v", failed, err)
+		}
+	}
+}
+
 func TestCellsTakeTheirOutcome(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

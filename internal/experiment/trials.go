@@ -27,8 +27,8 @@ type Trials struct {
 	Prepare func(at int) (*bench.Job, error)
 	// Begin, if not nil, is called before each run.
 	Begin func(trial result.Trial, job *bench.Job)
-	// Failed is called when the run of a job has failed and was not interrupted, or left something
-	// behind. The job then gets no further run. run is nil if nothing was measured.
+	// Failed is called when the run of a job has failed and was not interrupted. The job then gets
+	// no further run. run is nil if nothing was measured.
 	Failed func(at int, run *result.Saved, err error)
 
 	// Runs are the runs that were made, in their order.
@@ -54,9 +54,13 @@ type draw struct {
 // targets (Maricq et al., "Taming Performance Variability", 2018). A single round keeps the given
 // order.
 func newDraw(targets, rounds int, seed uint64) *draw {
-	set := fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
 	return &draw{rand.New(rand.NewPCG(seed, uint64(rounds))),
-		result.Trial{Set: set, Rounds: rounds, Targets: targets}}
+		result.Trial{Set: NewSet(), Rounds: rounds, Targets: targets}}
+}
+
+// NewSet returns a name for what one command makes. It begins with the time.
+func NewSet() string {
+	return fmt.Sprintf("%s-%d", time.Now().UTC().Format("2006-01-02T150405.000"), os.Getpid())
 }
 
 func (d *draw) round() []result.Trial {
@@ -155,7 +159,7 @@ func (s *Trials) Take(_ context.Context, o Outcome) error {
 
 func (s *Trials) fail(at int, run *result.Saved, err error) {
 	s.out[at] = true
-	if _, left := errors.AsType[*bench.Leftover](err); left || !s.interrupted() {
+	if !s.interrupted() {
 		s.Failed(at, run, err)
 	}
 }

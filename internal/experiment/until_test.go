@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -193,19 +192,5 @@ func TestRoundsAreResumed(t *testing.T) {
 	fixed.Until, fixed.Rounds = nil, 5
 	if err := fixed.Resume(s.dir); err == nil {
 		t.Error("a set until figures are known was resumed as one of five rounds")
-	}
-}
-
-// An error of a run that was interrupted is not told, unless the run left something behind.
-func TestWhatAnInterruptedTrialLeftIsTold(t *testing.T) {
-	s := newUntilSet(t, time.Hour, func(int) bool { return false }).begin()
-	var told []error
-	s.interrupted = func() bool { return true }
-	s.Failed = func(_ int, _ *result.Saved, err error) { told = append(told, err) }
-	s.fail(0, nil, context.Canceled)
-	left := &bench.Leftover{Err: errors.New("delete the run's topics: no answer")}
-	s.fail(1, nil, errors.Join(context.Canceled, left))
-	if len(told) != 1 || !errors.Is(told[0], left) {
-		t.Errorf("%v", told)
 	}
 }

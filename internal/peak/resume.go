@@ -68,15 +68,17 @@ func (f *finder) stepTo(trial Trial) bool {
 	if same() || f.settle() && same() {
 		return true
 	}
+	if c := f.saved.Capped; c.Rate > 0 {
+		if f.search.Cap(c.Rate); same() {
+			f.refusal = c.Why
+			return true
+		}
+	}
 	if f.search.ConfirmOnly(); same() {
 		f.hurried = true
 		return true
 	}
 	f.search.hurried = f.hurried
-	f.search.Cap(trial.TargetRate)
-	if !same() {
-		return false
-	}
-	f.refusal = "higher rates than " + rate(trial.TargetRate) + " could not be tried"
-	return true
+	f.search.Cap(trial.TargetRate) // of a search that was saved without its cap
+	return same()
 }

@@ -69,6 +69,9 @@ type finder struct {
 	refusal string // why no higher rate could be tried
 }
 
+// ErrClosedLoop refuses a search with a closed loop.
+var ErrClosedLoop = errors.New("a search offers rates, and a closed loop has none")
+
 // Run searches for the peak of the job's system. It returns the search as it is saved in its
 // folder, also together with an error. It returns nil when no trial was made. When ctx is
 // cancelled, it returns the trials so far, in the state interrupted.
@@ -322,7 +325,8 @@ func (f *finder) refuse(step Step, err error) {
 	f.refusal = fmt.Sprintf("%s could not be tried: %v", rate(step.Rate), err)
 	if b := f.search.Bracket(); b.StableRate > 0 && b.UnstableRate == 0 &&
 		step.Rate > b.StableRate {
-		f.search.Cap(max(step.Rate/2, b.StableRate))
+		f.saved.Capped = Capped{max(step.Rate/2, b.StableRate), f.refusal}
+		f.search.Cap(f.saved.Capped.Rate)
 		return
 	}
 	f.saved.End, f.saved.StateReason = Refused, f.refusal

@@ -38,6 +38,8 @@ type Saved struct {
 	Reason  string        `json:"reason"` // why the bracket ends where it does
 	Side    *verdict.Side `json:"limited_by,omitempty"`
 	Trials  []Trial       `json:"probes"`
+	// Capped is the highest rate that could be tried, and why; its zero value: no rate was refused.
+	Capped Capped `json:"capped,omitzero"`
 	// TookNs is the time that all processes spent on the search; 0: not recorded.
 	TookNs int64 `json:"took_ns,omitempty"`
 }
@@ -48,6 +50,12 @@ func (s *Saved) Took() time.Duration {
 		return time.Duration(s.TookNs)
 	}
 	return s.EndedAt.Sub(s.StartedAt)
+}
+
+// Capped is the highest rate that could be tried.
+type Capped struct {
+	Rate float64 `json:"rate_msgs_per_s"`
+	Why  string  `json:"why"`
 }
 
 // Trial is one run of a search.

@@ -1,12 +1,12 @@
 package study
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/plimsoll-bench/plimsoll/internal/experiment"
+	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/probe"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 	"github.com/plimsoll-bench/plimsoll/workload"
@@ -193,7 +193,7 @@ func (c *checker) cells() {
 				cell, err := c.study.cell(t, at, scale, 0, 0)
 				if err == nil && t.Measure == MeasurePeak {
 					if w := cell.workload(); w != nil && w.Load.Closed != nil {
-						err = errors.New("a search offers rates, and a closed loop has none")
+						err = peak.ErrClosedLoop
 					}
 				}
 				if err != nil {

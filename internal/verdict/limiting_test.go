@@ -306,7 +306,7 @@ func TestFaultsInTheMeasuredWindowAreWarnedOf(t *testing.T) {
 		t.Errorf("a window that lasts: warnings %q", got)
 	}
 	if got := codes(observed(), result.Event{AtNs: 2e10, Kind: result.EventLeftOut,
-		Sentence: "left out: kill one at 4s: the run ended before it"}); got != codeLeftOut {
+		Sentence: "kill one at 4s was left out: the run ended before it"}); got != codeLeftOut {
 		t.Errorf("a fault that was left out: warnings %q", got)
 	}
 }

@@ -122,7 +122,7 @@ func faults(all *list, r *result.Run, events []result.Event) {
 	count := 0
 	for _, e := range events {
 		if e.Kind == result.EventLeftOut {
-			leftOut = append(leftOut, strings.TrimPrefix(e.Sentence, "left out: "))
+			leftOut = append(leftOut, e.Sentence)
 		}
 		if e.Kind != "fault" || !measured || e.AtNs < from || e.AtNs >= to {
 			continue
@@ -131,17 +131,18 @@ func faults(all *list, r *result.Run, events []result.Event) {
 			listed = append(listed, "after "+quantity.Duration(e.AtNs-from)+": "+e.Sentence)
 		}
 	}
+	andMore := func(n int) string {
+		if n <= 0 {
+			return ""
+		}
+		return "; and " + quantity.Count(int64(n)) + " more"
+	}
 	if len(leftOut) > 0 {
-		all.warn(codeLeftOut, "%s not injected, for example %s",
-			quantity.Plural(int64(len(leftOut)), "fault was", "faults were"), leftOut[0])
+		all.warn(codeLeftOut, "%s%s", leftOut[0], andMore(len(leftOut)-1))
 	}
 	if count == 0 {
 		return
 	}
-	more := ""
-	if count > mostFaultsListed {
-		more = "; and " + quantity.Count(int64(count-mostFaultsListed)) + " more"
-	}
 	all.warn("fault", "the measured window contains a fault, and the figures its effect: %s%s",
-		strings.Join(listed, "; "), more)
+		strings.Join(listed, "; "), andMore(count-mostFaultsListed))
 }

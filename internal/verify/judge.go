@@ -157,7 +157,7 @@ func untested(s *result.Saved) (d doubts) {
 			"failed nor paused for long, and rate and latency were as before"
 	}
 	if f := notInjected(r); f != "" {
-		d.held = "not injected: " + f + ": leave more time between the faults"
+		d.held = "a fault was not injected (" + f + "): leave more time between the faults"
 	}
 	return d
 }

@@ -57,7 +57,7 @@ func TestJudgeOfAFaultThatWasLeftOut(t *testing.T) {
 		change(s)
 		g := Judge(s)[0]
 		if g.Outcome != want || strings.Contains(g.Sentence,
-			"not injected: power-cut all at 12s for 3s") != (want == result.Unknown) {
+			"a fault was not injected (power-cut all at 12s for 3s)") != (want == result.Unknown) {
 			t.Errorf("%s: %+v", want, g)
 		}
 	}

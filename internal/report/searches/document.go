@@ -314,8 +314,10 @@ func roundsAnswer(all []*peak.Saved) string {
 		words := fmt.Sprintf("%s: a rate was stable in %d of %s", name, len(stable),
 			quantity.Plural(len(rates), "search", "searches"))
 		if len(stable) > 0 {
-			words += fmt.Sprintf(", at best %s to %s", phrase.Rate(slices.Min(stable)),
-				phrase.Rate(slices.Max(stable)))
+			least, most := phrase.Rate(slices.Min(stable)), phrase.Rate(slices.Max(stable))
+			if words += ", at best " + least; most != least {
+				words += " to " + most
+			}
 		}
 		parts = append(parts, words)
 	}

@@ -138,8 +138,8 @@ func Ledger(r *result.Run) document.Table {
 	return t
 }
 
-// AddRare adds the counts that are not 0 in every row to a table whose rows are accounts of
-// subscriptions.
+// AddRare adds to a table, whose rows are accounts of subscriptions, the counts that are above 0 in
+// some row.
 func AddRare(t *document.Table, rows []result.SubscriptionLedger) {
 	for _, more := range rareCounts {
 		if !slices.ContainsFunc(rows,
