@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/report/export"
+	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/target"
 )
 
 // The help and CONTRIBUTING.md list every exit code, and the help every format of a report.
@@ -56,8 +59,34 @@ func TestWhatIsLeftBehindIsTold(t *testing.T) {
 			t.Errorf("%v: exit code %d: %q", failed, code, said.String())
 		}
 	}
-	err := failures{{target: "a", err: context.Canceled}, {target: "b", err: left}}.end(2, nil)
-	if _, is := errors.AsType[*bench.Leftover](err); !is {
-		t.Errorf("of several targets: %v", err)
+}
+
+// Of several targets an interrupted command tells those that had failed before, and all that was
+// left behind.
+func TestWhatFailedBeforeAnInterruptIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var out failures
+	out.add(ctx, failure{target: "a", err: errors.New("no java")})
+	cancel()
+	topics := &bench.Leftover{Err: errors.New("delete the run's topics: no answer")}
+	out.add(ctx, failure{target: "b", err: errors.Join(context.Canceled, topics)})
+	out.add(ctx, failure{target: "c", err: context.Canceled})
+	servers := &bench.Leftover{Err: errors.New("stop the testbed: it hangs")}
+	failed := errors.Join(out.end(3, nil), fmt.Errorf("end: %w", servers), context.Canceled)
+	var said strings.Builder
+	code := exitCode(exitOf(ctx, failed, true), &said)
+	const want = "plimsoll: target a: no java\n" +
+		"plimsoll: target b: delete the run's topics: no answer\n" +
+		"plimsoll: stop the testbed: it hangs\n"
+	if code != exitInterrupted || said.String() != want {
+		t.Errorf("exit code %d: %q, want %q", code, said.String(), want)
+	}
+	var jobs []*bench.Job
+	for _, name := range []string{"a", "b", "c", "d"} {
+		jobs = append(jobs, &bench.Job{Target: &target.Target{Name: name}})
+	}
+	runs := []*result.Saved{{Run: result.Run{Name: "d"}}}
+	if left := unmeasured(jobs, runs, out[:1]); !slices.Equal(left, []string{"b", "c"}) {
+		t.Errorf("not measured: %q", left)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/plimsoll-bench/plimsoll/internal/bench"
 	"github.com/plimsoll-bench/plimsoll/internal/compare"
 	"github.com/plimsoll-bench/plimsoll/internal/document"
 	"github.com/plimsoll-bench/plimsoll/internal/leftover"
@@ -80,6 +79,12 @@ func (e inputError) Unwrap() error { return e.error }
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// interrupted ends the program as the user asked, with what is told all the same; nil: nothing.
+type interrupted struct{ told error }
+
+func (interrupted) Error() string { return "interrupted" }
+func (interrupted) Unwrap() error { return exitError(exitInterrupted) }
 
 // console holds a command's outputs: out for results, err for the rest.
 type console struct {
@@ -181,23 +186,37 @@ func exitCode(err error, errOut io.Writer) int {
 	if err == nil {
 		return exitDone
 	}
-	if code, is := errors.AsType[exitError](err); is {
-		if left, is := errors.AsType[*bench.Leftover](err); is {
-			fmt.Fprintln(errOut, "plimsoll:", left)
+	if is, ok := errors.AsType[interrupted](err); ok {
+		if is.told != nil {
+			complain(errOut, is.told)
 		}
+		return exitInterrupted
+	}
+	if code, is := errors.AsType[exitError](err); is {
 		return int(code)
 	}
 	if violations, is := errors.AsType[strict.Violations](err); is {
 		fmt.Fprintln(errOut, violations)
 		return exitUsage
 	}
-	fmt.Fprintln(errOut, "plimsoll:", strings.TrimSpace(err.Error()))
+	if _, several := errors.AsType[targetsFailed](err); several {
+		complain(errOut, err)
+	} else {
+		fmt.Fprintln(errOut, "plimsoll:", strings.TrimSpace(err.Error()))
+	}
 	_, input := errors.AsType[inputError](err)
 	_, unwritable := errors.AsType[*result.Unwritable](err)
 	if input || unwritable {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// complain prints an error of several, a line each.
+func complain(errOut io.Writer, err error) {
+	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+		fmt.Fprintln(errOut, "plimsoll:", line)
+	}
 }
 
 // The exit codes.

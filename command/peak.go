@@ -155,7 +155,7 @@ func (r *searchRounds) run(ctx context.Context) (found []*peak.Saved, known *com
 				found = append(found, s)
 			}
 			if err != nil {
-				out = append(out, failure{r.all[target].Job.Target.Name, nil, err})
+				out.add(ctx, failure{r.all[target].Job.Target.Name, nil, err})
 			}
 			switch {
 			case ctx.Err() != nil, r.share > 0 && s == nil, r.share > 0 && err != nil:

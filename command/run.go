@@ -86,11 +86,12 @@ func (c *runCommand) Run(con console) error {
 			job.Began = page.Show
 		}
 		var runs []*result.Saved
-		failed := c.hired(ctx, con, jobs, func(*crew) (failed error) {
-			runs, failed = c.measure(ctx, con, jobs, until)
-			return failed
+		var out failures
+		failed := c.hired(ctx, con, jobs, func(*crew) (err error) {
+			runs, out, err = c.measure(ctx, con, jobs, until)
+			return errors.Join(err, out.end(len(jobs), runs))
 		})
-		if left := unmeasured(jobs, runs); ctx.Err() != nil && len(left) > 0 {
+		if left := unmeasured(jobs, runs, out); ctx.Err() != nil && len(left) > 0 {
 			con.say("interrupted before these targets were measured: " + strings.Join(left, ", "))
 		}
 		if len(runs) > 0 {
@@ -110,13 +111,13 @@ func (c *runCommand) Run(con console) error {
 // single reports whether each target is measured once.
 func (c *runCommand) single() bool { return c.Trials == 1 && c.Until == "" }
 
-// unmeasured returns the names of the targets without a run.
-func unmeasured(jobs []*bench.Job, runs []*result.Saved) (names []string) {
+// unmeasured returns the names of the targets that have no run and did not fail.
+func unmeasured(jobs []*bench.Job, runs []*result.Saved, out failures) (names []string) {
 	for _, job := range jobs {
-		if !slices.ContainsFunc(runs, func(s *result.Saved) bool {
-			return s.Run.Name == job.Target.Name
-		}) {
-			names = append(names, job.Target.Name)
+		name := job.Target.Name
+		if !slices.ContainsFunc(runs, func(s *result.Saved) bool { return s.Run.Name == name }) &&
+			!slices.ContainsFunc(out, func(one failure) bool { return one.target == name }) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -145,7 +146,7 @@ func isUnsound(r *result.Saved) bool { return !verdict.Sound(&r.Run) }
 // measure runs each job the requested number of times, until the user interrupts. A target whose
 // run failed gets no further run. It returns the runs that were made, also with an error.
 func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job,
-	until *experiment.Until) (runs []*result.Saved, failed error) {
+	until *experiment.Until) (runs []*result.Saved, out failures, err error) {
 	live := newLive(con.err)
 	var kept []testbed.State
 	defer func() {
@@ -155,7 +156,6 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 		}
 	}()
 	defer live.Close()
-	var out failures
 	trials := &experiment.Trials{Jobs: jobs, Rounds: c.Trials, Until: until,
 		Begin: func(trial result.Trial, job *bench.Job) {
 			live.Plan(planOf(job))
@@ -169,7 +169,7 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 			}
 		},
 		Failed: func(at int, run *result.Saved, err error) {
-			out = append(out, failure{jobs[at].Target.Name, run, err})
+			out.add(ctx, failure{jobs[at].Target.Name, run, err})
 		},
 	}
 	if c.Keep {
@@ -180,11 +180,11 @@ func (c *runCommand) measure(ctx context.Context, con console, jobs []*bench.Job
 	}
 	if c.Resume {
 		if err := trials.Resume(c.Runs); err != nil {
-			return nil, inputError{err}
+			return nil, nil, inputError{err}
 		}
 	}
-	err := trials.Run(ctx, c.Runs, live)
-	return trials.Runs, cmp.Or(err, out.end(len(jobs), trials.Runs))
+	err = trials.Run(ctx, c.Runs, live)
+	return trials.Runs, out, err
 }
 
 // starts reports whether a run would start the cluster itself.
@@ -243,6 +243,19 @@ type failure struct {
 	err    error
 }
 
+// targetsFailed is the error of a command of which some of several targets failed.
+type targetsFailed struct{ error }
+
+// add adds a failure. Of one that the user's interrupt caused it keeps what was left behind.
+func (f *failures) add(ctx context.Context, one failure) {
+	if ctx.Err() != nil {
+		one.err = bench.LeftBy(one.err)
+	}
+	if one.err != nil {
+		*f = append(*f, one)
+	}
+}
+
 // end returns the error of the command. With several targets, the error names the failed ones, and
 // the runs of the others record each target without a run.
 func (f failures) end(targets int, runs []*result.Saved) error {
@@ -268,14 +281,7 @@ func (f failures) end(targets int, runs []*result.Saved) error {
 			}
 		}
 	}
-	err := errors.New(strings.Join(sentences, "\nplimsoll: "))
-	if slices.ContainsFunc(f, func(one failure) bool {
-		_, left := errors.AsType[*bench.Leftover](one.err)
-		return left
-	}) {
-		return &bench.Leftover{Err: err}
-	}
-	return err
+	return targetsFailed{errors.New(strings.Join(sentences, "\n"))}
 }
 
 // show prints the result and writes the report of all runs into the last run's directory. It says

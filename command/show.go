@@ -130,14 +130,16 @@ func (con console) print(r form.Report, dir string, of extent, asJSON bool) erro
 }
 
 // exitOf returns how a command that measured ends: interrupted, with the error, or failed when
-// a check did not hold. What an interrupted command left behind is told too.
+// a check did not hold. Of an interrupted command it tells what was left behind, and which of
+// several targets had failed before.
 func exitOf(ctx context.Context, failed error, held bool) error {
 	switch {
 	case ctx.Err() != nil:
-		if left, is := errors.AsType[*bench.Leftover](failed); is {
-			return errors.Join(exitError(exitInterrupted), left)
+		told := bench.LeftBy(failed)
+		if several, is := errors.AsType[targetsFailed](failed); is {
+			told = errors.Join(several, told)
 		}
-		return exitError(exitInterrupted)
+		return interrupted{told}
 	case failed != nil:
 		return failed
 	case !held:

@@ -46,9 +46,9 @@ func (c *listStudies) Run(con console) error {
 // studyInputs are the flags for the study and its cells.
 type studyInputs struct {
 	Name   string   `arg:"" name:"NAME|FILE" help:"A built-in study (plimsoll study list) or a YAML file."`
-	Scale  string   `default:"smoke" placeholder:"SCALE" help:"smoke takes minutes, brief is made for two cores, small takes hours on a few, full is the published size."`
+	Scale  string   `default:"smoke" placeholder:"SCALE" help:"smoke takes up to 45 minutes (equal-footing 150), brief up to 150 on two cores, small takes hours on a few, full is the published size."`
 	Target []string `short:"t" sep:"none" placeholder:"NAME=FILE" help:"Measure a running cluster of yours in the place of the study's target NAME: FILE is a target with endpoints, as for plimsoll run; repeat it for several."`
-	Only   []string `placeholder:"NAME,..." help:"Measure only these tables, and only these systems, targets or values of axes; with --resume, what the folder has of others stays."`
+	Only   []string `placeholder:"NAME" help:"Measure only these tables, and only these systems, targets or values of axes."`
 	Runs   string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 
 	onHosts int // machines that servers start on; 0: this one
@@ -57,26 +57,31 @@ type studyInputs struct {
 // wanted returns the study, the plan for the flags, and an estimate of its cost. Its errors are in
 // the input.
 func (in *studyInputs) wanted() (s *study.Study, p *study.Plan, e study.Estimate, err error) {
-	if s, err = study.Find(in.Name); err != nil {
-		return s, p, e, err
+	if s, err = study.Find(in.Name); err == nil {
+		p, e, err = in.plan(s)
 	}
+	return s, p, e, err
+}
+
+// plan returns the plan of a study for the flags, and an estimate of its cost.
+func (in *studyInputs) plan(s *study.Study) (p *study.Plan, e study.Estimate, err error) {
 	scale, err := s.Scale(in.Scale)
 	if err != nil {
-		return s, p, e, fmt.Errorf("--scale: %w", err)
+		return p, e, fmt.Errorf("--scale: %w", err)
 	}
 	own, err := in.own()
 	if err == nil {
 		err = s.Replace(own)
 	}
 	if err != nil {
-		return s, p, e, fmt.Errorf("--target: %w", err)
+		return p, e, fmt.Errorf("--target: %w", err)
 	}
 	if p, err = study.NewPlan(s, scale, in.Only); err != nil {
-		return s, p, e, err
+		return p, e, err
 	}
 	p.Asked.Command, p.Plimsoll = os.Args, build()
 	e, err = study.Prepare(s, p, jobMaker(nil, in.onHosts), in.Runs)
-	return s, p, e, err
+	return p, e, err
 }
 
 // own returns the clusters that take the place of targets.
@@ -156,7 +161,8 @@ type runStudy struct {
 	studyInputs
 	uiFlags
 	fleetFlags
-	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest of this name and scale; complete cells are not repeated."`
+	AtMost string     `name:"at-most" placeholder:"LENGTH" help:"The longest time of all rounds beyond the planned ones: they measure again what leaves claims undecided, or figures less well known than the study asks. Default: the study's own; many have none."`
+	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest of this name and scale; complete cells are not repeated, and parts that --only leaves out stay."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 	extent
 }
@@ -199,8 +205,12 @@ func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, er
 	if err == nil && e.Absent == len(p.Cells) {
 		err = fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)
 	}
+	if err == nil {
+		p.AtMostNs, err = c.longest(s)
+	}
+	found := s
 	if err == nil && c.Resume.given {
-		folder, err = c.resumed(p)
+		s, folder, err = c.resumed(s, p)
 	}
 	if err != nil {
 		return s, folder, inputError{err}
@@ -210,7 +220,11 @@ func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, er
 		e, err = study.Prepare(s, p, jobMaker(nil, c.onHosts), folder.Dir())
 	}
 	if err == nil {
-		err = showFacts(con.err, studyCost(p, e))
+		cost := studyCost(p, e)
+		if s != found {
+			cost.add("as begun", "by the study that the folder has; this plimsoll's is another one")
+		}
+		err = showFacts(con.err, cost)
 	}
 	if err == nil && folder == nil {
 		folder, err = study.Create(c.Runs, p)
@@ -218,18 +232,48 @@ func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, er
 	return s, folder, err
 }
 
-// resumed opens the folder of the study to continue.
-func (c *runStudy) resumed(wanted *study.Plan) (folder *study.Folder, err error) {
+// longest reads the longest time of the further rounds; 0: it is the study's own.
+func (c *runStudy) longest(s *study.Study) (ns int64, err error) {
+	if c.AtMost == "" {
+		return 0, nil
+	}
+	atMost, err := parseAtMost(c.AtMost)
+	if err == nil && !s.GoesOn(c.Scale) {
+		err = fmt.Errorf("--at-most: %s has no further rounds at scale %s, which are of studies "+
+			"that measure cells more than once and have claims, or until in a table: leave it out",
+			s.Name, c.Scale)
+	}
+	return int64(atMost), err
+}
+
+// resumed opens the folder of the study to continue, and returns the study of the folder: of a
+// built-in one an earlier plimsoll may have had another text. It may return a folder also with an
+// error.
+func (c *runStudy) resumed(s *study.Study, wanted *study.Plan) (of *study.Study,
+	folder *study.Folder, err error) {
 	dir := c.Resume.dir
 	if dir == "" {
 		if dir, err = study.FindFolder(c.Runs, wanted); err != nil {
-			return nil, err
+			return s, nil, err
 		}
 	}
-	if folder, err = study.Folders.Open(dir); err == nil {
+	if folder, err = study.Folders.Open(dir); err != nil {
+		return s, nil, err
+	}
+	if begun := folder.Saved.Study; begun != s.YAML && folder.Saved.Name == s.Name &&
+		slices.Contains(study.Names(), c.Name) {
+		atMostNs := wanted.AtMostNs
+		if s, err = study.Parse(c.Name+" in "+dir, []byte(begun)); err == nil {
+			wanted, _, err = c.plan(s)
+		}
+		if err == nil {
+			wanted.AtMostNs = atMostNs
+		}
+	}
+	if err == nil {
 		err = study.GoOn(folder, wanted)
 	}
-	return folder, err
+	return s, folder, err
 }
 
 // studyCost are the cells, the time and the disk space that a plan needs.

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"bytes"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -80,6 +83,57 @@ func TestALevelAtScaleBriefIsShort(t *testing.T) {
 				t.Errorf("%s has %s at %s", level, c.Table, c.At)
 			}
 		}
+	}
+}
+
+// A built-in study that an earlier plimsoll began is continued by the study of its folder.
+func TestAStudyOfAnEarlierPlimsollGoesOn(t *testing.T) {
+	runs := t.TempDir()
+	begun := studyInputs{Name: "confluent-2020", Scale: study.Brief, Only: []string{"figure-2"},
+		Runs: runs}
+	s, p, _, err := begun.wanted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := study.Parse("earlier", []byte(s.YAML+"\n# of an earlier plimsoll\n"))
+	if err == nil {
+		p, _, err = begun.plan(earlier)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := study.Create(runs, p)
+	if err == nil {
+		err = folder.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	again := runStudy{studyInputs: begun, Resume: resumeFlag{given: true}, AtMost: "2h"}
+	got, resumed, err := again.folder(console{out: io.Discard, err: &said})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resumed.Close()
+	other := again
+	other.Name, other.Only = "ufcg-2020", nil
+	other.Resume.dir = filepath.Join(runs, "other")
+	if err := os.CopyFS(other.Resume.dir, os.DirFS(folder.Dir())); err != nil {
+		t.Fatal(err)
+	}
+	if _, taken, err := other.folder(console{out: io.Discard, err: io.Discard}); err == nil ||
+		!strings.Contains(err.Error(), "is of confluent-2020") {
+		t.Errorf("another study goes on: %v", err)
+	} else if taken != nil {
+		taken.Close()
+	}
+	if resumed.Dir() != folder.Dir() || got.YAML != earlier.YAML ||
+		resumed.Saved.Study != earlier.YAML || resumed.Saved.Left() != p.Left() ||
+		time.Duration(resumed.Saved.AtMostNs) != 2*time.Hour ||
+		!strings.Contains(said.String(), "as begun") {
+		t.Errorf("%s, not %s; %d cells left, not %d; said %s", resumed.Dir(), folder.Dir(),
+			resumed.Saved.Left(), p.Left(), said.String())
 	}
 }
 

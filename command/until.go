@@ -15,7 +15,7 @@ import (
 
 // untilFlags are the flags of commands that measure until figures are known.
 type untilFlags struct {
-	Until  string `placeholder:"SHARE" help:"Measure round after round of all targets, in random order, until the 95% interval of each primary figure reaches at most this share above it ('10%'), or until every pair of targets differs or is equal within it. Looking after each round does not raise the error."`
+	Until  string `placeholder:"SHARE" help:"Measure round after round of all targets, in random order, until the 95% interval of each primary figure (of peak, the highest stable rate) reaches at most this share above it ('10%'), or until every pair of targets differs or is equal within it. Looking after each round does not raise the error."`
 	AtMost string `name:"at-most" placeholder:"LENGTH" help:"The longest time of all rounds of --until; 30m if it is not given. No round begins that the time left cannot hold."`
 }
 
@@ -51,13 +51,17 @@ func (f *untilFlags) goal(primary string) (goal compare.Goal, atMost time.Durati
 
 // longest returns the longest time of all rounds.
 func (f *untilFlags) longest() (time.Duration, error) {
-	atMost, err := quantity.ParseDuration(cmp.Or(f.AtMost, defaultAtMost))
+	return parseAtMost(cmp.Or(f.AtMost, defaultAtMost))
+}
+
+func parseAtMost(text string) (time.Duration, error) {
+	atMost, err := quantity.ParseDuration(text)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("--at-most: %w", err)
 	case atMost <= 0 || atMost > mostAtMost:
 		return 0, fmt.Errorf("--at-most: must be above 0s and at most %s, not %s",
-			quantity.ExactDuration(mostAtMost), f.AtMost)
+			quantity.ExactDuration(mostAtMost), text)
 	}
 	return atMost, nil
 }

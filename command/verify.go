@@ -57,23 +57,28 @@ func (c *verifyCommand) Run(con console) error {
 		return inputError{err}
 	}
 	var jobs []*bench.Job
-	var usual, most time.Duration
 	for _, o := range all {
 		jobs = append(jobs, o.Job)
-		u, m := o.Takes()
-		usual, most = usual+u, most+m
 	}
 	dirs, err := c.Resume.folders(jobs,
 		func(i int, set string) (string, error) { return verify.Find(all[i], set) })
 	if err != nil {
 		return inputError{err}
 	}
+	rounds := 0
+	var usual, most time.Duration
 	for i, dir := range dirs {
 		all[i].Resume = dir
+		left, err := all[i].Left()
+		if err != nil {
+			return inputError{err}
+		}
+		u, m := all[i].Takes(left)
+		rounds, usual, most = rounds+left, usual+u, most+m
 	}
 	fmt.Fprintf(con.err,
 		"rounds to make: %d; about %s in all, at most %s, without the start of servers\n",
-		len(all)*c.Rounds, quantity.Duration(int64(usual)), quantity.Duration(int64(most)))
+		rounds, quantity.Duration(int64(usual)), quantity.Duration(int64(most)))
 	return c.followed(con, c.Runs, func(ctx context.Context, page *serve.Live) error {
 		watch := &verifyWatch{newRoundsWatch(con.err), page}
 		var found []*verify.Saved
@@ -103,7 +108,7 @@ func verifyAll(ctx context.Context, all []verify.Options,
 			found = append(found, saved)
 		}
 		if err != nil {
-			out = append(out, failure{nameOf(o), nil, err})
+			out.add(ctx, failure{nameOf(o), nil, err})
 		}
 		if ctx.Err() != nil {
 			break

@@ -90,6 +90,23 @@ type Leftover struct{ Err error }
 func (l *Leftover) Error() string { return l.Err.Error() }
 func (l *Leftover) Unwrap() error { return l.Err }
 
+// LeftBy returns all that an error says was left behind; nil: nothing.
+func LeftBy(err error) error {
+	switch e := err.(type) { //nolint:errorlint // it looks at each error of a tree by itself
+	case *Leftover:
+		return e
+	case interface{ Unwrap() []error }:
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, LeftBy(one))
+		}
+		return errors.Join(all...)
+	case interface{ Unwrap() error }:
+		return LeftBy(e.Unwrap())
+	}
+	return nil
+}
+
 // makeRoom prepares this process for the load, and returns what undoes it. A process whose crew
 // offers the load needs no preparation.
 func (s *session) makeRoom() (undo func()) {

@@ -84,8 +84,8 @@ func (f *Folder[S]) rename(runs string) error {
 		f.kind.Work, first)
 }
 
-// Open takes the lock of an existing folder, to resume the experiment in it. The file of an
-// older version is replaced.
+// Open takes the lock of an existing folder, to resume the experiment in it. What the file says of
+// it stays until Run.
 func (k *Kind[S]) Open(dir string) (*Folder[S], error) {
 	saved, err := k.Read(dir)
 	if err != nil {
@@ -99,17 +99,22 @@ func (k *Kind[S]) Open(dir string) (*Folder[S], error) {
 	if f.Saved, err = k.Read(dir); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	r := k.Head(f.Saved)
-	r.SchemaVersion = SchemaVersion
-	r.begin()
-	if err := f.Save(); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if err := os.Remove(filepath.Join(dir, k.Name+".json")); err != nil &&
-		!errors.Is(err, os.ErrNotExist) {
-		return nil, errors.Join(err, f.Close())
-	}
+	k.Head(f.Saved).SchemaVersion = SchemaVersion
 	return f, nil
+}
+
+// begin records that this process works on the experiment from now on. The file of an older version
+// is replaced.
+func (f *Folder[S]) begin() error {
+	f.kind.Head(f.Saved).begin()
+	if err := f.Save(); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(f.Dir(), f.kind.Name+".json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // take locks the folder until Close, or until this process ends.
@@ -215,6 +220,9 @@ func (k *Kind[S]) Newest(runs, set string, like func(saved *S) bool) (dir string
 // Run makes the measurements of a strategy, and saves how the experiment ended.
 func (f *Folder[S]) Run(ctx context.Context, s Strategy, o Options) error {
 	o.Dir, o.own = f.Dir(), true
+	if err := f.begin(); err != nil {
+		return err
+	}
 	err := run(ctx, s, o)
 	f.kind.Head(f.Saved).Finish(ctx, err)
 	return errors.Join(err, f.Save())

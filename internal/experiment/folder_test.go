@@ -93,6 +93,12 @@ func TestVersion1IsReadAndResumed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if s, err = kind.Read(dir); err != nil || s.State != want {
+			t.Errorf("opened, and perhaps refused: %+v, %v", s, err)
+		}
+		if err := f.begin(); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := os.Stat(former); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the file of version 1: %v", err)
 		}

@@ -91,8 +91,8 @@ func run(ctx context.Context, s Strategy, o Options) (err error) {
 		}
 		err = s.Take(ctx, outcome)
 		// Strategies drop the error of a measurement that was interrupted.
-		if left, is := errors.AsType[*bench.Leftover](outcome.Err); is && ctx.Err() != nil {
-			err = errors.Join(err, left)
+		if ctx.Err() != nil {
+			err = errors.Join(err, bench.LeftBy(outcome.Err))
 		}
 		if err != nil {
 			return err

@@ -372,9 +372,9 @@ func (s *Saved) curveCaveat() string {
 	if made >= planned {
 		return ""
 	}
-	remedy := "repeat its command with --resume"
-	if s.End == OutOfTime || s.End == UsedUp {
-		remedy = "search again with a longer --max-time"
+	remedy := "search again, with a longer --max-time if that had passed"
+	if s.State != result.Complete {
+		remedy = "repeat its command with --resume"
 	}
 	return fmt.Sprintf("%d of %d trials of the curve were made: %s", made, planned, remedy)
 }

@@ -67,6 +67,7 @@ type finder struct {
 	failed  int                   // successive runs that failed
 	hurried bool
 	refusal string // why no higher rate could be tried
+	remains error  // what the trials did not remove
 }
 
 // ErrClosedLoop refuses a search with a closed loop.
@@ -110,7 +111,7 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 	case err != nil:
 		f.saved.End = Refused
 	}
-	return f.saved, errors.Join(err, f.folder.Save(), f.folder.Close())
+	return f.saved, errors.Join(err, f.remains, f.folder.Save(), f.folder.Close())
 }
 
 // begun returns a search without trials.
@@ -307,6 +308,9 @@ func (f *finder) Take(ctx context.Context, o experiment.Outcome) error {
 		// The run reached its limit of cost, and a repetition would cost as much again.
 		f.refusal = fmt.Sprintf("%s could not be tried: %s", rate(f.step.Rate), o.StateReason)
 		f.saved.End, f.saved.StateReason = Refused, f.refusal
+	}
+	if ctx.Err() == nil { // else it is told already
+		f.remains = errors.Join(f.remains, bench.LeftBy(o.Err))
 	}
 	f.Watch.TrialEnded(f.saved)
 	return f.folder.Save()

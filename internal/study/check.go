@@ -91,7 +91,7 @@ func (c *checker) rounds() {
 			"must be a share of the cell's own peak in a study without published figures: write "+
 				"own: true and a share")
 	}
-	until := slices.ContainsFunc(s.Tables, func(t Table) bool { return len(t.Until) > 0 })
+	until := s.hasUntil()
 	c.refuse(until && s.AtMost == 0, "at_most",
 		"is missing: until needs a longest time of the further rounds, like at_most: 2h")
 	c.refuse(!until && s.AtMost > 0 && (s.Rounds == 0 || len(s.Claims) == 0), "at_most",

@@ -120,3 +120,21 @@ func TestRoundsThatAreLeftOutMayChangeTheAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A search that was interrupted is no round, whatever it had found.
+func TestInterruptedSearchesAreNoRounds(t *testing.T) {
+	r, _ := knee(t, func(*Cell, *Measured) {})
+	at, all := "", 0
+	for i := range r.plan.Cells {
+		if c := &r.plan.Cells[i]; c.Measure == MeasurePeak && (at == "" || c.At == at) {
+			at = c.At
+			if all++; all == 1 {
+				c.State = experiment.Pending
+			}
+		}
+	}
+	table := r.study.Table("peak")
+	if got := r.stand(table, figureOf("peak"), at); got.Rounds != all-1 || got.Low == 0 {
+		t.Errorf("%d rounds of %d, one of them interrupted: %+v", got.Rounds, all, got)
+	}
+}

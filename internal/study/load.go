@@ -12,8 +12,8 @@ import (
 )
 
 // alike is the greatest factor by which a load, or a range, may differ from the published one. With
-// it on both sides of a ratio, in opposite directions, the ratio changes by less than 1.5, which is
-// the least factor that a claim about a latency asks for.
+// it on both sides of a ratio, in opposite directions, the ratio changes by a factor of less than
+// 1.5.
 const alike = 1.2
 
 // sameLoad reports whether two shares of a peak are comparable. In the simplest queue the wait is

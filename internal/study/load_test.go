@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -309,23 +310,25 @@ func TestAClaimWithoutAMeasurement(t *testing.T) {
 	}
 }
 
-// A page says how long its searches were, and not how long they would be today.
-func TestTheTimeOfSearchesIsTheirOwn(t *testing.T) {
+// A page says how long its searches and windows were, and not how long they would be today.
+func TestLengthsAreThoseOfTheMeasurements(t *testing.T) {
 	scale, err := (&Study{}).Scale(Brief)
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := func(seconds float64) Measured {
-		m := free(1000)
-		m.Search.MaxSeconds = seconds
-		return m
+		search, run := free(1000), ran(1000, 1)
+		search.Search.MaxSeconds, run.Run.Run.Load.WindowSeconds = seconds, seconds
+		return Measured{Search: search.Search, Run: run.Run}
 	}
 	for want, measured := range map[string][]Measured{
-		scale.Search.String(): {ran(1000, 1)}, "45s": {of(45), ran(1000, 1)},
-		"45s to 1m30s": {of(90), of(45)},
+		"": {{}}, "45s": {of(45), {}}, "45s to 1m30s": {of(90), of(45)},
 	} {
-		if got := searchTime(scale, measured); got != want {
-			t.Errorf("%q, want %q", got, want)
+		search := asMade(scale.Search, measured, Measured.searchSeconds)
+		window := asMade(scale.Window, measured, Measured.windowSeconds)
+		if search != cmp.Or(want, scale.Search.String()) ||
+			window != cmp.Or(want, scale.Window.String()) {
+			t.Errorf("%q and %q, want %q", search, window, want)
 		}
 	}
 }

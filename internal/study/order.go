@@ -166,8 +166,9 @@ const (
 	quickDisk      = 8          // what searches of a quick system fill, as a multiple
 )
 
-// Prepare adds the cells at equal durability levels to a plan, marks cells as absent whose jobs
-// are refused, and estimates the cost of the others. The error is about the study's file.
+// Prepare adds the cells at equal durability levels to a plan, marks cells as absent whose jobs are
+// refused unless they are done, and estimates the cost of the others. The error is about the
+// study's file.
 func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	scale, err := s.Scale(p.Scale)
 	if err != nil {
@@ -180,7 +181,7 @@ func Prepare(s *Study, p *Plan, newJob NewJob, runs string) (Estimate, error) {
 	jobs := map[int]*bench.Job{}
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		if c.Absent {
+		if c.Absent || c.State == experiment.Done {
 			continue
 		}
 		job, err := c.job(newJob, runs)

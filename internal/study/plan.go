@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/plimsoll-bench/plimsoll/internal/peak"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
+	"github.com/plimsoll-bench/plimsoll/system/quantity"
 	"github.com/plimsoll-bench/plimsoll/system/strict"
 )
 
@@ -25,6 +27,8 @@ type Plan struct {
 	// Own are the targets that clusters of the user's replace, in the order of their names.
 	Own   []Own  `json:"own_targets,omitempty"`
 	Cells []Cell `json:"cells"`
+	// AtMostNs takes the place of the study's own AtMost; 0: it does not.
+	AtMostNs int64 `json:"at_most_ns,omitempty"`
 	// FurtherNs is the time of the rounds that were added until figures were known.
 	FurtherNs int64 `json:"further_ns,omitempty"`
 	// Footings belong to the claims whose sides were published with unequal durability levels.
@@ -170,39 +174,45 @@ func Read(dir string) (*Plan, *Study, error) {
 	}
 	s, err := Parse(filepath.Join(dir, "the study"), []byte(p.Study))
 	if err == nil {
+		p.lengthen(s)
 		err = s.Replace(p.Own)
 	}
 	return p, s, err
 }
 
-// same reports whether two plans are of the same study and scale; they may be of different parts.
-func (p *Plan) same(other *Plan) bool {
-	return p.Name == other.Name && p.Scale == other.Scale && p.Study == other.Study
-}
+// lengthen gives the study's further rounds the time of the plan.
+func (p *Plan) lengthen(s *Study) { s.AtMost = cmp.Or(quantity.Span(p.AtMostNs), s.AtMost) }
 
-// FindFolder returns the newest folder below runs with the same study, scale and targets. If there
-// is none, it returns the newest with other targets, which GoOn refuses.
+// named reports whether two plans are of the same study and scale; they may be of different parts.
+func (p *Plan) named(other *Plan) bool { return p.Name == other.Name && p.Scale == other.Scale }
+
+// FindFolder returns the newest folder below runs of the same study, scale and targets: one of the
+// same content of the study's file, or else of another. If there is none, it returns the newest
+// with other targets, which GoOn refuses.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
-	dir, err = Folders.Newest(runs, "",
-		func(p *Plan) bool { return p.same(like) && p.sameTargets(like) })
-	if err == nil && dir == "" {
-		dir, err = Folders.Newest(runs, "", like.same)
+	alike := func(p *Plan) bool { return p.named(like) && p.sameTargets(like) }
+	for _, suits := range []func(p *Plan) bool{
+		func(p *Plan) bool { return alike(p) && p.Study == like.Study }, alike, like.named,
+	} {
+		if dir, err = Folders.Newest(runs, "", suits); err != nil || dir != "" {
+			return dir, err
+		}
 	}
-	if err == nil && dir == "" {
-		err = fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",
-			like.Name, like.Scale, runs)
-	}
-	return dir, err
+	return "", fmt.Errorf("there is no study of %s at scale %s in %s: start it without --resume",
+		like.Name, like.Scale, runs)
 }
 
 // GoOn prepares a folder to resume the study. wanted must ask for the same study, scale and
 // targets; cells of parts that it does not ask for stay. Complete cells are not repeated.
 func GoOn(f *Folder, wanted *Plan) error {
 	p := f.Saved
-	if !p.same(wanted) {
-		return fmt.Errorf(
-			"the study in %s is of %s at scale %s, or its file has changed: give the same name "+
-				"and --scale", f.Dir(), p.Name, p.Scale)
+	if !p.named(wanted) {
+		return fmt.Errorf("the study in %s is of %s at scale %s: give the same name and --scale",
+			f.Dir(), p.Name, p.Scale)
+	}
+	if p.Study != wanted.Study {
+		return fmt.Errorf("the study in %s was begun with another content of its file: give "+
+			"that back to it, or start it without --resume", f.Dir())
 	}
 	if !p.sameTargets(wanted) {
 		return fmt.Errorf("the study in %s was begun %s, or start it without --resume", f.Dir(),
@@ -211,14 +221,16 @@ func GoOn(f *Folder, wanted *Plan) error {
 	for i := range wanted.Cells {
 		c := &wanted.Cells[i]
 		for _, before := range p.Cells {
-			// The earlier workload has the rate from the peaks.
-			if before.Table == c.Table && before.Name() == c.Name() && c.Rate != "" &&
-				before.Workload != "" {
-				c.Workload = before.Workload
+			if before.Table != c.Table || before.Name() != c.Name() {
+				continue
+			}
+			c.Twice = before.Twice && before.State == experiment.Done
+			if c.Rate != "" && before.Workload != "" {
+				c.Workload = before.Workload // it has the rate from the peaks
 			}
 		}
 	}
-	p.Only = wanted.Only
+	p.Only, p.AtMostNs = wanted.Only, cmp.Or(wanted.AtMostNs, p.AtMostNs)
 	for _, f := range p.Footings {
 		if wanted.footing(Claim{Table: f.Table, Of: f.Of, To: f.To}) == nil {
 			wanted.Footings = append(wanted.Footings, f)

@@ -68,16 +68,23 @@ func Run(ctx context.Context, o Options) (err error) {
 	if r.complete, err = completeIn(o.Folder.Dir()); err != nil {
 		return err
 	}
+	r.plan.lengthen(o.Study)
 	r.plan.reconcile(r.complete)
 	r.left, r.since = order(o.Study, r.plan), time.Now()
 	return o.Folder.Run(ctx, r, experiment.Options{Watch: o.Watch, Renewals: 1, Ran: o.Ran})
 }
 
-// reconcile records which cells are complete. All others that can be measured here are pending.
+// reconcile records which cells are complete, also of those that cannot be measured here now. All
+// others that can are pending.
 func (p *Plan) reconcile(complete map[experiment.Identity]string) {
 	for i := range p.Cells {
-		if c := &p.Cells[i]; !c.Absent {
-			c.Reconcile(complete[c.identity()])
+		c := &p.Cells[i]
+		run := complete[c.identity()]
+		if run != "" {
+			c.Absent = false
+		}
+		if !c.Absent {
+			c.Reconcile(run)
 		}
 	}
 }

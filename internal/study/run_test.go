@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -231,11 +232,13 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	other := wanted
-	other.Scale = Small
-	if err := GoOn(again, &other); err == nil ||
-		!strings.Contains(err.Error(), "of two at scale smoke, or its file has changed") {
-		t.Error(err)
+	other, changed := wanted, wanted
+	other.Scale, changed.Study = Small, changed.Study+"\n# another\n"
+	for plan, want := range map[*Plan]string{&other: "of two at scale smoke: give the same name",
+		&changed: "was begun with another content of its file"} {
+		if err := GoOn(again, plan); err == nil || !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
 	}
 	if err := GoOn(again, &wanted); err != nil || again.Saved.Left() != 2 {
 		t.Fatal(err, states(again.Saved))
@@ -248,6 +251,50 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	if err != nil || again.Saved.Left() != 0 ||
 		!slices.Equal(second.cells, []string{"second 9, one", "first other"}) {
 		t.Errorf("%v: %s, %v", err, states(again.Saved), second.cells)
+	}
+}
+
+// A study on the same targets is found before a newer one on others, also if its file has changed.
+func TestAStudyOnTheSameTargetsIsFound(t *testing.T) {
+	_, f := begun(t)
+	changed := *f.Saved
+	changed.Study += "\n# another\n"
+	elsewhere := changed
+	elsewhere.Own = []Own{{Target: "other", YAML: "system: sim\n"}}
+	newer, err := Create(filepath.Dir(f.Dir()), &elsewhere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer newer.Close()
+	if dir, err := FindFolder(filepath.Dir(f.Dir()), &changed); err != nil || dir != f.Dir() {
+		t.Error(dir, err)
+	}
+}
+
+// What was measured stays, on a machine that could not measure it again.
+func TestMeasuredCellsStay(t *testing.T) {
+	s, f := begun(t)
+	if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
+		Do: doing(func(job *bench.Job) (*result.Saved, error) {
+			return measured(t, job, result.Complete), nil
+		})}); err != nil {
+		t.Fatal(err)
+	}
+	f.Saved.Cells[1].Twice = true
+	full := func(*workload.Workload, *target.Target, string) (*bench.Job, error) {
+		return nil, errors.New("the disk is full")
+	}
+	wanted := planOf(t, s, Smoke)
+	if e, err := Prepare(s, wanted, full, t.TempDir()); err != nil || e.Absent != 4 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if err := GoOn(f, wanted); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Prepare(s, f.Saved, full, f.Dir())
+	if err != nil || e.Absent != 0 || states(f.Saved) != "done done done done" ||
+		!f.Saved.Cells[1].Twice || f.Saved.Cells[0].Twice {
+		t.Errorf("%+v, %v: %+v", e, err, f.Saved.Cells)
 	}
 }
 

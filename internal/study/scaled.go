@@ -16,12 +16,12 @@ func (s *Study) scaled(p *Plan, measured []Measured) []string {
 	if err != nil || scale.Published {
 		return nil
 	}
-	out := []string{fmt.Sprintf("a run measures for %s after %s of warm-up", scale.Window,
-		scale.Warmup)}
+	out := []string{fmt.Sprintf("a run measures for %s after %s of warm-up",
+		asMade(scale.Window, measured, Measured.windowSeconds), scale.Warmup)}
 	if slices.ContainsFunc(p.Cells, func(c Cell) bool { return c.Measure == MeasurePeak }) {
 		out[0] += fmt.Sprintf("; a search takes at most %s, its windows are %s and its bracket "+
-			"may be %s wide", searchTime(scale, measured), scale.Trial,
-			quantity.ExactShare(scale.Tolerance))
+			"may be %s wide", asMade(scale.Search, measured, Measured.searchSeconds),
+			scale.Trial, quantity.ExactShare(scale.Tolerance))
 	}
 	say := func(sentence string) {
 		if !slices.Contains(out, sentence) {
@@ -58,13 +58,13 @@ func (s *Study) scaled(p *Plan, measured []Measured) []string {
 	return out
 }
 
-// searchTime prints the greatest time of a search: those of the searches that were made, which an
-// earlier plimsoll may have bounded otherwise, or that of the scale.
-func searchTime(scale Scale, measured []Measured) string {
+// asMade prints a length of a scale: that of the measurements, in seconds, to which an earlier
+// plimsoll may have given another one, or that of the scale where none has it.
+func asMade(of quantity.Span, measured []Measured, seconds func(Measured) float64) string {
 	least, most := math.Inf(1), 0.0
 	for _, m := range measured {
-		if m.Search != nil && m.Search.MaxSeconds > 0 {
-			least, most = min(least, m.Search.MaxSeconds), max(most, m.Search.MaxSeconds)
+		if length := seconds(m); length > 0 {
+			least, most = min(least, length), max(most, length)
 		}
 	}
 	span := func(seconds float64) string {
@@ -72,11 +72,27 @@ func searchTime(scale Scale, measured []Measured) string {
 	}
 	switch {
 	case most == 0:
-		return scale.Search.String()
+		return of.String()
 	case least < most:
 		return span(least) + " to " + span(most)
 	}
 	return span(most)
+}
+
+// windowSeconds is the planned window of a run; 0: there is no run.
+func (m Measured) windowSeconds() float64 {
+	if m.Run == nil {
+		return 0
+	}
+	return m.Run.Run.Load.WindowSeconds
+}
+
+// searchSeconds is the greatest time of a search; 0: there is no search.
+func (m Measured) searchSeconds() float64 {
+	if m.Search == nil {
+		return 0
+	}
+	return m.Search.MaxSeconds
 }
 
 func sayLayer(say func(string), where string, l Layer, scale Scale) {

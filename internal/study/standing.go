@@ -106,7 +106,7 @@ func (r results) stand(t *Table, f Figure, at string) Stand {
 			said = append(said, about)
 		}
 		read := reading{value: v, run: one.Run}
-		if f.OfSearch() && !about.ofLoad {
+		if f.OfSearch() && isDone(one) && !about.ofLoad {
 			read.unstable = f.unstable(one.m)
 		}
 		if known || read.unstable > 0 {

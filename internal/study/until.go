@@ -108,6 +108,17 @@ func (r results) further(scale Scale) ([]Cell, error) {
 	return out, nil
 }
 
+// GoesOn reports whether the study can have further rounds at a scale: it measures cells more than
+// once, and something tells when that is enough.
+func (s *Study) GoesOn(scale string) bool {
+	return s.RoundsAt(scale) > 1 && (len(s.Claims) > 0 || s.hasUntil())
+}
+
+// hasUntil reports whether a figure has a bound.
+func (s *Study) hasUntil() bool {
+	return slices.ContainsFunc(s.Tables, func(t Table) bool { return len(t.Until) > 0 })
+}
+
 // undecided returns the places of claims that only the scatter of their rounds leaves undecided. Of
 // these it takes those that need the fewest further rounds, up to twice the least, and those of
 // which that is not known, so that the time left is not spent on claims that it cannot decide.

@@ -156,6 +156,15 @@ func TestAStudyEndsWithItsTime(t *testing.T) {
 		Do: doing(answering(t))}); err != nil || roundsAt(f.Saved)["noisy"] != 3 {
 		t.Errorf("rounds %v, %v", roundsAt(f.Saved), err)
 	}
+	// A plan may have more time than its study.
+	f.Saved.FurtherNs, f.Saved.AtMostNs, s.AtMost = 0, int64(time.Hour), second
+	if err := Run(t.Context(), Options{Folder: f, Study: s, Job: onSim, Watch: &silent{},
+		Do: doing(answering(t))}); err != nil || roundsAt(f.Saved)["noisy"] < 6 {
+		t.Errorf("rounds %v, %v", roundsAt(f.Saved), err)
+	}
+	if _, again, err := Read(f.Dir()); err != nil || again.AtMost != hour {
+		t.Errorf("%+v, %v", again, err)
+	}
 }
 
 // The next round has the peaks of its rates.

@@ -82,6 +82,7 @@ type doubts struct {
 	held   string // guarantees without a failure perhaps did not hold
 	late   string // copies may still arrive
 	order  string // messages perhaps came out of order
+	unread int64  // messages that may complete a transaction
 }
 
 // decide sets the outcome of a guarantee whose messages were counted.
@@ -92,6 +93,9 @@ func (d doubts) decide(g *Guarantee) {
 	case g.Count > 0 && g.Name == NoLoss && d.ofLoss != "":
 		g.Outcome = result.Unknown
 		g.Sentence += "; not known to be lost: " + d.ofLoss
+	case g.Name == WholeTransactions && g.Count > 0 && g.Count <= d.unread:
+		g.Outcome = result.Unknown
+		g.Sentence += "; each unread message may complete one"
 	case g.Count > 0:
 		g.Outcome = result.Broken
 	case d.held == "" && d.order != "" && g.Name == Order:
@@ -148,6 +152,7 @@ func untested(s *result.Saved) (d doubts) {
 	}
 	for _, l := range r.Ledger.Subscriptions {
 		d.order = cmp.Or(d.order, verdict.OrderUnwatched(r, l))
+		d.unread += l.Unread
 	}
 	switch {
 	case r.Impact == nil || r.Impact.Before.Acked == 0:

@@ -154,6 +154,14 @@ func TestJudgeExactlyOnce(t *testing.T) {
 	if len(all) != len(Promises) {
 		t.Errorf("%d guarantees of exactly once: %+v", len(all), all)
 	}
+	// The messages that were not read may complete the transaction.
+	l.Unread = 1
+	for _, g := range Judge(s) {
+		if g.Name == WholeTransactions && (g.Outcome != result.Unknown ||
+			!strings.Contains(g.Sentence, "each unread message may complete one")) {
+			t.Errorf("%+v", g)
+		}
+	}
 }
 
 // A fault without a visible effect proves nothing. No duplicates is unknown while copies may

@@ -42,9 +42,9 @@ const leastDrain = time.Minute
 
 // Takes returns how long the rounds take when no message is lost, and how long at most. Both
 // leave out the start of clusters.
-func (o *Options) Takes() (usual, most time.Duration) {
+func (o *Options) Takes(rounds int) (usual, most time.Duration) {
 	w := o.Job.Workload
-	for range o.Rounds {
+	for range rounds {
 		usual += w.Warmup + w.Duration
 		most += w.Warmup + w.Duration + max(w.Drain, leastDrain)
 		for range w.Strikes() {
@@ -57,7 +57,8 @@ func (o *Options) Takes() (usual, most time.Duration) {
 // verifier is a verification under way. It is the strategy that asks for one round after another.
 type verifier struct {
 	Options
-	folder *experiment.Folder[Saved]
+	folder  *experiment.Folder[Saved]
+	remains error // what the rounds did not remove
 }
 
 // Run makes the rounds, and returns the verification as it is saved in its folder, also
@@ -75,6 +76,7 @@ func Run(ctx context.Context, o Options) (saved *Saved, err error) {
 		return nil, err
 	}
 	err = v.folder.Run(ctx, v, experiment.Options{Watch: o.Watch, Renewals: o.Rounds})
+	err = errors.Join(err, v.remains)
 	if len(v.folder.Saved.Rounds) == 0 && o.Resume == "" {
 		return nil, errors.Join(err, v.folder.Discard())
 	}
@@ -107,6 +109,25 @@ func (o *Options) words() []string {
 	return words
 }
 
+// Left returns the number of rounds that are still to be made.
+func (o *Options) Left() (int, error) {
+	if o.Resume == "" {
+		return o.Rounds, nil
+	}
+	s, err := Folders.Read(o.Resume)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, o.Rounds-len(kept(s.Rounds))), nil
+}
+
+// kept returns the rounds that are not made again.
+func kept(rounds []Round) []Round {
+	return slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool {
+		return r.State == result.Interrupted || r.State == result.Incomplete
+	})
+}
+
 // same reports whether a verification is the one of the options.
 func (o *Options) same(s *Saved) bool {
 	return s.Resolved == o.Job.Resolved() && s.Wanted == o.Rounds &&
@@ -131,9 +152,7 @@ func (o *Options) resumed() (*experiment.Folder[Saved], error) {
 			"the verification in %s has another plan: repeat its whole command with --resume",
 			o.Resume))
 	}
-	f.Saved.Rounds = slices.DeleteFunc(f.Saved.Rounds, func(r Round) bool {
-		return r.State == result.Interrupted || r.State == result.Incomplete
-	})
+	f.Saved.Rounds = kept(f.Saved.Rounds)
 	for i := range f.Saved.Rounds {
 		f.Saved.Rounds[i].Number = i + 1
 	}
@@ -167,6 +186,9 @@ func (v *verifier) Take(ctx context.Context, o experiment.Outcome) error {
 			return nil //nolint:nilerr // an interrupted round has not failed
 		}
 		return o.Err
+	}
+	if ctx.Err() == nil { // else it is told already
+		v.remains = errors.Join(v.remains, bench.LeftBy(o.Err))
 	}
 	s, r := v.folder.Saved, &o.Run.Run
 	if len(s.Rounds) == 0 {

@@ -312,6 +312,9 @@ func TestInterruptedVerificationGoesOn(t *testing.T) {
 		if o.Resume, err = verify.Find(o, ""); err != nil || o.Resume != first.Dir {
 			t.Fatalf("found %q, %v", o.Resume, err)
 		}
+		if left, err := o.Left(); err != nil || left != 2 {
+			t.Errorf("%d rounds are left, %v", left, err)
+		}
 		if rest, err = verify.Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -319,6 +322,9 @@ func TestInterruptedVerificationGoesOn(t *testing.T) {
 		if _, err := verify.Run(context.Background(), o); err == nil ||
 			!strings.Contains(err.Error(), "repeat its whole command") {
 			t.Errorf("another verification: %v", err)
+		}
+		if s, err := verify.Folders.Read(rest.Dir); err != nil || s.State != result.Complete {
+			t.Errorf("after a refusal: %+v, %v", s, err)
 		}
 	})
 	if rest.State != result.Complete || len(rest.Rounds) != 3 ||

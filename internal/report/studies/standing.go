@@ -22,7 +22,7 @@ func standingSection(r Result) document.Block {
 		part.Paragraph(document.Lead, r.Study.Question),
 		{Facts: part.Facts("answer", document.Main, standingAnswers(r)...)},
 		{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)), r.ownServers(),
-			part.Facts("rounds", "", roundsWords(r)))},
+			part.Facts("rounds", "", roundsWords(r)), r.servers())},
 		part.Warnings(r.cautions()),
 	}
 	told := map[string]bool{}

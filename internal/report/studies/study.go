@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,7 +165,7 @@ func studySection(r Result) document.Block {
 		part.Paragraph(document.Lead, sentence(r.Study.Title)+" "+r.Study.Question),
 		{Facts: slices.Concat(part.Facts("measured", "", machineOf(r)), r.ownServers(),
 			part.Facts("rounds", "", rounds),
-			part.Facts("theirs", "", r.Study.Source),
+			r.servers(), part.Facts("theirs", "", r.Study.Source),
 			part.Facts("measured on", "", r.Study.Testbed...))},
 		part.Warnings(r.cautions(studyNote)),
 	}
@@ -313,6 +314,32 @@ func (r Result) ownServers() []document.Fact {
 	}
 	return part.Facts("own servers", "", words...)
 }
+
+// servers names the servers of each system, as the first of them said what it is. Addresses are
+// left out: plimsoll gives each cluster others.
+func (r Result) servers() []document.Fact {
+	var words []string
+	for _, m := range r.Measured {
+		all := m.Trials
+		if m.Run != nil {
+			all = []*result.Run{&m.Run.Run}
+		}
+		for _, run := range all {
+			if len(run.System.Servers) == 0 {
+				continue
+			}
+			is := slices.DeleteFunc(strings.Fields(run.System.Servers[0]), address.MatchString)
+			line := run.System.Name + ": " + strings.Join(is, " ")
+			if !slices.Contains(words, line) {
+				words = append(words, line)
+			}
+		}
+	}
+	slices.Sort(words)
+	return part.Facts("servers", "", words...)
+}
+
+var address = regexp.MustCompile(`\b(\d{1,3}\.){3}\d{1,3}\b`)
 
 // sentence ends a text with a full stop, unless it ends a sentence already.
 func sentence(text string) string {

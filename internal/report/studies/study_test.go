@@ -3,6 +3,7 @@ package studies
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,5 +160,28 @@ func TestStudiesNameTheClustersOfTheUser(t *testing.T) {
 	if err := document.Terminal(&plan, Plan(r), document.Layout{Width: 110}); err != nil ||
 		!strings.Contains(plan.String(), "quick: servers at broker-1:9092 (mine.yaml)") {
 		t.Errorf("%v\n%s", err, plan.String())
+	}
+}
+
+// A page names the software of each system's servers once, whatever their addresses.
+func TestAPageNamesTheServers(t *testing.T) {
+	of := func(system string, servers ...string) *result.Run {
+		return &result.Run{System: result.System{Name: system, Servers: servers}}
+	}
+	pulsar := "broker 127.1.2.%d:8080 runs Pulsar 4.0.6"
+	r := Result{Measured: []study.Measured{
+		{Run: &result.Saved{Run: *of("pulsar", fmt.Sprintf(pulsar, 1), fmt.Sprintf(pulsar, 2))}},
+		{Run: &result.Saved{Run: *of("pulsar", fmt.Sprintf(pulsar, 3))}},
+		{Trials: []*result.Run{of("kafka", "broker 1 Kafka 4.3, by its protocol"), of("kafka")}},
+		{},
+	}}
+	var got []string
+	for _, f := range r.servers() {
+		got = append(got, f.Value)
+	}
+	want := []string{"kafka: broker 1 Kafka 4.3, by its protocol",
+		"pulsar: broker runs Pulsar 4.0.6"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

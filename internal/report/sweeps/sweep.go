@@ -75,8 +75,8 @@ func Report(plan *sweep.Plan, runs, further []*result.Saved) form.Report {
 		func(s *result.Saved) bool { return !isRun(s) })
 	return form.Report{
 		Document: func() document.Document {
-			d := sweepDocument(plan, runs, measured,
-				countedWarnings(measured, slices.ContainsFunc(further, isRun)))
+			d := sweepDocument(plan, runs, measured, countedWarnings(taken(plan, runs, further),
+				slices.ContainsFunc(further, isRun)))
 			d.Blocks[0].Section = append(d.Blocks[0].Section, known.Cells(plan, runs, further)...)
 			return d
 		},
@@ -85,6 +85,21 @@ func Report(plan *sweep.Plan, runs, further []*result.Saved) form.Report {
 }
 
 func isRun(s *result.Saved) bool { return s != nil }
+
+// taken returns the runs of cells that are not made again.
+func taken(plan *sweep.Plan, runs, further []*result.Saved) (out []*result.Saved) {
+	for i, c := range plan.Cells {
+		if runs[i] != nil && c.State != experiment.Pending {
+			out = append(out, runs[i])
+		}
+	}
+	for i, c := range plan.Further {
+		if further[i] != nil && c.State != experiment.Pending {
+			out = append(out, further[i])
+		}
+	}
+	return out
+}
 
 // sweepDocument shows a sweep: charts of rate and p99 over the varied settings, and a table of
 // every cell.
@@ -170,7 +185,7 @@ func cellTable(plan *sweep.Plan, runs []*result.Saved) document.Table {
 func missingCells(plan *sweep.Plan, runs []*result.Saved) []string {
 	var out []string
 	for i, c := range plan.Cells {
-		if runs[i] == nil {
+		if runs[i] == nil || c.State == experiment.Pending {
 			continue
 		}
 		for _, sentence := range latency.Missing(runs[i].Run.Summary) {

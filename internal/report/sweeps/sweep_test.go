@@ -143,6 +143,25 @@ func TestCellsOfColdServersAreMarked(t *testing.T) {
 	}
 }
 
+// A cell that is made again warns of nothing.
+func TestInterruptedCellsWarnOfNothing(t *testing.T) {
+	p, runs := along("partitions", []string{"1", "10"}, []outcome{{9, 9}, {20, 20}})
+	runs[1].Run.State, p.Cells[1].State = result.Interrupted, experiment.Pending
+	runs[1].Run.Summary.Latency = []result.Latency{{Series: result.Publish, Count: 10,
+		Missing: result.Missing{Unanswered: 3}}}
+	p.Further = []sweep.Further{{Of: 1, Round: 2, Cell: p.Cells[0].Cell}}
+	if got := taken(p, runs, runs[:1]); len(got) != 2 || got[0] != runs[0] || got[1] != runs[0] {
+		t.Errorf("%d of 2 runs warn", len(got))
+	}
+	if got := missingCells(p, runs); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	p.Cells[1].State = experiment.Done
+	if got := missingCells(p, runs); len(got) == 0 {
+		t.Error("a finished cell hides its unanswered messages")
+	}
+}
+
 // In the small charts of a sweep a bound has an arrow.
 func TestSmallChartsMarkBounds(t *testing.T) {
 	s := fixture.Bounded(t)
