@@ -10,8 +10,9 @@ import (
 )
 
 // The factors by which a ratio must pass its bound if rounds do not show how it scatters. In five
-// rounds on two cores the brackets of peaks ended at up to 1.5 times their lower ends, and the
-// greatest publish p99 was up to 18 times the least (docs/results/EQUAL-FOOTING.md, 2026-11-26).
+// rounds on two cores the brackets of peaks ended at up to 1.6 times their lower ends, and the
+// greatest publish p99 was up to 6 times the least (docs/results/EQUAL-FOOTING.md, 2026-11-30), and
+// up to 18 times four days before.
 const (
 	ScatterOfRates     = 3.0
 	ScatterOfLatencies = 20.0
