@@ -80,7 +80,8 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// interrupted ends the program as the user asked, with what is told all the same; nil: nothing.
+// interrupted ends the program after the user's interrupt. told is what the user must know all the
+// same; nil: nothing.
 type interrupted struct{ told error }
 
 func (interrupted) Error() string { return "interrupted" }
@@ -212,7 +213,7 @@ func exitCode(err error, errOut io.Writer) int {
 	return exitFailed
 }
 
-// complain prints an error of several, a line each.
+// complain prints an error that has several sentences, each on a line of its own.
 func complain(errOut io.Writer, err error) {
 	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
 		fmt.Fprintln(errOut, "plimsoll:", line)

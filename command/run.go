@@ -243,10 +243,10 @@ type failure struct {
 	err    error
 }
 
-// targetsFailed is the error of a command of which some of several targets failed.
+// targetsFailed names the targets that failed, of a command with several targets.
 type targetsFailed struct{ error }
 
-// add adds a failure. Of one that the user's interrupt caused it keeps what was left behind.
+// add adds a failure. If the user's interrupt caused it, only what was left behind is kept.
 func (f *failures) add(ctx context.Context, one failure) {
 	if ctx.Err() != nil {
 		one.err = bench.LeftBy(one.err)

@@ -51,7 +51,8 @@ type studyInputs struct {
 	Only   []string `placeholder:"NAME" help:"Measure only these tables, and only these systems, targets or values of axes."`
 	Runs   string   `default:"runs" type:"path" placeholder:"DIR" help:"The parent of the study's folder."`
 
-	onHosts int // machines that servers start on; 0: this one
+	onHosts  int   // machines that servers start on; 0: this one
+	atMostNs int64 // time of further rounds; 0: the study's own
 }
 
 // wanted returns the study, the plan for the flags, and an estimate of its cost. Its errors are in
@@ -79,7 +80,12 @@ func (in *studyInputs) plan(s *study.Study) (p *study.Plan, e study.Estimate, er
 	if p, err = study.NewPlan(s, scale, in.Only); err != nil {
 		return p, e, err
 	}
-	p.Asked.Command, p.Plimsoll = os.Args, build()
+	if in.atMostNs > 0 && !s.GoesOn(in.Scale) {
+		return p, e, fmt.Errorf("--at-most: %s has no further rounds at scale %s: they need cells "+
+			"that are measured more than once, and claims or until in a table; leave it out",
+			s.Name, in.Scale)
+	}
+	p.Asked.Command, p.Plimsoll, p.AtMostNs = os.Args, build(), in.atMostNs
 	e, err = study.Prepare(s, p, jobMaker(nil, in.onHosts), in.Runs)
 	return p, e, err
 }
@@ -161,7 +167,7 @@ type runStudy struct {
 	studyInputs
 	uiFlags
 	fleetFlags
-	AtMost string     `name:"at-most" placeholder:"LENGTH" help:"The longest time of all rounds beyond the planned ones: they measure again what leaves claims undecided, or figures less well known than the study asks. Default: the study's own; many have none."`
+	AtMost string     `name:"at-most" placeholder:"LENGTH" help:"The longest time for rounds beyond the planned ones. They repeat the cells of undecided claims, and of figures that are not known as well as the study asks. Default: the study's at_most; without one there are no such rounds."`
 	Resume resumeFlag `placeholder:"[DIR]" help:"Continue the study in DIR, or the newest of this name and scale; complete cells are not repeated, and parts that --only leaves out stay."`
 	JSON   bool       `name:"json" help:"Print the result as JSON instead of tables."`
 	extent
@@ -201,12 +207,16 @@ func (c *runStudy) measure(ctx context.Context, con console, s *study.Study,
 // folder makes the study's folder, or opens the folder to continue, and prints the estimate. It may
 // return a folder also with an error.
 func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, err error) {
+	if c.AtMost != "" {
+		atMost, err := parseAtMost(c.AtMost)
+		if err != nil {
+			return nil, nil, inputError{err}
+		}
+		c.atMostNs = int64(atMost)
+	}
 	s, p, e, err := c.wanted()
 	if err == nil && e.Absent == len(p.Cells) {
 		err = fmt.Errorf("nothing of %s can be measured here: %s", s.Name, p.Cells[0].Reason)
-	}
-	if err == nil {
-		p.AtMostNs, err = c.longest(s)
 	}
 	found := s
 	if err == nil && c.Resume.given {
@@ -222,7 +232,7 @@ func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, er
 	if err == nil {
 		cost := studyCost(p, e)
 		if s != found {
-			cost.add("as begun", "by the study that the folder has; this plimsoll's is another one")
+			cost.add("as begun", "the folder's text of the study is used; plimsoll has another")
 		}
 		err = showFacts(con.err, cost)
 	}
@@ -232,23 +242,9 @@ func (c *runStudy) folder(con console) (s *study.Study, folder *study.Folder, er
 	return s, folder, err
 }
 
-// longest reads the longest time of the further rounds; 0: it is the study's own.
-func (c *runStudy) longest(s *study.Study) (ns int64, err error) {
-	if c.AtMost == "" {
-		return 0, nil
-	}
-	atMost, err := parseAtMost(c.AtMost)
-	if err == nil && !s.GoesOn(c.Scale) {
-		err = fmt.Errorf("--at-most: %s has no further rounds at scale %s, which are of studies "+
-			"that measure cells more than once and have claims, or until in a table: leave it out",
-			s.Name, c.Scale)
-	}
-	return int64(atMost), err
-}
-
-// resumed opens the folder of the study to continue, and returns the study of the folder: of a
-// built-in one an earlier plimsoll may have had another text. It may return a folder also with an
-// error.
+// resumed opens the folder to continue, and returns the study. A built-in study is read from the
+// folder, because an earlier plimsoll may have had another text of it. It may return a folder also
+// with an error.
 func (c *runStudy) resumed(s *study.Study, wanted *study.Plan) (of *study.Study,
 	folder *study.Folder, err error) {
 	dir := c.Resume.dir
@@ -262,12 +258,8 @@ func (c *runStudy) resumed(s *study.Study, wanted *study.Plan) (of *study.Study,
 	}
 	if begun := folder.Saved.Study; begun != s.YAML && folder.Saved.Name == s.Name &&
 		slices.Contains(study.Names(), c.Name) {
-		atMostNs := wanted.AtMostNs
 		if s, err = study.Parse(c.Name+" in "+dir, []byte(begun)); err == nil {
 			wanted, _, err = c.plan(s)
-		}
-		if err == nil {
-			wanted.AtMostNs = atMostNs
 		}
 	}
 	if err == nil {

@@ -42,10 +42,10 @@ func curve(s *peak.Saved) (trials []peak.Trial) {
 	return trials
 }
 
-// missing reports whether a search says that a part of its curve is missing.
-func missing(s *peak.Saved) bool {
+// missing reports whether a search says that a part of its curve is missing, and how to get it.
+func missing(s *peak.Saved, remedy string) bool {
 	return slices.ContainsFunc(s.Caveats(), func(w result.Warning) bool {
-		return strings.Contains(w.Sentence, "trials of the curve were made")
+		return strings.Contains(w.Sentence, "trials of the curve were made: "+remedy)
 	})
 }
 
@@ -60,7 +60,7 @@ func withCurve(w *workload.Workload, o *peak.Options) {
 func TestTruthACurveFollowsThePeak(t *testing.T) {
 	million(t)
 	s := trial{settings: slowSystem, change: withCurve}.run(t)
-	if b := s.Bracket; s.End != peak.Found || missing(s) || b.StableRate > 2000 ||
+	if b := s.Bracket; s.End != peak.Found || missing(s, "") || b.StableRate > 2000 ||
 		b.UnstableRate < 2000 || b.Width() > 0.03 {
 		t.Error(story(s))
 	}
@@ -83,7 +83,8 @@ func TestTruthAnInterruptedCurveGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	first := trial{settings: slowSystem, ctx: ctx, change: withCurve,
 		watch: &curveStopper{stop: cancel}}.run(t)
-	if len(curve(first)) != 2 || first.State != result.Interrupted {
+	if len(curve(first)) != 2 || first.State != result.Interrupted ||
+		!missing(first, "repeat its command with --resume") {
 		t.Fatal(story(first))
 	}
 	rest := trial{settings: slowSystem, change: func(w *workload.Workload, o *peak.Options) {
@@ -110,7 +111,8 @@ func TestTruthACurveKeepsItsBounds(t *testing.T) {
 		o.Plan.LeastRate, o.MaxTime = 400, 40*time.Second
 	}}.run(t)
 	found := curve(s)
-	if len(found) == 0 || len(found) >= 5 || s.End != peak.Found || !missing(s) ||
+	if len(found) == 0 || len(found) >= 5 || s.End != peak.Found ||
+		!missing(s, "search again, with a longer --max-time") ||
 		found[0].TargetRate != peak.CurveShares[1]*s.Bracket.StableRate {
 		t.Error(story(s))
 	}

@@ -186,9 +186,9 @@ func (p *Plan) lengthen(s *Study) { s.AtMost = cmp.Or(quantity.Span(p.AtMostNs),
 // named reports whether two plans are of the same study and scale; they may be of different parts.
 func (p *Plan) named(other *Plan) bool { return p.Name == other.Name && p.Scale == other.Scale }
 
-// FindFolder returns the newest folder below runs of the same study, scale and targets: one of the
-// same content of the study's file, or else of another. If there is none, it returns the newest
-// with other targets, which GoOn refuses.
+// FindFolder returns the newest folder below runs of the same study, scale and targets. It prefers
+// one with the same content of the study's file. If there is none, it returns the newest with other
+// targets, which GoOn refuses.
 func FindFolder(runs string, like *Plan) (dir string, err error) {
 	alike := func(p *Plan) bool { return p.named(like) && p.sameTargets(like) }
 	for _, suits := range []func(p *Plan) bool{
@@ -211,8 +211,8 @@ func GoOn(f *Folder, wanted *Plan) error {
 			f.Dir(), p.Name, p.Scale)
 	}
 	if p.Study != wanted.Study {
-		return fmt.Errorf("the study in %s was begun with another content of its file: give "+
-			"that back to it, or start it without --resume", f.Dir())
+		return fmt.Errorf("the file of the study in %s has changed since the study was begun: "+
+			"restore the file, or start the study without --resume", f.Dir())
 	}
 	if !p.sameTargets(wanted) {
 		return fmt.Errorf("the study in %s was begun %s, or start it without --resume", f.Dir(),

@@ -74,8 +74,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	return o.Folder.Run(ctx, r, experiment.Options{Watch: o.Watch, Renewals: 1, Ran: o.Ran})
 }
 
-// reconcile records which cells are complete, also of those that cannot be measured here now. All
-// others that can are pending.
+// reconcile records which cells are complete. A complete cell counts even if it could not be
+// measured here now. The other cells that can be measured here are pending.
 func (p *Plan) reconcile(complete map[experiment.Identity]string) {
 	for i := range p.Cells {
 		c := &p.Cells[i]

@@ -235,7 +235,7 @@ func TestAnInterruptedStudyGoesOn(t *testing.T) {
 	other, changed := wanted, wanted
 	other.Scale, changed.Study = Small, changed.Study+"\n# another\n"
 	for plan, want := range map[*Plan]string{&other: "of two at scale smoke: give the same name",
-		&changed: "was begun with another content of its file"} {
+		&changed: "has changed since the study was begun"} {
 		if err := GoOn(again, plan); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}

@@ -58,8 +58,9 @@ func (s *Study) scaled(p *Plan, measured []Measured) []string {
 	return out
 }
 
-// asMade prints a length of a scale: that of the measurements, in seconds, to which an earlier
-// plimsoll may have given another one, or that of the scale where none has it.
+// asMade prints a length, such as that of the windows: the shortest and the longest of the
+// measurements, in seconds, because an earlier plimsoll may have planned others. Without
+// measurements it is the length of the scale.
 func asMade(of quantity.Span, measured []Measured, seconds func(Measured) float64) string {
 	least, most := math.Inf(1), 0.0
 	for _, m := range measured {

@@ -1,10 +1,13 @@
 package verify
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plimsoll-bench/plimsoll/internal/bench"
+	"github.com/plimsoll-bench/plimsoll/internal/experiment"
 	"github.com/plimsoll-bench/plimsoll/internal/verdict"
 	"github.com/plimsoll-bench/plimsoll/result"
 )
@@ -245,3 +248,24 @@ func TestPromised(t *testing.T) {
 		}
 	}
 }
+
+// What a round left behind on a cluster is told, though the round counts.
+func TestWhatARoundLeftBehindIsTold(t *testing.T) {
+	f, err := Folders.Create(t.TempDir(), &Saved{Rounds: []Round{}}, "verify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	left := &bench.Leftover{Err: errors.New("delete the run's topics: no answer")}
+	v := &verifier{Options: Options{Watch: untold{}}, folder: f}
+	if err := v.Take(t.Context(), experiment.Outcome{Run: survived(), Err: left}); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Saved.Rounds) != 1 || !errors.Is(v.remains, left) {
+		t.Errorf("%d rounds, told: %v", len(f.Saved.Rounds), v.remains)
+	}
+}
+
+type untold struct{ Watch }
+
+func (untold) Rounded(*Saved) {}

@@ -121,7 +121,7 @@ func (o *Options) Left() (int, error) {
 	return max(0, o.Rounds-len(kept(s.Rounds))), nil
 }
 
-// kept returns the rounds that are not made again.
+// kept returns the rounds that a resumed verification does not repeat.
 func kept(rounds []Round) []Round {
 	return slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool {
 		return r.State == result.Interrupted || r.State == result.Incomplete

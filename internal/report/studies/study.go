@@ -315,8 +315,8 @@ func (r Result) ownServers() []document.Fact {
 	return part.Facts("own servers", "", words...)
 }
 
-// servers names the servers of each system, as the first of them said what it is. Addresses are
-// left out: plimsoll gives each cluster others.
+// servers names the software and version of each system's servers, in the words of the first one.
+// Addresses are left out, because they differ from cluster to cluster.
 func (r Result) servers() []document.Fact {
 	var words []string
 	for _, m := range r.Measured {

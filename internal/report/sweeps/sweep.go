@@ -86,7 +86,7 @@ func Report(plan *sweep.Plan, runs, further []*result.Saved) form.Report {
 
 func isRun(s *result.Saved) bool { return s != nil }
 
-// taken returns the runs of cells that are not made again.
+// taken returns the runs of the cells that will not be measured again.
 func taken(plan *sweep.Plan, runs, further []*result.Saved) (out []*result.Saved) {
 	for i, c := range plan.Cells {
 		if runs[i] != nil && c.State != experiment.Pending {
